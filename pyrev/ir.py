@@ -1,0 +1,446 @@
+"""The loop-nest IR: every node pyrev knows, on one page.
+
+    expr  ::= Const(value) | Var(name) | Load(array, index...) | Extent(array, axis)
+            | Call(op, arg...) | Saved(at, expr)
+    stmt  ::= Assign(target, value) | Add(target, value) | Alloc(array, shape, ...)
+            | For(index, lo, hi, step, body) | If(test, then, orelse)
+            | Restart(loop) | Return(values)
+
+A `Program` is a function: parameters and a tuple of statements. Nodes are values: two
+nodes are equal when they print the same, wherever they came from, so `loc`, `id` and
+`note` never take part in a comparison. `Saved` and `Restart` live only between
+`adjoint.reverse` and `schedule.storage`: the first asks for a primal value, the second
+marks where the primal of one iteration may be executed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, assert_never
+
+
+class Loc(NamedTuple):
+    """A span in the user's file: 1-based lines, 0-based columns, end exclusive."""
+
+    file: str
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+
+NOWHERE = Loc("<pyrev>", 0, 0, 0, 0)
+
+
+def _loc() -> Loc:
+    return field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+def _id() -> int:
+    return field(default=-1, compare=False, repr=False, kw_only=True)
+
+
+def _note() -> str:
+    return field(default="", compare=False, repr=False, kw_only=True)
+
+
+# ------------------------------------------------------------------ expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal: ``2``, ``0.5``, ``True``. Its Python type is its (weak) type."""
+
+    value: bool | int | float
+    loc: Loc = _loc()
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are different constants; nan equals itself, -0.0 is not 0.0.
+        return isinstance(other, Const) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash(repr(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar: a parameter, a local, or a loop index. Also a whole array in `Return`."""
+
+    name: str
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One array element: ``array[index]``, with as many subscripts as the array has axes."""
+
+    array: str
+    index: tuple[Expr, ...]
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """``array.shape[axis]``: never changes while the array lives."""
+
+    array: str
+    axis: int
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A primitive applied to arguments: ``op`` is a key of `adjoint.rules.RULES`."""
+
+    op: str
+    args: tuple[Expr, ...]
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The value `expr` (a `Var` or a `Load`) had just before primal statement `at` ran."""
+
+    at: int
+    expr: Expr
+    loc: Loc = _loc()
+
+
+Expr = Const | Var | Load | Extent | Call | Saved
+
+# ------------------------------------------------------------------ statements
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target = value``"""
+
+    target: Var | Load
+    value: Expr
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """``target += value``: how an adjoint is accumulated; two of them commute."""
+
+    target: Var | Load
+    value: Expr
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """``array = np.zeros(shape)``: a new local array.
+
+    `fill` is the initial value of every element, None for ``np.empty``; `source` names
+    the array whose elements are copied (``source.copy()``). `dtype` is a NumPy dtype
+    name, or ``"like:a"`` for the dtype of array (or scalar) ``a``.
+    """
+
+    array: str
+    shape: tuple[Expr, ...]
+    fill: Expr | None
+    dtype: str
+    source: str | None = None
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for index in range(lo, hi, step)``, or ``reversed(range(...))``.
+
+    `step` is a nonzero integer expression whose sign is known. `parallel` is a proof, not
+    a wish: only `schedule.legality` may set it, to the sentence that says why.
+    """
+
+    index: str
+    lo: Expr
+    hi: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    reverse: bool = False
+    parallel: str = ""
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``if test: then else: orelse``"""
+
+    test: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Here, in the reverse sweep, primal statements of loop `loop` may run again.
+
+    `loop` is the id of a primal `For`; -1 stands for the whole function.
+    """
+
+    loop: int
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """``return values``: scalars or whole arrays (`Var`); `single` if it is no tuple."""
+
+    values: tuple[Expr, ...]
+    single: bool
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+Stmt = Assign | Add | Alloc | For | If | Restart | Return
+Block = tuple[Stmt, ...]
+
+# ------------------------------------------------------------------ programs
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter: `rank` 0 is a scalar; `dtype` is a NumPy dtype name."""
+
+    name: str
+    rank: int
+    dtype: str
+    loc: Loc = _loc()
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in ("float32", "float64")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A function of the loop language; `captured` are the parameters that hold globals."""
+
+    name: str
+    params: tuple[Param, ...]
+    body: Block
+    captured: tuple[str, ...] = ()
+    loc: Loc = _loc()
+
+
+# ------------------------------------------------------------------ traversal
+
+ZERO, ONE = Const(0), Const(1)
+TRUE, FALSE = Const(True), Const(False)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct subexpressions of `expr`."""
+    match expr:
+        case Const() | Var() | Extent():
+            return ()
+        case Load(_, index):
+            return index
+        case Call(_, args):
+            return args
+        case Saved(_, inner):
+            return (inner,)
+        case _:
+            assert_never(expr)
+
+
+def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:
+    """`expr` with its direct subexpressions replaced, everything else kept."""
+    match expr:
+        case Const() | Var() | Extent():
+            return expr
+        case Load():
+            return replace(expr, index=new)
+        case Call():
+            return replace(expr, args=new)
+        case Saved():
+            return replace(expr, expr=new[0])
+        case _:
+            assert_never(expr)
+
+
+def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """Apply `f` to every node of `expr`, children first."""
+    old = children(expr)
+    if old:
+        new = tuple(map_expr(e, f) for e in old)
+        if any(a is not b for a, b in zip(new, old)):
+            expr = rebuild(expr, new)
+    return f(expr)
+
+
+def walk_expr(expr: Expr) -> Iterator[Expr]:
+    """`expr` and all expressions inside it, parents first."""
+    yield expr
+    for e in children(expr):
+        yield from walk_expr(e)
+
+
+def exprs(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions that stand directly in `stmt`, its target included."""
+    match stmt:
+        case Assign(target, value) | Add(target, value):
+            return (target, value)
+        case Alloc(_, shape, fill):
+            return shape if fill is None else (*shape, fill)
+        case For(_, lo, hi, step):
+            return (lo, hi, step)
+        case If(test):
+            return (test,)
+        case Restart():
+            return ()
+        case Return(values):
+            return values
+        case _:
+            assert_never(stmt)
+
+
+def blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks directly inside `stmt`."""
+    match stmt:
+        case For():
+            return (stmt.body,)
+        case If():
+            return (stmt.then, stmt.orelse)
+        case Assign() | Add() | Alloc() | Restart() | Return():
+            return ()
+        case _:
+            assert_never(stmt)
+
+
+def with_blocks(stmt: Stmt, new: tuple[Block, ...]) -> Stmt:
+    """`stmt` with the blocks directly inside it replaced."""
+    match stmt:
+        case For():
+            return replace(stmt, body=new[0])
+        case If():
+            return replace(stmt, then=new[0], orelse=new[1])
+        case Assign() | Add() | Alloc() | Restart() | Return():
+            return stmt
+        case _:
+            assert_never(stmt)
+
+
+def map_stmt_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    """Apply `map_expr(., f)` to every expression in `stmt`, nested blocks included."""
+
+    def g(e: Expr) -> Expr:
+        return map_expr(e, f)
+
+    def target(t: Var | Load) -> Var | Load:
+        new = g(t)
+        assert isinstance(new, (Var, Load))
+        return new
+
+    match stmt:
+        case Assign() | Add():
+            return replace(stmt, target=target(stmt.target), value=g(stmt.value))
+        case Alloc():
+            fill = None if stmt.fill is None else g(stmt.fill)
+            return replace(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
+        case For():
+            return replace(
+                stmt,
+                lo=g(stmt.lo),
+                hi=g(stmt.hi),
+                step=g(stmt.step),
+                body=map_block(stmt.body, f),
+            )
+        case If():
+            return replace(
+                stmt,
+                test=g(stmt.test),
+                then=map_block(stmt.then, f),
+                orelse=map_block(stmt.orelse, f),
+            )
+        case Restart():
+            return stmt
+        case Return():
+            return replace(stmt, values=tuple(map(g, stmt.values)))
+        case _:
+            assert_never(stmt)
+
+
+def map_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
+    """`map_stmt_exprs` over a block."""
+    return tuple(map_stmt_exprs(s, f) for s in block)
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """Every statement of a block, in textual order, parents first."""
+    for stmt in block:
+        yield stmt
+        for inner in blocks(stmt):
+            yield from walk(inner)
+
+
+def substitute(expr: Expr, env: Mapping[str, Expr]) -> Expr:
+    """Replace scalar variables by expressions, everywhere in `expr`."""
+    return map_expr(expr, lambda e: env.get(e.name, e) if isinstance(e, Var) else e)
+
+
+def names(expr: Expr) -> frozenset[str]:
+    """The scalars and arrays that `expr` reads; an array's extent is not a read."""
+    found: set[str] = set()
+    for e in walk_expr(expr):
+        if isinstance(e, Var):
+            found.add(e.name)
+        elif isinstance(e, Load):
+            found.add(e.array)
+    return frozenset(found)
+
+
+def written(block: Block) -> frozenset[str]:
+    """The scalars and arrays that a block assigns, allocates or uses as loop index."""
+    found: set[str] = set()
+    for s in walk(block):
+        match s:
+            case Assign(Var(name), _) | Add(Var(name), _):
+                found.add(name)
+            case Assign(Load(array, _), _) | Add(Load(array, _), _) | Alloc(array):
+                found.add(array)
+            case For(index):
+                found.add(index)
+    return frozenset(found)
+
+
+def all_names(block: Block) -> frozenset[str]:
+    """Every name that occurs in a block, read, measured or written."""
+    found = set(written(block))
+    for s in walk(block):
+        if isinstance(s, Alloc) and s.source is not None:
+            found.add(s.source)
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Var):
+                    found.add(e.name)
+                elif isinstance(e, (Load, Extent)):
+                    found.add(e.array)
+    return frozenset(found)
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """`name`, or `name_2`, `name_3`...: the first that is not taken; it is then taken."""
+    k, candidate = 1, name
+    while candidate in taken:
+        k += 1
+        candidate = f"{name}_{k}"
+    taken.add(candidate)
+    return candidate
