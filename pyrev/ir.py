@@ -122,6 +122,11 @@ class Assign:
     id: int = _id()
     note: str = _note()
 
+    @property
+    def target_name(self) -> str:
+        """The scalar or array that is written."""
+        return self.target.name if isinstance(self.target, Var) else self.target.array
+
 
 @dataclass(frozen=True, slots=True)
 class Add:
@@ -132,6 +137,11 @@ class Add:
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
+
+    @property
+    def target_name(self) -> str:
+        """The scalar or array that is written."""
+        return self.target.name if isinstance(self.target, Var) else self.target.array
 
 
 @dataclass(frozen=True, slots=True)

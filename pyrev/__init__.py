@@ -1,0 +1,32 @@
+"""pyrev: plain Python loop functions over NumPy arrays, and their derivatives as Python."""
+
+from __future__ import annotations
+
+from pyrev.api import Differentiable, differentiable, grad, value_and_grad, vjp
+from pyrev.diagnostics import (
+    ArgumentError,
+    BackendError,
+    InternalError,
+    PyrevError,
+    UnsupportedError,
+)
+from pyrev.gradients import Gradients
+from pyrev.testing import GradientReport, check_grad
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "BackendError",
+    "Differentiable",
+    "GradientReport",
+    "Gradients",
+    "InternalError",
+    "PyrevError",
+    "UnsupportedError",
+    "check_grad",
+    "differentiable",
+    "grad",
+    "value_and_grad",
+    "vjp",
+]

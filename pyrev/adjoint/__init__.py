@@ -1,0 +1,1 @@
+"""Differentiation of the IR: the rule table and the passes that read it."""

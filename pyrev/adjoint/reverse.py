@@ -1,0 +1,595 @@
+"""The reverse sweep: statements backwards, loops mirrored, increments transposed.
+
+The result is an *unscheduled* adjoint: always legal to run as it stands, serially. Every
+primal value that it reads is a `Saved` node, and every reversed loop body begins with a
+`Restart`; `schedule.storage` replaces both. Griewank and Walther 2008, ch. 6; the rule
+for a partial overwrite (read the adjoint, zero it, then increment) is theirs and the one
+of Li et al. 2018, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from pyrev.adjoint.activity import activity, flows, returned, written_arrays
+from pyrev.adjoint.algebra import ZERO_F, fold, is_leaf, mul, number
+from pyrev.adjoint.rules import RULES
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Loc,
+    Param,
+    Program,
+    Restart,
+    Return,
+    Saved,
+    Stmt,
+    Var,
+    all_names,
+    exprs,
+    fresh,
+    map_expr,
+    map_stmt_exprs,
+    names,
+    substitute,
+    walk,
+    walk_expr,
+    written,
+)
+
+FUNCTION = -1  # the id that stands for the whole function where a loop id is expected
+
+
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """An adjoint program and what its parameters and results mean.
+
+    `cotangents` pairs each cotangent parameter with the output it belongs to: the name
+    of a written array, or the position of a returned value.
+    """
+
+    program: Program
+    wrt: tuple[str, ...]
+    cotangents: tuple[tuple[str, str | int], ...]
+    names: tuple[tuple[str, str], ...]  # (primal name, adjoint name)
+
+
+def reverse(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Adjoint:
+    """The adjoint of `program` with respect to the parameters `wrt`.
+
+    Law: for all inputs, `<d_outputs, J v> == <reverse(d_outputs), v>`. Names in `avoid`
+    (the user's globals) are not used. It does not decide where saved values live, which
+    loops run in parallel, or how a scatter becomes a gather.
+    """
+    return _Reverse(program, wrt, avoid).run()
+
+
+def exposed(block: Block, name: str) -> tuple[bool, bool]:
+    """(may `name` be read before it is assigned in `block`, is it assigned on all paths)."""
+    assigned = False
+    for stmt in block:
+        match stmt:
+            case Assign(Var(target), value):
+                if name in names(value) and not assigned:
+                    return True, assigned
+                assigned = assigned or target == name
+            case Alloc(array):
+                if any(name in names(e) for e in exprs(stmt)) and not assigned:
+                    return True, assigned
+                if stmt.source == name and not assigned:
+                    return True, assigned
+                assigned = assigned or array == name
+            case If(test, then, orelse):
+                if name in names(test) and not assigned:
+                    return True, assigned
+                one, in_then = exposed(then, name)
+                two, in_else = exposed(orelse, name)
+                if (one or two) and not assigned:
+                    return True, assigned
+                assigned = assigned or (in_then and in_else)
+            case For():
+                if any(name in names(e) for e in exprs(stmt)) and not assigned:
+                    return True, assigned
+                if stmt.index != name and exposed(stmt.body, name)[0] and not assigned:
+                    return True, assigned
+            case Assign() | Add() | Return():
+                if any(name in names(e) for e in exprs(stmt)) and not assigned:
+                    return True, assigned
+            case Restart():
+                pass
+            case _:
+                assert_never(stmt)
+    return False, assigned
+
+
+def occurs(block: Block, name: str) -> bool:
+    """Is `name` read, written or measured anywhere in `block`?"""
+    return name in all_names(block)
+
+
+class _Reverse:
+    def __init__(
+        self, program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+    ) -> None:
+        self.program = program
+        self.wrt = wrt
+        self.active = activity(program, wrt)
+        self.taken = set(all_names(program.body)) | set(avoid)
+        self.taken |= {p.name for p in program.params}
+        self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
+        self.arrays = {p.name: p.rank for p in program.params if p.rank}
+        self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
+        self.params = {p.name: p for p in program.params}
+        self.indices: list[str] = []
+        #: Primal subexpressions of the present statement that already have a name.
+        self.held: dict[Expr, Var] = {}
+        # Adjoint names in order of appearance: parameters first, then locals.
+        in_order = [p.name for p in program.params if p.name in self.active]
+        in_order += [p for p in written_arrays(program) if p not in in_order]
+        for stmt in walk(program.body):
+            for name in sorted(written((stmt,)) & self.active, key=str):
+                if name not in in_order:
+                    in_order.append(name)
+        for p in program.params:  # asked for, but without influence: zeros
+            if p.name in wrt and p.name not in in_order:
+                in_order.append(p.name)
+        self.d = {name: fresh(f"d_{name}", self.taken) for name in in_order}
+
+    # -------------------------------------------------------------- the frame
+
+    def run(self) -> Adjoint:
+        program = self.program
+        visible = [p for p in program.params if p.name not in program.captured]
+        hidden = [p for p in program.params if p.name in program.captured]
+        cotangents: list[tuple[Param, str | int]] = []
+        outputs = written_arrays(program)
+        for name in outputs:
+            p = self.params[name]
+            cotangents.append((Param(self.d[name], p.rank, p.dtype, loc=p.loc), name))
+        result = returned(program)
+        values = result.values if result is not None else ()
+        for k, value in enumerate(values):
+            single = result is not None and result.single
+            name = fresh("d_result" if single else f"d_result_{k}", self.taken)
+            rank = self.arrays.get(value.name, 0) if isinstance(value, Var) else 0
+            cotangents.append((Param(name, rank, "float64", loc=program.loc), k))
+
+        head: list[Stmt] = [Restart(FUNCTION)]
+        head += self.initial_adjoints(outputs)
+        head += self.scalar_inits(FUNCTION, program.body)
+        seeds: list[Stmt] = []
+        if result is not None:
+            d_results = [p.name for p, of in cotangents if isinstance(of, int)]
+            for name, value in zip(d_results, values, strict=True):
+                self.seed(value, name, result, seeds)
+        main = seeds + self.block(tuple(s for s in program.body if s is not result))
+        tail: list[Stmt] = []
+        renamed = self.own_cotangents(outputs, main, head, tail)
+        values_out = tuple(
+            Var(renamed.get(self.d[w], self.d[w]))
+            if w in self.active or self.params[w].rank
+            else Const(0.0)
+            for w in self.wrt
+        )
+        tail.append(Return(values_out, single=False))
+        params = (*visible, *(p for p, _ in cotangents), *hidden)
+        adjoint = Program(
+            fresh(f"{program.name}_adjoint", self.taken),
+            params,
+            (*head, *main, *tail),
+            captured=program.captured,
+            loc=program.loc,
+        )
+        return Adjoint(
+            adjoint,
+            self.wrt,
+            tuple((p.name, of) for p, of in cotangents),
+            tuple((k, renamed.get(v, v)) for k, v in self.d.items()),
+        )
+
+    def initial_adjoints(self, outputs: tuple[str, ...]) -> list[Stmt]:
+        """Zeros for the adjoints of parameters that are not themselves cotangents."""
+        made: list[Stmt] = []
+        for p in self.program.params:
+            if p.name not in self.d or p.name in outputs:
+                continue
+            if p.rank:
+                made.append(self.zeros_like(p.name, p.rank))
+            elif p.name in self.active:
+                made.append(Assign(Var(self.d[p.name]), ZERO_F))
+        return made
+
+    def zeros_like(self, name: str, rank: int) -> Alloc:
+        shape = tuple(Extent(name, k) for k in range(rank))
+        return Alloc(self.d[name], shape, ZERO_F, f"like:{name}")
+
+    def own_cotangents(
+        self,
+        outputs: tuple[str, ...],
+        main: list[Stmt],
+        head: list[Stmt],
+        tail: list[Stmt],
+    ) -> dict[str, str]:
+        """Copy the cotangents that the sweep changes or returns; the caller's stay."""
+        changed = written(tuple(main))
+        renamed: dict[str, str] = {}
+        copies: list[Stmt] = []
+        for name in outputs:
+            d_name = self.d[name]
+            if d_name not in changed and name not in self.wrt:
+                continue
+            own = fresh(d_name, self.taken)
+            shape = tuple(Extent(d_name, k) for k in range(self.arrays[name]))
+            copy = Alloc(own, shape, None, f"like:{d_name}", source=d_name)
+            renamed[d_name] = own
+            if d_name in changed:
+                copies.append(copy)
+                main[:] = [rename(s, {d_name: own}) for s in main]
+            else:
+                tail.append(copy)
+        head[1:1] = copies
+        return renamed
+
+    def seed(self, value: Expr, d_result: str, at: Return, out: list[Stmt]) -> None:
+        """The cotangent of one returned value enters the adjoint of what was returned."""
+        if isinstance(value, Var) and value.name in self.arrays:
+            if value.name not in self.active:
+                return
+            rank = self.arrays[value.name]
+            out.append(self.elementwise(self.d[value.name], d_result, rank, at.loc))
+        elif flows(value) & self.active:
+            self.contribute(value, Var(d_result), at.id, at.loc, out)
+
+    def elementwise(self, target: str, source: str, rank: int, loc: Loc) -> Stmt:
+        """``target[...] += source[...]`` over every element, as loops."""
+        scope = set(self.taken)
+        index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
+        stmt: Stmt = Add(Load(target, index), Load(source, index), loc=loc)
+        for k in reversed(range(rank)):
+            stmt = For(index[k].name, ZERO, Extent(target, k), ONE, (stmt,), loc=loc)
+        return stmt
+
+    # -------------------------------------------------------------- scalars
+
+    def home(self, name: str) -> int:
+        """The deepest loop to whose iterations scalar `name` is private, or FUNCTION."""
+        best, block = FUNCTION, self.program.body
+        if name in self.params:
+            return FUNCTION
+        while True:
+            inner = [s for s in block if occurs((s,), name)]
+            if len(inner) != 1:
+                return best
+            match inner[0]:
+                case For() as loop:
+                    if any(name in names(e) for e in exprs(loop)):
+                        return best
+                    block = loop.body
+                    if not exposed(block, name)[0]:
+                        best = loop.id
+                case If(test, then, orelse):
+                    if name in names(test) or (
+                        occurs(then, name) and occurs(orelse, name)
+                    ):
+                        return best
+                    block = then if occurs(then, name) else orelse
+                case _:
+                    return best
+
+    def scalar_inits(self, loop: int, body: Block) -> list[Stmt]:
+        """``d_s = 0.0`` for every active scalar whose home is `loop`."""
+        seen: dict[str, None] = {}
+        for stmt in walk(body):
+            if isinstance(stmt, (Assign, Add)) and isinstance(stmt.target, Var):
+                seen.setdefault(stmt.target.name)
+        return [
+            Assign(Var(self.d[s]), ZERO_F)
+            for s in seen
+            if s in self.active and s not in self.params and self.home(s) == loop
+        ]
+
+    # -------------------------------------------------------------- statements
+
+    def block(self, block: Block) -> list[Stmt]:
+        out: list[Stmt] = []
+        for stmt in block:
+            if isinstance(stmt, Alloc) and stmt.array in self.active:
+                shape = tuple(self.saved(e, stmt.id) for e in stmt.shape)
+                d_name = self.d[stmt.array]
+                dtype = self.base_dtype(stmt)
+                out.append(Alloc(d_name, shape, ZERO_F, dtype, loc=stmt.loc))
+        for stmt in reversed(block):
+            self.statement(stmt, out)
+        return out
+
+    def base_dtype(self, alloc: Alloc) -> str:
+        """The dtype of a local array in terms of parameters only."""
+        dtype = alloc.dtype
+        while dtype.startswith("like:") and dtype[5:] in self.allocs:
+            dtype = self.allocs[dtype[5:]].dtype
+        return dtype
+
+    def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
+        match stmt:
+            case Assign() | Add():
+                if stmt.target_name in self.active:
+                    self.update(stmt, out)
+            case Alloc():
+                if stmt.array in self.active:
+                    self.alloc(stmt, out)
+            case For():
+                self.indices.append(stmt.index)
+                inits = self.scalar_inits(stmt.id, stmt.body)
+                body = self.block(stmt.body)
+                self.indices.pop()
+                if body:
+                    lo, hi, step = (self.saved(e, stmt.id) for e in exprs(stmt))
+                    mirrored = For(
+                        stmt.index,
+                        lo,
+                        hi,
+                        step,
+                        (Restart(stmt.id), *inits, *body),
+                        reverse=not stmt.reverse,
+                        loc=stmt.loc,
+                    )
+                    out.append(mirrored)
+            case If():
+                then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+                if then or orelse:
+                    test = self.saved(stmt.test, stmt.id)
+                    out.append(_branch(test, then, orelse, stmt.loc))
+            case Return() | Restart():
+                raise AssertionError("only the last statement returns")
+            case _:
+                assert_never(stmt)
+
+    def update(self, stmt: Assign | Add, out: list[Stmt]) -> None:
+        """``target = value`` or ``target += value``: read, zero, increment."""
+        d_target = self.d_of(stmt.target, stmt.id)
+        cotangent: Expr = d_target
+        adds = isinstance(stmt, Add)
+        reads_itself = stmt.target_name in flows(stmt.value)
+        if reads_itself:
+            held = Var(fresh("d_v", self.taken))
+            out.append(Assign(held, d_target, loc=stmt.loc))
+            cotangent = held
+            if not adds:
+                out.append(Assign(d_target, ZERO_F, loc=stmt.loc))
+        self.held.clear()
+        self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
+        if not adds and not reads_itself:
+            out.append(Assign(d_target, ZERO_F, loc=stmt.loc))
+
+    def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
+        """What a new array's elements were copied from or filled with."""
+        d_name = self.d[stmt.array]
+        rank = len(stmt.shape)
+        if stmt.source is not None and stmt.source in self.active:
+            out.append(self.elementwise(self.d[stmt.source], d_name, rank, stmt.loc))
+        elif stmt.fill is not None and flows(stmt.fill) & self.active:
+            scope = set(self.taken)
+            index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
+            body: list[Stmt] = []
+            self.contribute(stmt.fill, Load(d_name, index), stmt.id, stmt.loc, body)
+            for k in reversed(range(rank)):
+                extent = self.saved(stmt.shape[k], stmt.id)
+                body = [For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)]
+            out += body
+
+    # -------------------------------------------------------------- expressions
+
+    def contribute(
+        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
+    ) -> None:
+        """Emit ``d_leaf += cotangent * d value / d leaf`` for every active leaf."""
+        match value:
+            case Const() | Extent():
+                return
+            case Var(name) | Load(name, _):
+                if name in self.active:
+                    out.append(Add(self.d_of(value, at), cotangent, loc=loc))
+            case Call("where", (test, a, b)):
+                then: list[Stmt] = []
+                orelse: list[Stmt] = []
+                around = dict(self.held)
+                self.contribute(a, cotangent, at, loc, then)
+                self.held = dict(around)
+                self.contribute(b, cotangent, at, loc, orelse)
+                self.held = around
+                if then or orelse:
+                    out.append(_branch(self.saved(test, at), then, orelse, loc))
+            case Call("*", (a, b)) if a == b:
+                square = Call("**", (a, Const(2)))
+                self.contribute(square, cotangent, at, loc, out)
+            case Call(op, args):
+                self.through(op, args, cotangent, at, loc, out)
+            case Saved():
+                raise AssertionError("the primal has no saved values")
+            case _:
+                assert_never(value)
+
+    def through(
+        self,
+        op: str,
+        args: tuple[Expr, ...],
+        cotangent: Expr,
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> None:
+        rule = RULES[op]
+        live = [
+            k
+            for k, arg in enumerate(args)
+            if rule.flows(k) and flows(arg) & self.active
+        ]
+        if not live:
+            return
+        singular = rule.singular and not _is_tame(op, args)
+        shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
+        light = op in ("+", "-") and _is_light(cotangent)
+        if not is_leaf(cotangent) and (singular or (shared and not light)):
+            held = Var(fresh("d_v", self.taken))
+            out.append(Assign(held, cotangent, loc=loc))
+            cotangent = held
+        env = self.partial_arguments(op, args, live, at, loc, out)
+        for k in live:
+            partial = self.partial(op, args, k, env)
+            if rule.selects(k):
+                passed: Expr = Call("where", (partial, cotangent, ZERO_F))
+            else:
+                passed = mul(cotangent, partial)
+                if singular:
+                    nonzero = Call("!=", (cotangent, ZERO_F))
+                    passed = Call("where", (nonzero, passed, ZERO_F))
+            self.contribute(args[k], passed, at, loc, out)
+
+    def partial_arguments(
+        self,
+        op: str,
+        args: tuple[Expr, ...],
+        live: list[int],
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> dict[str, Expr]:
+        """The primal values that the live partials mention, long ones given a name."""
+        rule = RULES[op]
+        needed = frozenset().union(*(names(rule.partials[k]) for k in live))
+        env: dict[str, Expr] = {}
+        for name, arg in zip(rule.args, args, strict=True):
+            if name not in needed and "y" not in needed:
+                continue
+            value = self.held.get(arg, self.saved(arg, at))
+            if not is_leaf(arg) and name in needed and arg not in self.held:
+                held = self.held[arg] = Var(fresh("v", self.taken))
+                out.append(Assign(held, value, loc=loc))
+                value = held
+            env[name] = value
+        if "y" in needed:
+            whole = Call(op, args)
+            if whole in self.held:
+                return env | {"y": self.held[whole]}
+            y: Expr = Call(op, tuple(env[name] for name in rule.args))
+            mentions = sum(
+                isinstance(e, Var) and e.name == "y"
+                for k in live
+                for e in walk_expr(rule.partials[k])
+            )
+            if mentions > 1:
+                held = self.held[whole] = Var(fresh("v", self.taken))
+                out.append(Assign(held, y, loc=loc))
+                y = held
+            env["y"] = y
+        return env
+
+    def partial(
+        self, op: str, args: tuple[Expr, ...], k: int, env: dict[str, Expr]
+    ) -> Expr:
+        """Partial `k`: constants are folded first, so that ``x ** 2`` gives ``2 * x``."""
+        rule = RULES[op]
+        constants = {
+            name: arg
+            for name, arg in zip(rule.args, args, strict=True)
+            if isinstance(arg, Const)
+        }
+        shape = fold(substitute(rule.partials[k], constants))
+        return substitute(shape, env)
+
+    def saved(self, expr: Expr, at: int) -> Expr:
+        """`expr` as it was at statement `at`; indices of loops around us stay as they are."""
+        match expr:
+            case Var(name):
+                return expr if name in self.indices else Saved(at, expr, loc=expr.loc)
+            case Load():
+                return Saved(at, expr, loc=expr.loc)
+            case Const() | Extent():
+                return expr
+            case Call(op, args):
+                return Call(op, tuple(self.saved(a, at) for a in args), loc=expr.loc)
+            case Saved():
+                raise AssertionError("the primal has no saved values")
+            case _:
+                assert_never(expr)
+
+    def d_of(self, leaf: Var | Load, at: int) -> Var | Load:
+        """The adjoint of a scalar or an array element."""
+        match leaf:
+            case Var(name):
+                return Var(self.d[name])
+            case Load(name, index):
+                return Load(self.d[name], tuple(self.saved(e, at) for e in index))
+
+
+def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
+    """Rename scalars and arrays in `stmt`; where they are only measured if `extents`."""
+
+    def node(e: Expr) -> Expr:
+        match e:
+            case Var(name):
+                return replace(e, name=new.get(name, name))
+            case Load(name):
+                return replace(e, array=new.get(name, name))
+            case Extent(name) if extents:
+                return replace(e, array=new.get(name, name))
+        return e
+
+    def target(s: Stmt) -> Stmt:
+        match s:
+            case Alloc():
+                kind = s.dtype
+                if kind.startswith("like:"):
+                    kind = f"like:{new.get(kind[5:], kind[5:])}"
+                source = None if s.source is None else new.get(s.source, s.source)
+                array = new.get(s.array, s.array)
+                return replace(s, array=array, dtype=kind, source=source)
+            case For():
+                body = tuple(map(target, s.body))
+                return replace(s, index=new.get(s.index, s.index), body=body)
+            case If():
+                then, orelse = tuple(map(target, s.then)), tuple(map(target, s.orelse))
+                return replace(s, then=then, orelse=orelse)
+        return s
+
+    return target(map_stmt_exprs(stmt, node))
+
+
+def _branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:
+    if not then:
+        return If(Call("not", (test,)), tuple(orelse), (), loc=loc)
+    return If(test, tuple(then), tuple(orelse), loc=loc)
+
+
+def _is_tame(op: str, args: tuple[Expr, ...]) -> bool:
+    """A singular rule whose arguments here keep every partial finite."""
+    match op, args:
+        case "/", (_, Const(k)):
+            return k != 0
+        case "/", (_, Extent()):
+            return True
+        case "**", (_, Const()):
+            k = number(args[1])
+            return k is not None and k >= 1
+    return False
+
+
+def _is_light(expr: Expr) -> bool:
+    """At most one operation: cheap and short enough to be written for every leaf."""
+    return sum(isinstance(e, Call) for e in walk_expr(expr)) <= 1
+
+
+def _leaves(expr: Expr) -> int:
+    return sum(isinstance(e, (Var, Load)) for e in walk_expr(expr))

@@ -1,0 +1,232 @@
+"""Remove what a generated program does not need: dead stores, needless zeros, empty loops.
+
+Law: for all inputs the program returns the same values. Only scalars and local arrays
+are touched; a parameter array is never written by an adjoint in the first place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Program,
+    Return,
+    Stmt,
+    Var,
+    blocks,
+    exprs,
+    names,
+    walk,
+    walk_expr,
+    with_blocks,
+)
+
+
+def tidy(program: Program) -> Program:
+    """Merge zeros into first increments, then drop what nothing reads, to a fixed point.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.show import program_text
+    >>> f = parse_text('''
+    ... def f(a, n):
+    ...     d_s = 0.0
+    ...     d_s += a[n]
+    ...     unused = d_s * 2
+    ...     return d_s
+    ... ''')
+    >>> print(program_text(tidy(f)))
+    def f(a, n):
+        d_s = a[n]
+        return d_s
+    """
+    body = program.body
+    params = frozenset(p.name for p in program.params)
+    while True:
+        dead = _dead_arrays(body, params)
+        new, _ = _sweep(_merge(body), frozenset(), dead)
+        if new == body:
+            return replace(program, body=body)
+        body = new
+
+
+def _merge(block: Block) -> Block:
+    """``x = 0.0; ...; x += e`` becomes ``...; x = e`` where nothing in between uses x."""
+    out: list[Stmt] = []
+    waiting: dict[Var | Load, int] = {}
+    for stmt in block:
+        inner = tuple(_merge(b) for b in blocks(stmt))
+        if inner:
+            stmt = with_blocks(stmt, inner)
+        if isinstance(stmt, Add) and stmt.target in waiting:
+            name = stmt.target_name
+            if name not in names(stmt.value) and _same_place(stmt.target, out, waiting):
+                k = waiting.pop(stmt.target)
+                del out[k]
+                waiting = {t: i - (i > k) for t, i in waiting.items()}
+                stmt = Assign(stmt.target, stmt.value, loc=stmt.loc, note=stmt.note)
+        used = _used(stmt)
+        waiting = {t: i for t, i in waiting.items() if _name(t) not in used}
+        if isinstance(stmt, Assign) and stmt.value == Const(0.0):
+            waiting[stmt.target] = len(out)
+        out.append(stmt)
+    return tuple(out)
+
+
+def _same_place(
+    target: Var | Load, out: list[Stmt], waiting: dict[Var | Load, int]
+) -> bool:
+    """Do the subscripts of `target` still mean what they meant at the zeroing?"""
+    if isinstance(target, Var):
+        return True
+    mentioned = frozenset().union(*map(names, target.index)) if target.index else set()
+    between = out[waiting[target] + 1 :]
+    return not any(_writes(s) & mentioned for s in between)
+
+
+def _writes(stmt: Stmt) -> frozenset[str]:
+    found: set[str] = set()
+    for s in walk((stmt,)):
+        match s:
+            case Assign() | Add():
+                found.add(s.target_name)
+            case Alloc(array):
+                found.add(array)
+            case For(index):
+                found.add(index)
+    return frozenset(found)
+
+
+def _used(stmt: Stmt) -> frozenset[str]:
+    """Every name read, written or measured in `stmt`."""
+    found: set[str] = set(_writes(stmt))
+    for s in walk((stmt,)):
+        if isinstance(s, Alloc) and s.source is not None:
+            found.add(s.source)
+        for top in exprs(s):
+            found |= names(top)
+    return frozenset(found)
+
+
+def _name(target: Var | Load) -> str:
+    return target.name if isinstance(target, Var) else target.array
+
+
+def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
+    """Local arrays that are written but never read, measured or returned."""
+    local: set[str] = set()
+    read: set[str] = set()
+    for s in walk(body):
+        match s:
+            case Alloc(array, shape, fill, _, source):
+                local.add(array)
+                for e in (*shape, *(() if fill is None else (fill,))):
+                    read |= _reads(e)
+                read |= {source} if source is not None else set()
+            case Assign(target, value) | Add(target, value):
+                read |= _reads(value)
+                if isinstance(target, Load):
+                    for e in target.index:
+                        read |= _reads(e)
+            case Return(values):
+                read |= {e.name for e in values if isinstance(e, Var)}
+                for e in values:
+                    read |= _reads(e)
+            case For() | If():
+                for e in exprs(s):
+                    read |= _reads(e)
+    return frozenset(local - read - params)
+
+
+def _reads(expr: Expr) -> set[str]:
+    return {e.array for e in walk_expr(expr) if isinstance(e, (Load, Extent))}
+
+
+def _sweep(
+    block: Block, live: frozenset[str], dead: frozenset[str]
+) -> tuple[Block, frozenset[str]]:
+    """Backward liveness of scalars: (what is left of the block, live names before it)."""
+    out: list[Stmt] = []
+    for stmt in reversed(block):
+        match stmt:
+            case Assign(Var(name), value):
+                if name not in live:
+                    continue
+                live = (live - {name}) | names(value)
+            case Add(Var(name), value):
+                if name not in live:
+                    continue
+                live = live | names(value)
+            case Assign() | Add():
+                if stmt.target_name in dead:
+                    continue
+                live = live | names(stmt.target) | names(stmt.value)
+            case Alloc(array):
+                if array in dead:
+                    continue
+                live = live.union(*map(names, exprs(stmt)))
+            case If(test, then, orelse):
+                new_then, one = _sweep(then, live, dead)
+                new_else, two = _sweep(orelse, live, dead)
+                if not new_then and not new_else:
+                    continue
+                live = one | two | names(test)
+                stmt = replace(stmt, then=new_then, orelse=new_else)
+                if not new_then:
+                    stmt = _flipped(stmt)
+            case For():
+                around = live | _upward(stmt.body)[0]
+                body, before = _sweep(stmt.body, around, dead)
+                if not body:
+                    continue
+                live = (live | before).union(*map(names, exprs(stmt))) - {stmt.index}
+                stmt = replace(stmt, body=body)
+            case Return(values):
+                live = live.union(*map(names, values))
+        out.append(stmt)
+    return tuple(reversed(out)), live
+
+
+def _flipped(stmt: If) -> If:
+    """An `if` whose first branch became empty: negate the test."""
+    match stmt.test:
+        case Call("not", (inner,)):
+            test = inner
+        case other:
+            test = Call("not", (other,))
+    return replace(stmt, test=test, then=stmt.orelse, orelse=())
+
+
+def _upward(block: Block) -> tuple[frozenset[str], frozenset[str]]:
+    """(names that may be read before they are assigned, scalars assigned on all paths)."""
+    found: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    for stmt in block:
+        reads = frozenset().union(*map(names, exprs(stmt)))
+        match stmt:
+            case Assign(Var(name), value):
+                found |= names(value) - assigned
+                assigned |= {name}
+                continue
+            case If(_, then, orelse):
+                one, in_then = _upward(then)
+                two, in_else = _upward(orelse)
+                found |= (reads | one | two) - assigned
+                assigned |= in_then & in_else
+                continue
+            case For(index):
+                inner, _ = _upward(stmt.body)
+                found |= ((inner - {index}) | reads) - assigned
+                continue
+        found |= reads - assigned
+    return found, assigned

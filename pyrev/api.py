@@ -1,0 +1,447 @@
+"""`@differentiable` and the calls around it; nothing here decides how code is derived."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from pyrev.arguments import Kind, bind, check_writes, kinds, wrt_names
+from pyrev.derivative import Derivative, Primal, TangentSource
+from pyrev.diagnostics import ArgumentError
+from pyrev.gradients import Gradients
+from pyrev.parse import Parsed, parse
+from pyrev.units import Unit, Units
+
+F = TypeVar("F", bound=Callable[..., Any])
+TARGETS = ("auto", "python", "numba", "cuda")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked of one function; the fields are those of `differentiable`."""
+
+    wrt: object = None
+    target: str = "auto"
+    deterministic: bool = False
+
+
+class Differentiable:
+    """A function of NumPy arrays that runs compiled and knows its derivative.
+
+    Calling it gives the same values and the same mutation as the plain function, which
+    stays available as `python`. `adjoint`, `primal` and `tangent` are its derivatives
+    and itself as source.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        self._parsed: Parsed = parse(function)
+        self._options = options
+        self._units = Units(self._parsed)
+        self.python: Callable[..., Any] = self._parsed.function
+        functools.update_wrapper(self, self.python)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = Call(self, args, kwargs)
+        call.check()
+        return call.run()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return functools.partial(self, instance)
+
+    @property
+    def adjoint(self) -> Derivative:
+        """The adjoint: its source before any call, for a target, to save, to call."""
+        return Derivative(self._units, self._options.wrt, self._target)
+
+    @property
+    def primal(self) -> Primal:
+        """The function itself, as pyrev schedules and prints it."""
+        return Primal(self._units, self._target)
+
+    @property
+    def tangent(self) -> TangentSource:
+        """The forward derivative (Python target)."""
+        return TangentSource(self._units, self._options.wrt)
+
+    def explain(self, target: str | None = None) -> str:
+        """For every adjoint loop and every value kept: what was decided, and why."""
+        return self.adjoint.explain(target)
+
+    @property
+    def _target(self) -> str:
+        return "numba" if self._options.target == "auto" else self._options.target
+
+    def __repr__(self) -> str:
+        return f"<differentiable {self.python.__qualname__}{self._parsed.signature}>"
+
+
+@overload
+def differentiable(f: Callable[..., Any], /) -> Differentiable: ...
+@overload
+def differentiable(
+    f: None = None,
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    deterministic: bool = False,
+) -> Callable[[Callable[..., Any]], Differentiable]: ...
+@overload
+def differentiable(
+    f: Callable[..., Any],
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    deterministic: bool = False,
+) -> Differentiable: ...
+
+
+def differentiable(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    deterministic: bool = False,
+) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
+    """Make a plain loop function differentiable; a decorator, with or without arguments.
+
+    `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
+    `target` is "python" (CPython), "numba" (all CPU cores) or "auto" (Numba).
+    `deterministic` forbids atomics, which the CPU never uses.
+
+    Raises `UnsupportedError`, with everything found, if the function is outside the
+    language.
+    """
+    if target not in TARGETS:
+        raise ArgumentError(f"target={target!r}: choose one of {', '.join(TARGETS)}")
+    if target == "cuda":
+        from pyrev.diagnostics import BackendError
+
+        raise BackendError("the CUDA target is not part of this version; use 'numba'")
+    options = Options(wrt, target, deterministic)
+    if f is None:
+        return lambda function: differentiable_with(function, options)
+    return differentiable_with(f, options)
+
+
+def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiable:
+    """`f` as it is if already differentiable with these options, else wrapped."""
+    if isinstance(f, Differentiable):
+        if f._options == options or options == Options():
+            return f
+        f = f.python
+    if isinstance(f, (Derivative, Primal)):
+        f = f.python
+    return Differentiable(f, options)
+
+
+_known: dict[Any, Differentiable] = {}
+
+
+def as_differentiable(f: Callable[..., Any]) -> Differentiable:
+    """Plain functions are decorated on the fly, once."""
+    if isinstance(f, Differentiable):
+        return f
+    try:
+        if f not in _known:
+            _known[f] = differentiable_with(f, Options())
+        return _known[f]
+    except TypeError:  # not hashable
+        return differentiable_with(f, Options())
+
+
+class Call:
+    """One call of a differentiable function: its arguments, bound and checked."""
+
+    def __init__(
+        self, f: Differentiable, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        self.f = f
+        parsed = f._parsed
+        values = bind(f.python.__name__, parsed.signature, args, kwargs)
+        self.visible = tuple(values)
+        self.values = values | {c.name: c.read() for c in parsed.captured}
+        self.kinds: dict[str, Kind] = kinds(parsed.program, self.values)
+
+    def check(self) -> None:
+        """Everything about the arguments that can be refused before anything is written."""
+        units = self.f._units
+        check_writes(units.program, self.values, units.written)
+        units.check_bounds(self.kinds, self.values)
+
+    def run(self) -> Any:
+        """The primal: the compiled function, or the plain one for the Python target."""
+        f = self.f
+        if f._target == "python":
+            return f.python(*(self.values[name] for name in self.visible))
+        unit = f._units.primal(f._target, self.kinds, self.values)
+        return self.restore(unit.call([self.values[p] for p in unit.params]))
+
+    def restore(self, result: Any) -> Any:
+        """Scalars come back as the types that NumPy and Python would give."""
+        return self.f._units.restore(result, self.kinds, self.values)
+
+    def adjoint(self, wrt: tuple[str, ...]) -> Unit:
+        return self.f._units.adjoint(self.f._target, self.kinds, wrt, self.values)
+
+
+class Pullback:
+    """What `vjp` returns beside the result: cotangents of the outputs in, gradients out.
+
+    It holds references to arrays that the function only reads, and copies of what the
+    adjoint needs of arrays that it writes. It may be called any number of times.
+    """
+
+    def __init__(
+        self, call: Call, wrt: tuple[str, ...], unit: Unit, copy: bool, result: Any
+    ) -> None:
+        self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
+        self._kinds = call.kinds
+        written = call.f._units.written
+        self._inputs = dict(call.values)
+        for name in call.values:
+            value = call.values[name]
+            if not isinstance(value, np.ndarray):
+                continue
+            if name in unit.reads and (copy or name in written):
+                self._inputs[name] = value.copy()
+        watched = [n for n in unit.reads if n not in written and not copy]
+        self._watched = {
+            n: fingerprint(call.values[n])
+            for n in watched
+            if isinstance(call.values[n], np.ndarray)
+        }
+        self._outputs = unit.cotangents
+        values = result if isinstance(result, tuple) else (result,)
+        self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
+        self._likes |= dict(enumerate(values))
+        self._likes = {
+            k: (v.shape, v.dtype) if isinstance(v, np.ndarray) else ((), None)
+            for k, v in self._likes.items()
+        }
+        self._tuple = isinstance(result, tuple)
+
+    def __call__(
+        self,
+        cotangent: Any = None,
+        /,
+        *,
+        into: Mapping[str, Any] | None = None,
+        cotangents: Mapping[str, Any] | None = None,
+        **by_name: Any,
+    ) -> Gradients:
+        """Gradients for these cotangents.
+
+        `cotangent` belongs to the return value (a tuple of the same length for a tuple
+        return, with None for zero), `by_name` or the mapping `cotangents` to the final
+        values of written arrays: equal shape, or a Python scalar. `into` maps parameter
+        names to buffers that the gradients are added to and that are then returned.
+
+        Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
+        cotangent at all, overlapping buffers, or inputs changed since the primal ran.
+        """
+        given = self._given(cotangent, {**(cotangents or {}), **by_name})
+        for name, before in self._watched.items():
+            if fingerprint(self._inputs[name]) != before:
+                raise ArgumentError(
+                    f"`{name}` changed since {self._name}() ran; pass copy=True to vjp"
+                    " if inputs are to be changed before the last pullback"
+                )
+        buffers = self._buffers(into or {}, given)
+        seeds = {
+            param: self._seed(of, given.get(of)) for param, of in self._unit.cotangents
+        }
+        values = self._inputs | seeds
+        found = self._unit.call([values[p] for p in self._unit.params])
+        entries: dict[str, Any] = {}
+        for name, gradient in zip(self._wrt, found, strict=True):
+            kind = self._kinds[name]
+            if kind.rank == 0:
+                gradient = _like_scalar(gradient, self._inputs[name])
+            if name in buffers:
+                buffers[name] += gradient
+                gradient = buffers[name]
+            entries[name] = gradient
+        return Gradients(entries)
+
+    def _given(self, cotangent: Any, named: dict[str, Any]) -> dict[str | int, Any]:
+        arrays = [of for _, of in self._outputs if isinstance(of, str)]
+        results = [of for _, of in self._outputs if isinstance(of, int)]
+        for name in named:
+            if name not in arrays:
+                known = ", ".join(arrays) or "none"
+                raise ArgumentError(
+                    f"`{name}` is not an array that {self._name}() writes; there are:"
+                    f" {known}"
+                )
+        given: dict[str | int, Any] = {k: v for k, v in named.items() if v is not None}
+        if cotangent is not None:
+            if not results:
+                raise ArgumentError(
+                    f"{self._name}() returns nothing; name the array that the cotangent"
+                    f" belongs to: pullback({arrays[0] if arrays else 'out'}=...)"
+                )
+            if self._tuple:
+                if not isinstance(cotangent, tuple) or len(cotangent) != len(results):
+                    raise ArgumentError(
+                        f"{self._name}() returns {len(results)} values; pass a tuple of"
+                        " as many cotangents, with None for zero"
+                    )
+                given |= {k: c for k, c in enumerate(cotangent) if c is not None}
+            else:
+                given[0] = cotangent
+        if not given:
+            raise ArgumentError(
+                "no cotangent was given: pass one for the return value, or by name for"
+                f" written arrays ({', '.join(arrays) or 'none here'})"
+            )
+        return given
+
+    def _seed(self, of: str | int, value: Any) -> Any:
+        """One cotangent, as the adjoint takes it: the output's shape and dtype."""
+        shape, dtype = self._likes[of]
+        label = f"`{of}`" if isinstance(of, str) else "the return value"
+        if value is None:
+            return np.zeros(shape, dtype) if shape or dtype is not None else 0.0
+        if dtype is not None and dtype.kind != "f":
+            raise ArgumentError(f"{label} is not a float array; it has no cotangent")
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise ArgumentError(
+                f"the cotangent of {label} has dtype {array.dtype}, not float"
+            )
+        if dtype is None:
+            if array.ndim:
+                raise ArgumentError(
+                    f"the cotangent of {label} has shape {array.shape}; it is a number"
+                )
+            return value if isinstance(value, np.floating) else float(array)
+        if array.ndim == 0:
+            return np.full(shape, array, dtype)
+        if array.shape != shape:
+            raise ArgumentError(
+                f"the cotangent of {label} has shape {array.shape}, the output {shape}"
+            )
+        return np.ascontiguousarray(array, dtype)
+
+    def _buffers(
+        self, into: Mapping[str, Any], given: Mapping[str | int, Any]
+    ) -> dict[str, Any]:
+        for name, buffer in into.items():
+            if name not in self._wrt:
+                raise ArgumentError(
+                    f"into: there is no gradient for `{name}`; there are"
+                    f" {', '.join(self._wrt)}"
+                )
+            like = self._inputs[name]
+            if (
+                not isinstance(buffer, np.ndarray)
+                or buffer.shape != np.shape(like)
+                or buffer.dtype != getattr(like, "dtype", None)
+                or not buffer.flags.writeable
+            ):
+                raise ArgumentError(
+                    f"into[{name!r}] must be a writable array of the shape and dtype of"
+                    f" `{name}`"
+                )
+            others = [*self._inputs.values(), *given.values()]
+            others += [b for n, b in into.items() if n != name]
+            for other in others:
+                if isinstance(other, np.ndarray) and np.shares_memory(buffer, other):
+                    raise ArgumentError(
+                        f"into[{name!r}] overlaps an argument, a cotangent or another"
+                        " buffer; pass a buffer of its own"
+                    )
+        return dict(into)
+
+
+def _like_scalar(value: Any, like: Any) -> Any:
+    """A scalar of the type of the argument that it is the gradient of."""
+    return type(like)(value) if isinstance(like, np.generic) else float(value)
+
+
+def fingerprint(array: np.ndarray[Any, Any]) -> bytes:
+    """A cheap digest of up to about 256 elements, spread over the array."""
+    step = tuple(
+        slice(None, None, max(1, -(-n // max(2, int(256 ** (1 / array.ndim))))))
+        for n in array.shape
+    )
+    return array[step].tobytes()
+
+
+def vjp(
+    f: Callable[..., Any], *args: Any, wrt: object = None, copy: bool = False, **kw: Any
+) -> tuple[Any, Pullback]:
+    """Run `f` (mutating its out-arrays) and return `(result, pullback)`.
+
+    `result` is what the call returned; `pullback` maps cotangents of the outputs to
+    gradients with respect to `wrt` (names or indices; default: every float parameter).
+    With `copy=True` the inputs may be changed before the last pullback.
+
+    Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
+    array.
+    """
+    function = as_differentiable(f)
+    call = Call(function, args, kw)
+    asked = function._options.wrt if wrt is None else wrt
+    names = wrt_names(function._parsed.program, call.kinds, asked, call.visible)
+    call.check()
+    unit = call.adjoint(names)
+    before = {n: call.values[n].copy() for n in unit.reads & set(function._units.written)}
+    result = call.run()
+    live = dict(call.values)
+    call.values = live | before
+    pullback = Pullback(call, names, unit, copy, result)
+    call.values = live
+    return result, pullback
+
+
+def value_and_grad(
+    f: Callable[..., Any], wrt: object = None
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that returns `(value, gradient)` of a function with one scalar result.
+
+    `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    """
+    function = as_differentiable(f)
+
+    @functools.wraps(function.python)
+    def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        result, pullback = vjp(function, *args, wrt=wrt, **kw)
+        if isinstance(result, (tuple, np.ndarray)) or result is None:
+            found = "nothing" if result is None else f"a {type(result).__name__}"
+            raise ArgumentError(
+                f"{function.python.__name__}() returns {found}; a gradient needs a"
+                " function that returns one number (use vjp for others)"
+            )
+        gradients = pullback(1.0)
+        if isinstance(wrt, (str, int)):
+            return result, next(iter(gradients.values()))
+        return result, gradients
+
+    return value_and_gradient
+
+
+def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
+    """The gradient of a function that returns one scalar; it runs `f` on the way.
+
+    `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    """
+    both = value_and_grad(f, wrt)
+
+    @functools.wraps(both)
+    def gradient(*args: Any, **kw: Any) -> Any:
+        return both(*args, **kw)[1]
+
+    return gradient

@@ -1,0 +1,190 @@
+"""Do these arguments fit this function? Everything that a call may be refused for.
+
+Checked before anything is written: kinds (rank and dtype), read-only and overlapping
+arrays. What cannot be told from the arguments alone (an index read from an array) is
+checked where it happens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyrev.diagnostics import ArgumentError
+from pyrev.ir import Program
+
+FLOATS = ("float32", "float64")
+DTYPES = frozenset(
+    {
+        *FLOATS,
+        *("bool", "int8", "int16", "int32", "int64"),
+        *("uint8", "uint16", "uint32", "uint64"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What code is specialised on: the number of axes (0 is a scalar) and the dtype."""
+
+    rank: int
+    dtype: str
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in FLOATS
+
+
+def kind_of(name: str, value: object) -> Kind:
+    """The kind of one argument; `ArgumentError` if no function takes such a value."""
+    if isinstance(value, (bool, np.bool_)):
+        return Kind(0, "bool")
+    if isinstance(value, int):
+        return Kind(0, "int64")
+    if isinstance(value, np.generic):
+        return Kind(0, _dtype(name, value.dtype))
+    if isinstance(value, float):
+        return Kind(0, "float64")
+    if isinstance(value, np.ndarray):
+        if type(value) is not np.ndarray:
+            raise ArgumentError(
+                f"`{name}` is a {type(value).__name__}, a subclass of np.ndarray; pass"
+                f" np.asarray({name})"
+            )
+        if value.ndim == 0:
+            raise ArgumentError(f"`{name}` is a 0-d array; pass {name}.item()")
+        return Kind(value.ndim, _dtype(name, value.dtype))
+    found = type(value).__name__
+    raise ArgumentError(
+        f"`{name}` is a {found}; pass a number or a NumPy array, for example"
+        f" np.array({name})"
+    )
+
+
+def _dtype(name: str, dtype: np.dtype[Any]) -> str:
+    if dtype.name not in DTYPES or not dtype.isnative:
+        order = "" if dtype.isnative else " of foreign byte order"
+        raise ArgumentError(
+            f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers,"
+            f" float32 and float64: pass {name}.astype(np.float64)"
+        )
+    return dtype.name
+
+
+def bind(
+    name: str,
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The arguments by parameter name, defaults filled in."""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(f"{name}(): {error}") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def kinds(program: Program, values: Mapping[str, Any]) -> dict[str, Kind]:
+    """The kind of every argument, each checked against what the function does with it.
+
+    `program` is the function before any call: a parameter that it uses as an index, a
+    bound or a size has an integer dtype there.
+    """
+    found = {}
+    for p in program.params:
+        kind = found[p.name] = kind_of(p.name, values[p.name])
+        if kind.rank != p.rank:
+            have = f"{kind.rank} axes" if kind.rank else "none (it is a number)"
+            want = f"{p.rank} subscript{'s' * (p.rank != 1)}" if p.rank else "a number"
+            raise ArgumentError(
+                f"{program.name}(): `{p.name}` is used with {want}, but has {have}"
+            )
+        if not p.is_float and kind.is_float:
+            raise ArgumentError(
+                f"{program.name}(): `{p.name}` is used as an index, a bound or a size,"
+                f" but has dtype {kind.dtype}; pass integers"
+            )
+    return found
+
+
+def check_writes(
+    program: Program, values: Mapping[str, Any], written: Sequence[str]
+) -> None:
+    """Refuse arrays that can't be written, or that overlap one that is."""
+    for name in written:
+        array = values[name]
+        if not array.flags.writeable:
+            raise ArgumentError(
+                f"{program.name}() writes `{name}`, which is read-only; pass"
+                f" {name}.copy()"
+            )
+        if _overlaps_itself(array):
+            raise ArgumentError(
+                f"{program.name}() writes `{name}`, whose elements overlap in memory"
+                f" (strides {array.strides}); pass {name}.copy()"
+            )
+        for p in program.params:
+            if p.name != name and p.rank and _overlap(array, values[p.name]):
+                raise ArgumentError(
+                    f"{program.name}() writes `{name}`, which overlaps `{p.name}` in"
+                    f" memory; pass {p.name}.copy()"
+                )
+
+
+def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=10_000))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
+    """May two elements share memory? Exact for strides that nest, else yes."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or array.size == 0:
+        return False
+    reach = array.itemsize
+    pairs = zip(array.strides, array.shape, strict=True)
+    for stride, extent in sorted((abs(s), n) for s, n in pairs if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (extent - 1) + reach
+    return False
+
+
+def wrt_names(
+    program: Program, found: Mapping[str, Kind], wrt: object, visible: Sequence[str]
+) -> tuple[str, ...]:
+    """The parameters asked for: all float ones by default, else as named or numbered."""
+    floats = tuple(name for name in visible if found[name].is_float)
+    if wrt is None:
+        if not floats:
+            raise ArgumentError(
+                f"{program.name}() has no float argument in this call, so there is"
+                " nothing to differentiate with respect to"
+            )
+        return floats
+    asked = wrt if isinstance(wrt, (tuple, list)) else (wrt,)
+    names = []
+    for one in asked:
+        name = visible[one] if isinstance(one, int) and one < len(visible) else one
+        if name not in visible:
+            raise ArgumentError(
+                f"wrt={one!r}: {program.name}() has no such parameter; it has"
+                f" {', '.join(visible)}"
+            )
+        if name not in floats:
+            raise ArgumentError(
+                f"wrt={one!r}: `{name}` has dtype {found[str(name)].dtype} in this call;"
+                " only float parameters have a gradient"
+            )
+        names.append(str(name))
+    chosen = set(names)
+    return tuple(name for name in visible if name in chosen)

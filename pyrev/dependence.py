@@ -1,0 +1,535 @@
+"""Which instances of which statements touch the same element, and in which order.
+
+A *leaf* is an Assign, Add or Alloc with the loops and tests around it; an *access* is one
+read, write or increment of it. Every question is put to ISL as "is there a pair of
+instances such that ...", and whatever is opaque (data-dependent subscripts, bounds or
+tests) is left unconstrained, so "no" is a proof and "yes" is a possibility.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Expr,
+    For,
+    If,
+    Load,
+    Restart,
+    Return,
+    Saved,
+    Stmt,
+    Var,
+    all_names,
+    exprs,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer, integer_names
+from pyrev.poly import is_empty as _is_empty
+
+Kind = Literal["read", "write", "add"]
+
+# ------------------------------------------------------------------ liveness
+
+
+def _uses(e: Expr) -> Iterator[str]:
+    for part in walk_expr(e):
+        match part:
+            case Var(name) | Load(name, _):
+                yield name
+
+
+def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
+    """The names whose value on entry to `block` may be read in it or after it.
+
+    A store to an array element keeps the array live: only `Alloc` makes a new one.
+
+    >>> from pyrev.parse import parse_block
+    >>> sorted(live_before(parse_block("t = a[i]\\nb[i] = t * s"), frozenset()))
+    ['a', 'b', 'i', 's']
+    """
+    live = after
+    for stmt in reversed(block):
+        match stmt:
+            case Assign(Var(name), value):
+                live = (live - {name}) | set(_uses(value))
+            case Assign() | Add() | Return():
+                live |= {n for e in exprs(stmt) for n in _uses(e)}
+            case Alloc(array, _, _, _, source):
+                live -= {array}
+                live |= {n for e in exprs(stmt) for n in _uses(e)}
+                if source is not None:
+                    live |= {source}
+            case For(index, lo, hi, step, body):
+                inside = live_before(body, live)
+                inside = live_before(body, live | inside)
+                live |= inside - {index}
+                live |= {n for e in (lo, hi, step) for n in _uses(e)}
+            case If(test, then, orelse):
+                live = live_before(then, live) | live_before(orelse, live)
+                live |= set(_uses(test))
+            case Restart():
+                pass
+            case _:
+                assert_never(stmt)
+    return live
+
+
+def private_names(loop: For, live_after: frozenset[str]) -> frozenset[str]:
+    """The names that every iteration of `loop` sets before use and nobody reads later."""
+    candidates = {
+        s.array if isinstance(s, Alloc) else s.target_name
+        for s in walk(loop.body)
+        if isinstance(s, (Assign, Add, Alloc))
+    }
+    return frozenset(candidates) - live_after - live_before(loop.body, live_after)
+
+
+# ------------------------------------------------------------------ leaves and accesses
+
+
+@dataclass(frozen=True)
+class At:
+    """An occurrence of a loop around a leaf; two occurrences differ in `number`."""
+
+    number: int
+    loop: For
+    private: frozenset[str]  # private to an iteration of this loop, of none inside it
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test around a leaf, made after `depth` of the leaf's loops were entered."""
+
+    number: int
+    depth: int
+    test: Expr
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Access:
+    """One element (or the whole, index None) that a leaf reads, writes or increments.
+
+    It happens when `number` comes, inside the first `depth` loops of the leaf.
+    """
+
+    kind: Kind
+    name: str
+    index: tuple[Expr, ...] | None
+    number: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A statement without blocks, and what surrounds it."""
+
+    stmt: Assign | Add | Alloc | Return
+    number: int
+    loops: tuple[At, ...]
+    tests: tuple[Test, ...]
+    accesses: tuple[Access, ...]
+
+    @property
+    def depth(self) -> int:
+        return len(self.loops)
+
+
+def _reads(e: Expr, number: int, depth: int) -> Iterator[Access]:
+    for part in walk_expr(e):
+        match part:
+            case Var(name):
+                yield Access("read", name, (), number, depth)
+            case Load(name, index):
+                yield Access("read", name, index, number, depth)
+            case Saved():
+                raise ValueError("Saved is gone before scheduling")
+
+
+def _accesses(stmt: Assign | Add | Alloc | Return, n: int, d: int) -> Iterator[Access]:
+    match stmt:
+        case Assign(target, value) | Add(target, value):
+            yield from _reads(value, n, d)
+            kind: Kind = "add" if isinstance(stmt, Add) else "write"
+            match target:
+                case Var(name):
+                    yield Access(kind, name, (), n, d)
+                case Load(name, index):
+                    for k in index:
+                        yield from _reads(k, n, d)
+                    yield Access(kind, name, index, n, d)
+        case Alloc(array, _, _, _, source):
+            for e in exprs(stmt):
+                yield from _reads(e, n, d)
+            if source is not None:
+                yield Access("read", source, None, n, d)
+            yield Access("write", array, None, n, d)
+        case Return(values):
+            for e in values:
+                for a in _reads(e, n, d):
+                    whole = isinstance(e, Var)
+                    yield Access("read", a.name, None, n, d) if whole else a
+
+
+def conjuncts(test: Expr) -> tuple[Expr, ...]:
+    """The parts of a test joined by ``and``, in the order of their evaluation."""
+    match test:
+        case Call("and", args):
+            return tuple(part for a in args for part in conjuncts(a))
+        case _:
+            return (test,)
+
+
+def leaves(block: Block, live_after: frozenset[str]) -> tuple[Leaf, ...]:
+    """The leaves of `block` in textual order."""
+    return tuple(_Lister().run(block, live_after, (), (), ()))
+
+
+class _Lister:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def next(self) -> int:
+        self.count += 1
+        return self.count
+
+    def run(
+        self,
+        block: Block,
+        live_after: frozenset[str],
+        loops: tuple[At, ...],
+        tests: tuple[Test, ...],
+        outer: tuple[Access, ...],
+    ) -> Iterator[Leaf]:
+        lives = [live_after]
+        for stmt in reversed(block[1:]):
+            lives.append(live_before((stmt,), lives[-1]))
+        for stmt, live in zip(block, reversed(lives), strict=True):
+            depth = len(loops)
+            match stmt:
+                case Assign() | Add() | Alloc() | Return():
+                    n = self.next()
+                    own = tuple(_accesses(stmt, n, depth))
+                    yield Leaf(stmt, n, loops, tests, (*outer, *own))
+                case For(_, lo, hi, step, body):
+                    n = self.next()
+                    bounds = tuple(a for e in (lo, hi, step) for a in _reads(e, n, depth))
+                    at = At(n, stmt, private_names(stmt, live))
+                    back = live | live_before(body, live)
+                    inside = (*loops, at)
+                    yield from self.run(body, back, inside, tests, (*outer, *bounds))
+                case If(test, then, orelse):
+                    n = self.next()
+                    made = tuple(_reads(test, n, depth))
+                    reads = (*outer, *made)
+                    parts = tuple(Test(n, depth, t, True) for t in conjuncts(test))
+                    yield from self.run(then, live, loops, (*tests, *parts), reads)
+                    other = Test(n, depth, test, False)
+                    yield from self.run(orelse, live, loops, (*tests, other), reads)
+                case Restart():
+                    pass
+                case _:
+                    assert_never(stmt)
+
+
+# ------------------------------------------------------------------ formulas
+
+
+class Region:
+    """The leaves of a block, and questions about pairs of their instances.
+
+    `outer` are loops around the block; their indices are fixed numbers here. `integers`
+    are scalars known to be integers beside those the block itself shows to be.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        live_after: frozenset[str],
+        outer: tuple[For, ...] = (),
+        integers: frozenset[str] = frozenset(),
+    ) -> None:
+        self.block = block
+        self.outer = outer
+        self.leaves = leaves(block, live_after)
+        changing = written(block)
+        known = integers | integer_names(block) | integer_names(outer)
+        self.space = Space(known, changing)
+        self.space.assumed = tuple(self._outer_bounds())
+
+    def _outer_bounds(self) -> Iterator[str]:
+        for k, loop in enumerate(self.outer):
+            later = {f.index for f in self.outer[k + 1 :]}
+            if loop.index in later or loop.index in self.space.changing:
+                continue
+            own = self.space.cases(Var(loop.index), {})
+            if own is not None:
+                text = self._range(loop, own[0].term, {}, TRUE_TEXT)
+                if text != TRUE_TEXT:
+                    yield text
+
+    def _range(
+        self, loop: For, name: str, env: Mapping[str, str], within: str
+    ) -> str:
+        """The formula for `name` to be in the range of `loop`; opaque parts left out."""
+        step = integer(loop.step)
+        if step is None or step == 0:
+            return TRUE_TEXT
+        first, last = (">=", "<") if step > 0 else ("<=", ">")
+        parts = []
+        lo = self.space.compare(name, first, loop.lo, env, within)
+        hi = self.space.compare(name, last, loop.hi, env, within)
+        if lo is not None:
+            parts.append(lo)
+        if hi is not None:
+            parts.append(hi)
+        if abs(step) > 1:
+            start = self.space.cases(loop.lo, env, within)
+            if start is not None:
+                parts.append(
+                    disj(
+                        conj((c.when, f"({name} - {c.term}) mod {abs(step)} = 0"))
+                        for c in start
+                    )
+                )
+        return conj(parts)
+
+    def env(self, leaf: Leaf, prefix: str) -> dict[str, str]:
+        """The ISL name of each loop index around `leaf`."""
+        return {at.loop.index: f"{prefix}{k}" for k, at in enumerate(leaf.loops)}
+
+    def variables(self, leaf: Leaf, prefix: str) -> tuple[str, ...]:
+        return tuple(f"{prefix}{k}" for k in range(leaf.depth))
+
+    def domain(self, leaf: Leaf, prefix: str, depth: int | None = None) -> str:
+        """Where `leaf` may run, its first `depth` loops and the tests made in them."""
+        depth = leaf.depth if depth is None else depth
+        env: dict[str, str] = {}
+        text = TRUE_TEXT
+        tests = [t for t in leaf.tests if t.depth <= depth]
+        for k in range(depth + 1):
+            for t in tests:
+                if t.depth == k:
+                    found = self.space.formula(t.test, env, text)
+                    if found is not None:
+                        text = conj((text, found if t.holds else f"not ({found})"))
+            if k < depth:
+                loop = leaf.loops[k].loop
+                bounds = self._range(loop, f"{prefix}{k}", env, text)
+                env = {**env, loop.index: f"{prefix}{k}"}
+                text = conj((text, bounds))
+        return text
+
+    def opaque_tests(self, leaf: Leaf) -> tuple[Test, ...]:
+        """The tests around `leaf` that `domain` leaves out."""
+        env: dict[str, str] = {}
+        text, found = TRUE_TEXT, []
+        for k in range(leaf.depth + 1):
+            for t in leaf.tests:
+                if t.depth == k and self.space.formula(t.test, env, text) is None:
+                    found.append(t)
+            text = self.domain(leaf, "i", k)
+            if k < leaf.depth:
+                env = {**env, leaf.loops[k].loop.index: f"i{k}"}
+        return tuple(found)
+
+    def exact(self, leaf: Leaf) -> bool:
+        """Is `domain` exact but for tests, that is, are all its loops affine?"""
+        env: dict[str, str] = {}
+        text = TRUE_TEXT
+        for k, at in enumerate(leaf.loops):
+            if integer(at.loop.step) in (None, 0):
+                return False
+            for bound in (at.loop.lo, at.loop.hi):
+                if self.space.cases(bound, env, text) is None:
+                    return False
+            text = conj((text, self._range(at.loop, f"i{k}", env, text)))
+            env = {**env, at.loop.index: f"i{k}"}
+        return True
+
+    def subscripts(
+        self, leaf: Leaf, access: Access, prefix: str
+    ) -> tuple[tuple[Case, ...] | None, ...] | None:
+        """Per subscript its cases, None where opaque; None for the whole array."""
+        if access.index is None:
+            return None
+        p = self.private_depth(leaf, access.name)
+        shared = tuple((Case(TRUE_TEXT, f"{prefix}{k}"),) for k in range(p))
+        env = self.env(leaf, prefix)
+        env = {n: v for n, v in env.items() if int(v[len(prefix) :]) < access.depth}
+        within = self.domain(leaf, prefix, access.depth)
+        return shared + tuple(
+            self.space.cases(k, env, within) for k in access.index
+        )
+
+    def private_depth(self, leaf: Leaf, name: str) -> int:
+        """How many outer loops an accessed private name belongs to (0: it is shared)."""
+        for k in reversed(range(leaf.depth)):
+            if name in leaf.loops[k].private:
+                return k + 1
+        return 0
+
+    def same_element(self, s: Leaf, a: Access, t: Leaf, b: Access) -> str | None:
+        """The formula for `a` of `s` (names ``a<k>``) and `b` of `t` (``b<k>``) to meet."""
+        if a.name != b.name:
+            return None
+        one, two = self.subscripts(s, a, "a"), self.subscripts(t, b, "b")
+        ps, pt = self.private_depth(s, a.name), self.private_depth(t, b.name)
+        shared = min(ps, pt, self.common(s, t))
+        parts = [f"a{k} = b{k}" for k in range(shared)]
+        if one is None or two is None:
+            return conj(parts)
+        if len(one) - ps != len(two) - pt:
+            return conj(parts)
+        for x, y in zip(one[ps:], two[pt:], strict=True):
+            if x is not None and y is not None:
+                parts.append(
+                    disj(
+                        conj((c.when, d.when, f"{c.term} = {d.term}"))
+                        for c in x
+                        for d in y
+                    )
+                )
+        return conj(parts)
+
+    def common(self, s: Leaf, t: Leaf) -> int:
+        """How many loops two leaves share."""
+        k = 0
+        while k < min(s.depth, t.depth) and s.loops[k].number == t.loops[k].number:
+            k += 1
+        return k
+
+    def before(
+        self, s: Leaf, a: Access, t: Leaf, b: Access, or_same: bool = False
+    ) -> tuple[str, ...]:
+        """Formulas, one per way in which `a` of `s` comes before `b` of `t`."""
+        shared = min(self.common(s, t), a.depth, b.depth)
+        ways, equal = [], []
+        for k in range(shared):
+            loop = s.loops[k].loop
+            step = integer(loop.step)
+            if step is None:
+                ways.append(conj((*equal, f"a{k} != b{k}")))
+            else:
+                less = "<" if (step > 0) != loop.reverse else ">"
+                ways.append(conj((*equal, f"a{k} {less} b{k}")))
+            equal.append(f"a{k} = b{k}")
+        if a.number < b.number or (or_same and a.number == b.number):
+            ways.append(conj(equal))
+        return tuple(ways)
+
+    def possible(self, s: Leaf, t: Leaf, formula: str) -> bool:
+        """May instances of `s` and `t` satisfy `formula`?"""
+        text = conj((self.domain(s, "a"), self.domain(t, "b"), formula))
+        variables = (*self.variables(s, "a"), *self.variables(t, "b"))
+        return not _is_empty(self.space, variables, text)
+
+    def depends(self, s: Leaf, t: Leaf) -> bool:
+        """Must some instance of `s` stay before some instance of `t`?
+
+        Increments of one array commute: two of them order nothing.
+        """
+        return any(True for _ in self.dependences(s, t))
+
+    def dependences(self, s: Leaf, t: Leaf) -> Iterator[tuple[Access, Access]]:
+        """The pairs of accesses that order `s` before `t`."""
+        for a, b in self.conflicts(s, t):
+            same = self.same_element(s, a, t, b)
+            if same is None:
+                continue
+            if any(
+                self.possible(s, t, conj((way, same))) for way in self.before(s, a, t, b)
+            ):
+                yield a, b
+
+    def conflicts(self, s: Leaf, t: Leaf) -> Iterator[tuple[Access, Access]]:
+        """The pairs of accesses to one name that do not commute."""
+        written_here = self.space.changing
+        for a in s.accesses:
+            if a.name not in written_here:
+                continue
+            for b in t.accesses:
+                if b.name == a.name and (a.kind, b.kind) not in _FREE:
+                    yield a, b
+
+
+_FREE = (("read", "read"), ("add", "add"))
+
+
+# ------------------------------------------------------------------ overwritten values
+
+
+def overwritten_after(body: Block, stmt_id: int, load: Load | Var) -> bool:
+    """May statement `stmt_id` overwrite, or anything after it, what it reads as `load`?
+
+    Exact where `load` and the writes are affine; True when unsure. A write by the
+    instance that reads counts, and so does every later one, in whatever nest.
+
+    >>> from dataclasses import replace
+    >>> from pyrev.ir import For
+    >>> from pyrev.parse import parse_block
+    >>> (nest,) = parse_block('''
+    ... for i in range(1, n):
+    ...     u[i] = u[i - 1] * u[i]
+    ... ''')
+    >>> body = (replace(nest, body=(replace(nest.body[0], id=7),)),)
+    >>> before, own = body[0].body[0].value.args
+    >>> overwritten_after(body, 7, before), overwritten_after(body, 7, own)
+    (False, True)
+    """
+    region = Region(body, all_names(body))
+    name = load.name if isinstance(load, Var) else load.array
+    index = () if isinstance(load, Var) else load.index
+    readers = [leaf for leaf in region.leaves if leaf.stmt.id == stmt_id]
+    guarded = _blocks_with_id(body, stmt_id)
+    if not readers or guarded:
+        return True
+    for s in readers:
+        read = Access("read", name, index, s.number, s.depth)
+        for t in region.leaves:
+            for b in t.accesses:
+                if b.name != name or b.kind == "read":
+                    continue
+                same = region.same_element(s, read, t, b)
+                if same is None:
+                    continue
+                ways = region.before(s, read, t, b, or_same=True)
+                if any(region.possible(s, t, conj((w, same))) for w in ways):
+                    return True
+    return name in _loop_indices(body)
+
+
+def _blocks_with_id(block: Block, stmt_id: int) -> bool:
+    """Is `stmt_id` a loop or a test, whose reads we do not follow here?"""
+    for s in block:
+        match s:
+            case For():
+                if s.id == stmt_id or _blocks_with_id(s.body, stmt_id):
+                    return True
+            case If():
+                if s.id == stmt_id:
+                    return True
+                if any(_blocks_with_id(b, stmt_id) for b in (s.then, s.orelse)):
+                    return True
+    return False
+
+
+def _loop_indices(block: Iterable[Stmt]) -> frozenset[str]:
+    found: set[str] = set()
+    for s in block:
+        match s:
+            case For():
+                found |= {s.index} | _loop_indices(s.body)
+            case If():
+                found |= _loop_indices(s.then) | _loop_indices(s.orelse)
+    return frozenset(found)

@@ -1,0 +1,164 @@
+"""`f.adjoint`, `f.primal` and `f.tangent`: generated code as a thing to read and to call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyrev.arguments import bind, kinds, wrt_names
+from pyrev.diagnostics import ArgumentError
+from pyrev.explain import Report, report
+from pyrev.ir import For, walk
+from pyrev.units import Unit, Units, adjoint_signature
+
+
+class _Source:
+    """What the three have in common: a unit before any call, and one for a call."""
+
+    def __init__(self, units: Units, target: str) -> None:
+        units.refresh()
+        self._units, self._target = units, target
+
+    def _default(self, target: str) -> Unit:
+        raise NotImplementedError
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        raise NotImplementedError
+
+    @property
+    def source(self) -> str:
+        """The readable Python text; it never changes because of a call."""
+        return self._default("python").text.text
+
+    def source_for(self, target: str, *args: Any, **kw: Any) -> str:
+        """The text for a target ("python" or "numba") and, if given, for arguments."""
+        if target not in ("python", "numba"):
+            raise ArgumentError(f"target={target!r}: choose 'python' or 'numba'")
+        if args or kw:
+            return self._for(target, args, kw).text.text
+        return self._default(target).text.text
+
+    def save(self, path: str | Path, target: str = "python") -> Path:
+        """Write a module that runs with pyrev uninstalled; returns its path."""
+        text = self.source_for(target)
+        where = Path(path)
+        where.write_text(text, encoding="utf-8")
+        return where
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The readable text as a plain Python function, itself a legal pyrev input."""
+        return self._default("python").function
+
+    def __repr__(self) -> str:
+        return self.source
+
+
+class Derivative(_Source):
+    """The adjoint of a function: `f_adjoint(parameters, d_outputs...)`.
+
+    Calling it takes initial values and cotangents, changes no argument, and returns the
+    gradients as a tuple in parameter order.
+    """
+
+    def __init__(self, units: Units, wrt: object, target: str) -> None:
+        super().__init__(units, target)
+        self._wrt = wrt
+
+    def _names(self, found: Any) -> tuple[str, ...]:
+        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
+
+    def _default(self, target: str) -> Unit:
+        found = self._units.default_kinds()
+        return self._units.adjoint(target, found, self._names(found))
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        parsed = self._units.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        found = kinds(self._units.program, values)
+        return self._units.adjoint(target, found, self._names(found), values)
+
+    def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
+        units = self._units
+        default = self._default("python")
+        signature = adjoint_signature(default, units.program.captured)
+        values = bind(default.program.name, signature, args, kw)
+        values |= {c.name: c.read() for c in units.parsed.captured}
+        primal = {p.name: values[p.name] for p in units.program.params}
+        found = kinds(units.program, primal)
+        units.check_bounds(found, primal)
+        unit = units.adjoint(self._target, found, self._names(found), primal)
+        result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
+        return result
+
+    def explain(self, target: str | None = None) -> str:
+        """The report as text: one line per adjoint loop and per value kept."""
+        return str(self.report(target))
+
+    def report(self, target: str | None = None) -> Report:
+        """The report as data, for a target (default: the function's own)."""
+        unit = self._default(target or "python")
+        return report(self._units.program.name, unit)
+
+    def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
+        """The loops that run in parallel, each with the proof that it may."""
+        program = self._default(target).program
+        return tuple(
+            (s, s.parallel)
+            for s in walk(program.body)
+            if isinstance(s, For) and s.parallel
+        )
+
+
+class Primal(_Source):
+    """A function as pyrev schedules and prints it."""
+
+    def _default(self, target: str) -> Unit:
+        return self._units.primal(target, self._units.default_kinds())
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        parsed = self._units.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        return self._units.primal(target, kinds(self._units.program, values), values)
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        parsed = self._units.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        found = kinds(self._units.program, values)
+        self._units.check_bounds(found, values)
+        unit = self._units.primal(self._target, found, values)
+        raw = unit.call([values[p] for p in unit.params])
+        return self._units.restore(raw, found, values)
+
+
+class TangentSource(_Source):
+    """The forward derivative, Python target: `f_tangent(parameters, dot_inputs...)`.
+
+    It mutates written arrays and their tangents like the primal, and returns the primal's
+    values followed by their tangents.
+    """
+
+    def __init__(self, units: Units, wrt: object) -> None:
+        super().__init__(units, "python")
+        self._wrt = wrt
+
+    def unit(self, found: Any, wrt: tuple[str, ...]) -> Unit:
+        """The tangent for given kinds of arguments along `wrt`."""
+        return self._units.tangent(found, wrt)
+
+    def _default(self, target: str) -> Unit:
+        if target != "python":
+            raise ArgumentError("the tangent is there for target='python' only")
+        found = self._units.default_kinds()
+        names = wrt_names(self._units.program, found, self._wrt, self._units.visible)
+        return self._units.tangent(found, names)
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        return self._default(target)
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        return self._default("python").function(*args, **kw)

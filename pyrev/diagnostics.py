@@ -1,0 +1,122 @@
+"""What users read when pyrev says no: the errors, their codes and their one layout.
+
+    file:line:column: CODE title
+       4 | the user's line
+         |     ^^^^ what was found
+      help: what to write instead
+
+Nothing else formats an error about the user's source. `P1xx` is syntax, `P2xx` shape and
+domain, `P3xx` differentiation.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pyrev.ir import NOWHERE, Loc
+
+CODES: dict[str, str] = {
+    "P101": "a class cannot be differentiated",
+    "P102": "this statement is outside the language",
+    "P103": "this control flow is not supported yet",
+    "P104": "this kind of parameter is outside the language",
+    "P105": "generators and coroutines are outside the language",
+    "P106": "this kind of value is outside the language",
+    "P107": "this function is not known here",
+    "P108": "the arguments do not fit the function",
+    "P109": "recursion is outside the language",
+    "P110": "`return` must be the last statement of a function",
+    "P111": "a loop must run over `range`",
+    "P112": "this is not something to assign to",
+    "P113": "this name does not stand for a number or an array",
+    "P114": "the source of this function cannot be read",
+    "P115": "this expression has no effect",
+    "P116": "this name is taken",
+    "P201": "whole-array operations are not supported yet",
+    "P202": "an array has one number of subscripts",
+    "P203": "a name is either a number or an array",
+    "P204": "this variable may not have a value yet",
+    "P205": "a loop index belongs to its loop",
+    "P206": "an array name is bound once",
+    "P207": "the step of a range must be an integer literal",
+    "P208": "the shape or type of a new array is not understood",
+    "P209": "this attribute is outside the language",
+}
+
+
+class PyrevError(Exception):
+    """The base of every error that pyrev raises, `IndexError` excepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place in the user's source, what is wrong with it, and what to write instead."""
+
+    code: str
+    at: Loc
+    because: str
+    help: str
+
+    def __str__(self) -> str:
+        head = f"{self.code} {CODES[self.code]}"
+        if self.at == NOWHERE:
+            return f"{head}\n  because {self.because}\n  help: {self.help}"
+        where = f"{self.at.file}:{self.at.line}:{self.at.col + 1}"
+        line = linecache.getline(self.at.file, self.at.line).rstrip("\r\n")
+        if not line:
+            return f"{where}: {head}\n  because {self.because}\n  help: {self.help}"
+        last = self.at.end_col if self.at.end_line == self.at.line else len(line)
+        # Tabs are kept, so that the carets stand where the terminal puts the text.
+        margin = "".join(c if c == "\t" else " " for c in line[: self.at.col])
+        carets = "^" * max(1, last - self.at.col)
+        gutter = f"{self.at.line:>4}"
+        return (
+            f"{where}: {head}\n"
+            f"{gutter} | {line}\n"
+            f"{'':>{len(gutter)}} | {margin}{carets} {self.because}\n"
+            f"  help: {self.help}"
+        )
+
+
+class UnsupportedError(PyrevError):
+    """The user's function is outside what pyrev can differentiate: all findings."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n\n".join(map(str, self.findings)))
+
+
+class ArgumentError(PyrevError, ValueError, TypeError):
+    """A call does not fit the function: shape, dtype, aliasing, a missing cotangent."""
+
+
+class BackendError(PyrevError):
+    """A backend is missing or failed: the message names the extra that installs it."""
+
+
+class InternalError(PyrevError):
+    """A bug of pyrev: the message says how to report it."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """A collector: analyses add to it and go on; `check` raises all of them at once."""
+
+    found: list[Finding] = field(default_factory=list)
+
+    def add(self, code: str, at: Loc, because: str, help: str) -> None:
+        """Record a finding, once."""
+        assert code in CODES, code
+        finding = Finding(code, at, because, help)
+        if finding not in self.found:
+            self.found.append(finding)
+
+    def check(self) -> None:
+        """Raise `UnsupportedError` with everything found, in source order."""
+        if self.found:
+            files = list(dict.fromkeys(f.at.file for f in self.found))
+            order = {file: k for k, file in enumerate(files)}
+            key = lambda f: (order[f.at.file], f.at.line, f.at.col, f.code)  # noqa: E731
+            raise UnsupportedError(sorted(self.found, key=key))

@@ -1,0 +1,108 @@
+"""The readable target: plain loops that run in CPython with NumPy alone.
+
+The text is what a colleague reviews. It decides only on what is said around the code:
+where it comes from, the imports it needs, and above each group of statements the line of
+the user's function that the group belongs to.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+from pyrev.ir import (
+    NOWHERE,
+    Add,
+    Assign,
+    Block,
+    Program,
+    Stmt,
+    walk,
+)
+from pyrev.show import array_ranks, stmt_tree
+from pyrev.writer import WIDTH, Blank, Comment, Text, comment, tag, write
+
+Sources = Mapping[str, Sequence[str]]
+
+
+def emit_python(
+    program: Program, *, doc: str = "", sources: Sources | None = None
+) -> Text:
+    """The module that defines `program`, with `doc` as the comment at its top.
+
+    `sources` holds the lines of the user's files, by the names in `Loc.file`.
+    """
+    ranks = {p.name: p.rank for p in program.params if p.rank}
+    ranks |= array_ranks(program.body)
+    known = sources or {}
+    body: list[ast.stmt] = []
+    for stmt in program.body:
+        body.extend(_Nest(ranks, known, set()).trees((stmt,)))
+    parameters = [ast.arg(p.name) for p in program.params]
+    args = ast.arguments([], parameters, None, [], [], None, [])
+    function = ast.FunctionDef(program.name, args, body, [], None, None)
+    tag(function, program.loc)
+    head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
+    module = ast.Module([*head, *imports(function), function], [])
+    text = write(module)
+    return Text(text.text + "\n", text.locs)
+
+
+def imports(function: ast.AST) -> Iterator[ast.stmt]:
+    """The import statements for what the tree mentions, the standard library first."""
+    used = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
+    groups = [
+        [ast.Import([ast.alias("math")])] if "math" in used else [],
+        [ast.Import([ast.alias("numpy", "np")])] if "np" in used else [],
+    ]
+    first = True
+    for group in filter(None, groups):
+        if not first:
+            yield Blank()
+        yield from group
+        first = False
+
+
+class _Nest:
+    """The statements of one nest, each of the user's lines quoted at most once."""
+
+    def __init__(
+        self, ranks: Mapping[str, int], sources: Sources, said: set[tuple[str, int]]
+    ) -> None:
+        self.ranks = ranks
+        self.sources = sources
+        self.said = said
+
+    def trees(self, block: Block) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for s in block:
+            out.extend(self.remark(s))
+            tree = stmt_tree(s, self.ranks, self.trees)
+            out.append(tag(tree, s.loc, s.note))
+        return out
+
+    def remark(self, s: Stmt) -> list[Comment]:
+        """The comment above a statement, or above a loop that is all about one line."""
+        lines = list(dict.fromkeys(_lines(s)))
+        if len(lines) != 1 or lines[0] in self.said:
+            return []
+        self.said.add(lines[0])
+        return [comment(_quote(*lines[0], self.sources))]
+
+
+def _lines(s: Stmt) -> Iterator[tuple[str, int]]:
+    """The user's lines that the statements inside `s` compute for."""
+    for inner in walk((s,)):
+        match inner:
+            case Assign() | Add() if inner.loc != NOWHERE:
+                yield inner.loc.file, inner.loc.line
+
+
+def _quote(file: str, line: int, sources: Sources) -> str:
+    text = sources.get(file, ())
+    source = text[line - 1].strip() if 0 < line <= len(text) else ""
+    quoted = f"{PurePath(file).name}:{line}: {source}".rstrip(": ")
+    # Deep nests leave little room; a comment that is cut still names its line.
+    room = WIDTH - 24
+    return quoted if len(quoted) <= room else f"{quoted[: room - 3].rstrip()}..."

@@ -1,0 +1,64 @@
+"""What `explain()` prints: every loop, every array, every value kept, with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from pyrev.schedule.report import Decision
+from pyrev.schedule.storage import Stored
+from pyrev.show import expr_text
+from pyrev.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The decisions behind one generated adjoint, as data and as text."""
+
+    function: str
+    target: str
+    loops: tuple[Decision, ...]
+    values: tuple[Stored, ...]
+    reassociated: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {
+            "function": self.function,
+            "target": self.target,
+            "loops": [d.to_dict() for d in self.loops],
+            "values": [s.to_dict() for s in self.values],
+            "reassociated": list(self.reassociated),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"adjoint of {self.function}, target {self.target}", "", "loops:"]
+        for d in self.loops:
+            where = f"{PurePath(d.loc.file).name}:{d.loc.line}" if d.loc.line else ""
+            place = f"  {where:<16} " if where else "  "
+            lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
+            if d.proof:
+                lines.append(f"{'':>{len(place)}}parallel: {d.proof}")
+        if not self.loops:
+            lines.append("  none")
+        lines += ["", "values that the reverse sweep needs:"]
+        for s in self.values:
+            kind = s.kind
+            if s.kind == "taped":
+                kind += f" [{', '.join(map(expr_text, s.shape))}]" if s.shape else " once"
+            if s.level:
+                kind += f" in each iteration of {s.level}"
+            lines.append(f"  line {s.loc.line}: {s.name}: {kind}")
+        if not self.values:
+            lines.append("  none beyond the arguments")
+        if self.reassociated:
+            lines += ["", "reductions whose sums are reassociated:"]
+            lines += [f"  {one}" for one in self.reassociated]
+        return "\n".join(lines)
+
+
+def report(function: str, unit: Unit) -> Report:
+    """The report on one adjoint unit."""
+    return Report(
+        function, unit.target, unit.decisions, unit.stored, unit.reassociated
+    )

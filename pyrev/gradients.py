@@ -1,0 +1,62 @@
+"""What a pullback returns: an immutable mapping that also reads as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Gradients(Mapping[str, Any]):
+    """Gradients by parameter name: ``g["image"]``, or ``g.image``.
+
+    The entries have the primal's shapes and dtypes. ``g[name]`` always works; as
+    attributes, names that a mapping uses itself (`keys`, `values`, `items`, `get`) stay
+    methods.
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_entries", dict(entries))
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._entries[name]
+        except KeyError:
+            known = ", ".join(self._entries) or "none"
+            raise KeyError(f"no gradient for {name!r}; there are: {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._entries[name]
+        except KeyError:
+            known = ", ".join(self._entries) or "none"
+            raise AttributeError(
+                f"no gradient for {name!r}; there are: {known}"
+            ) from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("gradients are immutable")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Gradients, (dict(self._entries),))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._entries]
+
+    def __repr__(self) -> str:
+        parts = []
+        for name, value in self._entries.items():
+            shape = getattr(value, "shape", ())
+            parts.append(
+                f"{name}: {value.dtype} {list(shape)}" if shape else f"{name}: {value!r}"
+            )
+        return f"Gradients({', '.join(parts)})"

@@ -1,0 +1,184 @@
+"""From a Python function to a program of the loop-nest IR, or a refusal.
+
+`parse` reads a function object; `parse_text`, `parse_block` and `parse_expr` read text,
+for tests and for the rule table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import linecache
+import math
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+
+import gast
+import numpy as np
+
+from pyrev import ir
+from pyrev.diagnostics import Finding, UnsupportedError
+from pyrev.parse import shapes
+from pyrev.parse.expression import parse_expr
+from pyrev.parse.functions import DTYPES
+from pyrev.parse.lower import Capture, Inlined, Lowering, parameters
+from pyrev.parse.shapes import retype
+from pyrev.parse.source import Source, plain, read
+
+__all__ = [
+    "Capture",
+    "Inlined",
+    "Parsed",
+    "parse",
+    "parse_block",
+    "parse_expr",
+    "parse_text",
+    "retype",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A function, read: its program, and what the program takes besides arguments."""
+
+    program: ir.Program
+    captured: tuple[Capture, ...]
+    inlined: tuple[Inlined, ...]
+    function: FunctionType
+    signature: inspect.Signature
+
+
+def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Parsed:
+    """Read a function; `types` gives parameters the rank and dtype of actual arguments.
+
+    Raises `UnsupportedError` with every finding.
+    """
+    function = plain(f)
+    if function is None:
+        raise UnsupportedError(
+            [
+                Finding(
+                    "P114",
+                    ir.NOWHERE,
+                    f"{type(f).__name__} objects have no Python source",
+                    "give a plain function, a lambda or a `numba.njit` function",
+                )
+            ]
+        )
+    source = read(function)
+    given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
+    for name, (rank, dtype) in (types or {}).items():
+        given[name] = (rank, dtype)
+    found: dict[str, int] = {}
+    while True:
+        walk = Lowering(found)
+        body = walk.function(source, function)
+        values = {c.name: c.read() for c in walk.captures.values()}
+        fixed = {n: r for n, (r, _) in given.items() if r is not None}
+        fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
+        ranks = shapes.ranks(walk.facts, walk.same, fixed)
+        if ranks == found:
+            break
+        found = ranks
+    needed = shapes.integers(body)
+    names = [p.id for p in parameters(source.node)]
+    params = [
+        _param(p.id, ranks.get(p.id, 0), given[p.id][1], p.id in needed, source.loc(p))
+        for p in parameters(source.node)
+    ]
+    for name, value in values.items():
+        dtype = np.asarray(value).dtype.name
+        params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
+    shapes.check_ranks(walk.facts, ranks, walk.findings)
+    shapes.check_kinds(body, ranks, walk.findings)
+    if not walk.findings.found:
+        shapes.check_bound(body, [*names, *values], walk.findings)
+    walk.findings.check()
+    body = shapes.number(shapes.fold_sizes(body, tuple(params)))
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    program = ir.Program(
+        name, tuple(params), body, tuple(values), loc=source.loc(source.node)
+    )
+    return Parsed(
+        program,
+        tuple(walk.captures.values()),
+        tuple(walk.inlined.values()),
+        function,
+        inspect.signature(function, follow_wrapped=False),
+    )
+
+
+def parse_text(source: str, name: str | None = None) -> ir.Program:
+    """Read the function `name` (the last one) of a module's text; np and math known."""
+    text = textwrap.dedent(source).lstrip("\n")
+    namespace: dict[str, object] = {"np": np, "numpy": np, "math": math}
+    file = _file(text)
+    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    defined = [
+        value
+        for value in namespace.values()
+        if isinstance(value, FunctionType) and value.__code__.co_filename == file
+    ]
+    chosen = namespace[name] if name is not None else defined[-1]
+    return parse(chosen).program
+
+
+def parse_block(text: str) -> ir.Block:
+    """Read statements: a name that is subscripted is an array, others are scalars.
+
+    >>> parse_block("b[i] += 2 * a[i]")[0].target
+    Load(array='b', index=(Var(name='i'),))
+    """
+    text = textwrap.dedent(text).strip("\n") + "\n"
+    file = _file(text)
+    # A definition of the same lines: positions are those of the text.
+    (definition,) = gast.parse("def block(): pass\n").body
+    definition.body = gast.parse(text, file).body
+    source = Source(file, tuple(text.splitlines(True)), definition)
+    found: dict[str, int] = {}
+    while True:
+        walk = Lowering(found, loose=True)
+        body = walk.statements(source)
+        ranks = shapes.ranks(walk.facts, walk.same, {})
+        if ranks == found:
+            break
+        found = ranks
+    shapes.check_ranks(walk.facts, ranks, walk.findings)
+    walk.findings.check()
+    return shapes.number(body)
+
+
+def _file(text: str) -> str:
+    """A name under which `linecache` keeps a text, equal for equal texts."""
+    file = f"<text {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return file
+
+
+def _param(
+    name: str, rank: int, dtype: str | None, needed: bool, at: ir.Loc
+) -> ir.Param:
+    return ir.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)
+
+
+_PYTHON = {"int": "int64", "float": "float64", "bool": "bool"}
+
+
+def _annotated(node: gast.AST | None) -> tuple[int | None, str | None]:
+    """The rank and dtype that an annotation gives; None for what it leaves open."""
+    if node is None:
+        return None, None
+    text = node.value if isinstance(node, gast.Constant) else gast.unparse(node)
+    match = re.fullmatch(r"\s*(?:\w+\.)*(\w+)\s*(?:\[([:,\s]*)\])?\s*", str(text))
+    if match is None:
+        return None, None
+    name, axes = match.groups()
+    dtype = name if name in DTYPES else None
+    if axes is not None:
+        return (axes.count(":") or None, dtype) if dtype else (None, None)
+    if name in _PYTHON:
+        return 0, _PYTHON[name]
+    return (0, dtype) if dtype else (None, None)

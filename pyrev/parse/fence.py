@@ -1,0 +1,149 @@
+"""Which syntax is outside the language, as one table: each node with its remedy.
+
+The fence sees every node of a function, whatever stands around it; what depends on
+meaning (is this name an array?) is `lower`'s to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+from pyrev.diagnostics import Findings
+from pyrev.parse.source import Source
+
+LATER = "; this comes in a later version"
+
+REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
+    gast.ClassDef: (
+        "P101",
+        "a class is defined here",
+        "keep the numbers in arrays and the code in functions",
+    ),
+    gast.Try: (
+        "P102",
+        "exceptions are handled here",
+        "test for the condition with `if` instead",
+    ),
+    gast.TryStar: (
+        "P102",
+        "exceptions are handled here",
+        "test for the condition with `if` instead",
+    ),
+    gast.Raise: (
+        "P102",
+        "an exception is raised here",
+        "check the arguments before the call",
+    ),
+    gast.With: (
+        "P102",
+        "a context manager is entered here",
+        "enter it around the call of the function",
+    ),
+    gast.Global: (
+        "P102",
+        "a module variable would be assigned",
+        "return the value, or write it to an array parameter",
+    ),
+    gast.Nonlocal: (
+        "P102",
+        "a variable of the enclosing function would be assigned",
+        "return the value from the helper and assign it outside",
+    ),
+    gast.Delete: ("P102", "a name is deleted here", "leave the name alone"),
+    gast.Import: ("P102", "a module is imported here", "import it at the top"),
+    gast.ImportFrom: ("P102", "a module is imported here", "import it at the top"),
+    gast.Match: ("P102", "`match` compares structures", "write `if` and `elif`"),
+    gast.Assert: (
+        "P103",
+        "`assert` is not supported yet",
+        "check the arguments before the call" + LATER,
+    ),
+    gast.While: (
+        "P103",
+        "`while` is not supported yet",
+        "loop over a `range` that is long enough, with `if` inside" + LATER,
+    ),
+    gast.Break: (
+        "P103",
+        "`break` is not supported yet",
+        "guard the rest of the body with `if`" + LATER,
+    ),
+    gast.Continue: (
+        "P103",
+        "`continue` is not supported yet",
+        "put the rest of the body under `if`" + LATER,
+    ),
+    gast.AsyncFunctionDef: (
+        "P105",
+        "a coroutine is defined here",
+        "write a plain `def`",
+    ),
+    gast.AsyncFor: ("P105", "an asynchronous loop", "write a plain `for`"),
+    gast.AsyncWith: ("P105", "an asynchronous `with`", "enter it around the call"),
+    gast.Await: ("P105", "a value is awaited here", "pass the value as an argument"),
+    gast.Yield: ("P105", "a value is yielded here", "write the values to an array"),
+    gast.YieldFrom: ("P105", "values are yielded here", "write them to an array"),
+    gast.Dict: ("P106", "a dict is made here", "use arrays and scalars"),
+    gast.Set: ("P106", "a set is made here", "use arrays and scalars"),
+    gast.ListComp: ("P106", "a list is built here", "fill an array in a loop"),
+    gast.SetComp: ("P106", "a set is built here", "fill an array in a loop"),
+    gast.DictComp: ("P106", "a dict is built here", "fill an array in a loop"),
+    gast.GeneratorExp: ("P106", "a generator is built here", "write the loop out"),
+    gast.JoinedStr: ("P106", "a string is built here", "keep text out of the function"),
+    gast.NamedExpr: (
+        "P106",
+        "a value is named inside an expression",
+        "assign it in a statement of its own",
+    ),
+    gast.Starred: ("P106", "a starred expression", "write the values out"),
+}
+
+
+def check(source: Source, findings: Findings) -> None:
+    """Report every node of a definition that `REJECTED` names, and its signature's."""
+    arguments = source.node.args
+    for star, arg in (("*", arguments.vararg), ("**", arguments.kwarg)):
+        if arg is not None:
+            findings.add(
+                "P104",
+                source.loc(arg),
+                f"`{star}{arg.id}` collects arguments",
+                "name each parameter",
+            )
+    for node in _nodes(source.node):
+        entry = REJECTED.get(type(node))
+        if entry is not None:
+            code, because, help = entry
+            findings.add(code, source.loc(node), because, help)
+        elif isinstance(node, gast.For) and node.orelse:
+            findings.add(
+                "P103",
+                source.loc(node.orelse[0]),
+                "`else` of a loop is not supported yet",
+                "without `break` it always runs: put it after the loop" + LATER,
+            )
+
+
+def _nodes(node: gast.AST) -> Iterator[gast.AST]:
+    """Body nodes, without annotations, decorators, and what a rejected node holds."""
+    for name, value in gast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "vararg", "kwarg"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, gast.AST):
+                yield child
+                if type(child) not in REJECTED or isinstance(child, gast.While):
+                    yield from _nodes(child)
+
+
+def bound_by_refused(node: gast.AST) -> frozenset[str]:
+    """The names that refused statements would bind: nothing more is said of them."""
+    found: set[str] = set()
+    for child in gast.walk(node):
+        if isinstance(child, (gast.Import, gast.ImportFrom)):
+            found |= {(a.asname or a.name).split(".")[0] for a in child.names}
+        elif isinstance(child, (gast.ClassDef, gast.AsyncFunctionDef)):
+            found.add(child.name)
+    return frozenset(found)

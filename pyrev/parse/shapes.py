@@ -1,0 +1,350 @@
+"""Which rank and type each parameter has before any call, and which sizes are constants.
+
+Rank is the number of subscripts; a parameter used in an index, a bound or a shape is an
+integer; the others are float64; annotations win. Everything here reads the IR alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from pyrev.diagnostics import Findings
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Loc,
+    Param,
+    Program,
+    Stmt,
+    Var,
+    blocks,
+    exprs,
+    map_block,
+    substitute,
+    walk,
+    walk_expr,
+    with_blocks,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RankFact:
+    """`array` has `rank` axes (`least`: or more), says the text at `at`."""
+
+    array: str
+    rank: int
+    at: Loc
+    least: bool = False
+
+
+def ranks(
+    facts: Iterable[RankFact], same: Iterable[tuple[str, str]], fixed: Mapping[str, int]
+) -> dict[str, int]:
+    """The rank of every array: most subscripts, and equal for an array and its like."""
+    found: dict[str, int] = {}
+    for fact in facts:
+        found[fact.array] = max(found.get(fact.array, 0), fact.rank)
+    pairs = tuple(same)
+    for _ in range(len(pairs) + 1):
+        found |= {name: rank for name, rank in fixed.items() if rank or name in found}
+        for a, b in pairs:
+            rank = max(found.get(a, 1), found.get(b, 1))
+            found[a] = found[b] = rank
+    return found | dict(fixed)
+
+
+def check_ranks(
+    facts: Iterable[RankFact], found: Mapping[str, int], findings: Findings
+) -> None:
+    """Report every place whose number of subscripts is not the array's."""
+    for fact in facts:
+        rank = found[fact.array]
+        if fact.rank > rank or (fact.rank < rank and not fact.least):
+            findings.add(
+                "P202",
+                fact.at,
+                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here",
+                "subscript each axis; views of rows are not supported yet",
+            )
+
+
+def _axes(rank: int) -> str:
+    return f"{rank} subscript" + ("s" if rank != 1 else "") + " elsewhere"
+
+
+def check_kinds(
+    block: Block, found: Mapping[str, int], findings: Findings
+) -> None:
+    """A name is either a number or an array, and a loop index only that."""
+    indices = {s.index for s in walk(block) if isinstance(s, For)}
+    arrays = {name for name, rank in found.items() if rank > 0}
+    for s in walk(block):
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+            if s.target.name in arrays:
+                findings.add(
+                    "P203",
+                    s.target.loc,
+                    f"`{s.target.name}` is subscripted or measured elsewhere",
+                    "give the number and the array different names",
+                )
+            if s.target.name in indices:
+                findings.add(
+                    "P205",
+                    s.target.loc,
+                    f"`{s.target.name}` is also the index of a loop",
+                    "use another name; sharing it is not supported yet",
+                )
+        if isinstance(s, For) and s.index in arrays:
+            findings.add(
+                "P203",
+                s.loc,
+                f"the loop index `{s.index}` is subscripted or measured elsewhere",
+                "give the index and the array different names",
+            )
+
+
+def check_bound(block: Block, names: Iterable[str], findings: Findings) -> None:
+    """Report every read of a variable that has no value on some path to it."""
+    _bound(block, frozenset(names), frozenset(), findings)
+
+
+def _bound(
+    block: Block, known: frozenset[str], indices: frozenset[str], findings: Findings
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that have a value after `block`, and the indices of finished loops."""
+    for s in block:
+        for top in exprs(s):
+            target = top if isinstance(s, Assign) and top is s.target else None
+            for e in walk_expr(top):
+                if not (e is target and isinstance(e, Var)):
+                    _check_read(e, known, indices, findings)
+        if isinstance(s, Alloc) and s.source is not None and s.source not in known:
+            _report(s.source, s.loc, indices, findings)
+        match s:
+            case Assign(Var(name)) | Alloc(name):
+                known |= {name}
+            case If():
+                then, after_then = _bound(s.then, known, indices, findings)
+                other, after_other = _bound(s.orelse, known, indices, findings)
+                known, indices = then & other, after_then | after_other
+            case For():
+                inner = known | {s.index}
+                after, done = _bound(s.body, inner, indices - {s.index}, findings)
+                indices = indices | done | {s.index}
+                if _runs(s):
+                    known = after
+                known -= {s.index}
+    return known, indices
+
+
+def _runs(loop: For) -> bool:
+    """Whether a loop with literal bounds has at least one iteration."""
+    match loop.lo, loop.hi, loop.step:
+        case Const(int() as lo), Const(int() as hi), Const(int() as step):
+            return len(range(lo, hi, step)) > 0
+    return False
+
+
+def _check_read(
+    e: Expr, known: frozenset[str], indices: frozenset[str], findings: Findings
+) -> None:
+    match e:
+        case Var(name) | Load(name) | Extent(name) if name not in known:
+            _report(name, e.loc, indices, findings)
+
+
+def _report(name: str, at: Loc, indices: frozenset[str], findings: Findings) -> None:
+    if name in indices:
+        findings.add(
+            "P205",
+            at,
+            f"the loop over `{name}` has ended here",
+            "keep the value in another variable; reading an index after its loop is"
+            " not supported yet",
+        )
+    else:
+        findings.add(
+            "P204",
+            at,
+            f"`{name}` is not assigned on every path to here",
+            "assign it before the `if` or the loop",
+        )
+
+
+# ------------------------------------------------------------------ types
+
+_CARRY = frozenset(
+    ["+", "-", "*", "//", "%", "**", "neg", "min", "max", "minimum", "maximum", "abs"]
+    + ["fmin", "fmax", "&", "|", "^", "<<", ">>", "~"]
+)
+_BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
+
+
+def integers(block: Block) -> frozenset[str]:
+    """The scalars and arrays whose values end up in an index, a bound or a shape."""
+    found: set[str] = set()
+
+    def need(e: Expr) -> None:
+        match e:
+            case Var(name) | Load(name):
+                found.add(name)
+            case Call("where", (_, a, b)):
+                need(a)
+                need(b)
+            case Call(op, args) if op in _CARRY:
+                for arg in args:
+                    need(arg)
+
+    for s in walk(block):
+        match s:
+            case For(_, lo, hi, step):
+                for e in (lo, hi, step):
+                    need(e)
+            case Alloc(_, shape):
+                for e in shape:
+                    need(e)
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    for index in e.index:
+                        need(index)
+                elif isinstance(e, Call) and e.op in _BITS:
+                    for arg in e.args:
+                        if not _is_test(arg):
+                            need(arg)
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        for s in walk(block):
+            if isinstance(s, (Assign, Add)):
+                target = s.target
+                name = target.name if isinstance(target, Var) else target.array
+                if name in found:
+                    need(s.value)
+    return frozenset(found)
+
+
+def _is_test(e: Expr) -> bool:
+    return isinstance(e, Call) and e.op in ("<", "<=", ">", ">=", "==", "!=", "not")
+
+
+# ------------------------------------------------------------------ sizes
+
+_SIZE_OPS = frozenset(["+", "-", "*", "//", "%", "neg", "min", "max", "abs"])
+
+
+def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
+    """Put sizes where they are used: ``n = a.shape[0]`` disappears, `Extent` stays.
+
+    A scalar is replaced when its only assignment is an expression of literals, extents
+    of arrays that outlive it and integer parameters that never change. Every read comes
+    after the assignment (`check_bound`), so it reads this very value.
+    """
+    writes: dict[str, int] = {}
+    for s in walk(block):
+        for name in _scalars_written(s):
+            writes[name] = writes.get(name, 0) + 1
+    steady = {p.name for p in params if p.rank > 0}
+    steady |= {s.array for s in block if isinstance(s, Alloc)}
+    sizes: dict[str, Expr] = {
+        p.name: Var(p.name)
+        for p in params
+        if p.rank == 0 and p.dtype.startswith("int") and p.name not in writes
+    }
+    taken = {p.name for p in params}
+    found: dict[str, Expr] = {}
+    while True:
+        for s in walk(block):
+            match s:
+                case Assign(Var(name), value) if (
+                    writes[name] == 1
+                    and name not in taken
+                    and name not in found
+                    and _is_size(value, sizes | found, steady)
+                ):
+                    found[name] = substitute(value, found)
+                    break
+        else:
+            break
+    return _folded(block, found)
+
+
+def _scalars_written(s: Stmt) -> tuple[str, ...]:
+    match s:
+        case Assign(Var(name)) | Add(Var(name)):
+            return (name,)
+        case For(index):
+            return (index,)
+    return ()
+
+
+def _is_size(e: Expr, known: Mapping[str, Expr], steady: set[str]) -> bool:
+    match e:
+        case Const(value):
+            return type(value) is int
+        case Var(name):
+            return name in known
+        case Extent(array):
+            return array in steady
+        case Call(op, args):
+            return op in _SIZE_OPS and all(_is_size(a, known, steady) for a in args)
+    return False
+
+
+def _folded(block: Block, found: Mapping[str, Expr]) -> Block:
+    """`block` less the assignments to `found`, whose values stand at their uses."""
+
+    def put(e: Expr) -> Expr:
+        if isinstance(e, Var) and e.name in found:
+            return replace(found[e.name], loc=e.loc)
+        return e
+
+    def drop(stmts: Block) -> Block:
+        return tuple(
+            with_blocks(s, tuple(map(drop, blocks(s))))
+            for s in stmts
+            if not (
+                isinstance(s, Assign)
+                and isinstance(s.target, Var)
+                and s.target.name in found
+            )
+        )
+
+    return map_block(drop(block), put)
+
+
+def number(block: Block, first: int = 0) -> Block:
+    """Give the statements their ids: 0, 1, 2... in textual order."""
+    count = first
+
+    def visit(stmts: Block) -> Block:
+        nonlocal count
+        done: list[Stmt] = []
+        for s in stmts:
+            s = replace(s, id=count)
+            count += 1
+            done.append(with_blocks(s, tuple(visit(b) for b in blocks(s))))
+        return tuple(done)
+
+    return visit(block)
+
+
+def retype(program: Program, types: Mapping[str, tuple[int, str]]) -> Program:
+    """`program` for arguments of the given ranks and dtypes, by parameter name."""
+    params = tuple(
+        replace(p, rank=types[p.name][0], dtype=types[p.name][1])
+        if p.name in types
+        else p
+        for p in program.params
+    )
+    return replace(program, params=params)

@@ -1,0 +1,119 @@
+"""From a program to its derivative, scheduled, as text: the ordered list of passes.
+
+    parse -> retype -> reverse -> store -> tidy -> schedule -> emit
+
+Each pass is a function from IR to IR; `PYREV_DUMP=all` (or pass names, separated by
+commas) prints the program after each on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyrev.adjoint.reverse import Adjoint, reverse
+from pyrev.adjoint.tangent import Tangent, tangent
+from pyrev.adjoint.tidy import tidy
+from pyrev.check import check
+from pyrev.dependence import overwritten_after
+from pyrev.ir import Alloc, Program, Return, all_names, walk
+from pyrev.schedule.report import Decision
+from pyrev.schedule.storage import Stored, store
+from pyrev.types import infer
+
+#: Names that generated text uses itself.
+RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An adjoint that can run as it stands, serially, and how its values are kept."""
+
+    adjoint: Adjoint
+    program: Program
+    stored: tuple[Stored, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A program in the order in which it will run, and every decision on the way."""
+
+    program: Program
+    decisions: tuple[Decision, ...]
+
+
+def derive(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Derived:
+    """The unscheduled adjoint of `program` with respect to `wrt`."""
+    avoid = avoid | RESERVED
+    adjoint = reverse(program, wrt, avoid)
+    dump("reverse", adjoint.program)
+    types = infer(program, {p.name: p.dtype for p in program.params})
+    ready, stored = store(
+        program, adjoint, overwritten_after, lambda name: concrete(types[name]), avoid
+    )
+    dump("store", ready)
+    ready = tidy(ready)
+    check(ready)
+    dump("tidy", ready)
+    return Derived(adjoint, ready, stored)
+
+
+def derive_tangent(
+    program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+) -> Tangent:
+    """The tangent program of `program` along `wrt`."""
+    made = tangent(program, wrt, avoid | RESERVED)
+    check(made.program)
+    dump("tangent", made.program)
+    return made
+
+
+def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
+    """Put loops in the order of the readable form: gathers, owners, reductions."""
+    try:
+        from pyrev.schedule.distribute import schedule_readable
+    except ImportError:
+        return Scheduled(program, ())
+
+    types = infer(program, dict(dtypes))
+    taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
+    block, decisions = schedule_readable(
+        program.body,
+        taken | RESERVED,
+        live_out(program),
+        lambda name: concrete(types[name]),
+    )
+    made = Program(program.name, program.params, block, program.captured, program.loc)
+    check(made)
+    dump("schedule", made)
+    return Scheduled(made, decisions)
+
+
+def live_out(program: Program) -> frozenset[str]:
+    """What is still read after the last statement: returned names and parameters."""
+    names = {p.name for p in program.params if p.rank}
+    for stmt in walk(program.body):
+        if isinstance(stmt, Return):
+            names |= all_names((stmt,))
+    return frozenset(names)
+
+
+def local_arrays(program: Program) -> frozenset[str]:
+    """The arrays that the program itself makes."""
+    return frozenset(s.array for s in walk(program.body) if isinstance(s, Alloc))
+
+
+def concrete(dtype: str) -> str:
+    """The dtype that stores a value of kind `dtype`: weak kinds get their widest."""
+    return {"weak int": "int64", "weak float": "float64"}.get(dtype, dtype)
+
+
+def dump(name: str, program: Program) -> None:
+    """Print the program after pass `name`, if `PYREV_DUMP` asks for it."""
+    wanted = os.environ.get("PYREV_DUMP", "")
+    if wanted and (wanted == "all" or name in wanted.split(",")):
+        from pyrev.show import program_text
+
+        print(f"# after {name}\n{program_text(program)}\n", file=sys.stderr)

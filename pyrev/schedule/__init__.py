@@ -1,0 +1,1 @@
+"""Which loop structure an adjoint gets, and which of its loops run in parallel."""

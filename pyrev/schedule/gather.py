@@ -1,0 +1,369 @@
+"""How a scatter becomes loops that own what they write: the domain is sheared.
+
+`codegen` is the general part: statements with a time each become loops. `gather` chooses
+the times: first the subscripts of the target, so that every write has bare loop indices,
+then the loops that the target leaves free, in the user's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyrev.dependence import Access, Leaf, Region
+from pyrev.ir import (
+    Add,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Stmt,
+    Var,
+    fresh,
+    map_expr,
+    substitute,
+    walk,
+)
+from pyrev.poly import (
+    Instance,
+    Piece,
+    Timed,
+    Unknown,
+    bounding_box,
+    conj,
+    disj,
+    from_linear,
+    generate,
+    linear,
+    pieces,
+    tidy,
+)
+
+FRESH = ("u", "v", "w", "p", "q")
+BOX = "B"  # a statement that does nothing, in every element of a box
+LONGEST = 60  # statements and loops: a longer text is no help to its reader
+
+
+@dataclass(frozen=True)
+class Part:
+    """A leaf on one piece of its domain, with its place in time.
+
+    `target` are the positions of the subscripts that get a loop; `pivots` are the loops
+    that these replace and `kept` the ones that remain, as positions in the leaf's loops.
+    """
+
+    name: str
+    leaf: Leaf
+    piece: Piece
+    pivots: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Loops for a scatter, and for each new index the equation that defines it."""
+
+    block: Block
+    equations: tuple[str, ...]
+
+
+def gather(region: Region, scatter: Sequence[Leaf], taken: frozenset[str]) -> Gathered:
+    """Loops over the elements of the array that all of `scatter` increments.
+
+    Law: every instance of `scatter` runs exactly once. Raises `Unknown`, with a sentence
+    for the user, where bounds are opaque, no subscript is affine, ISL gives up or the
+    text would be too long. It proves nothing about parallel loops.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.show import block_text
+    >>> region = Region(parse_block('''
+    ... for i in range(1, n - 1):
+    ...     d_u[i - 1] += c[i] * d_r[i]
+    ... '''), frozenset({"d_u"}))
+    >>> print(block_text(gather(region, region.leaves, frozenset()).block))
+    for i in range(n - 2):
+        d_u[i] += c[i + 1] * d_r[i + 1]
+    """
+    parts: list[Part] = []
+    for leaf in scatter:
+        parts += _parts(region, leaf, len(parts))
+    axes = _axes(region, scatter)
+    fused = _together(region, parts, axes, taken)
+    if len(parts) == 1 or _uniform(parts):
+        return fused
+    apart = [_together(region, [p], axes, taken) for p in parts]
+    split = Gathered(
+        tuple(s for g in apart for s in g.block),
+        tuple(dict.fromkeys(e for g in apart for e in g.equations)),
+    )
+    return min(fused, split, key=lambda g: _length(g.block))
+
+
+def _length(block: Block) -> int:
+    return sum(3 if isinstance(s, If) else 1 for s in walk(block))
+
+
+def _uniform(parts: Sequence[Part]) -> bool:
+    """Do all targets have one linear part, as the points of a stencil do?"""
+    first = parts[0]
+    names = [at.loop.index for at in first.leaf.loops]
+    return all(
+        p.piece.coefficients == first.piece.coefficients
+        and not any(p.piece.divides)
+        and [at.loop.index for at in p.leaf.loops] == names
+        for p in parts
+    )
+
+
+# ------------------------------------------------------------------ pieces and pivots
+
+
+def _target(leaf: Leaf) -> Load:
+    stmt = leaf.stmt
+    assert isinstance(stmt, (Add, Assign)) and isinstance(stmt.target, Load)
+    return stmt.target
+
+
+def _access(leaf: Leaf) -> Access:
+    return Access("add", _target(leaf).array, _target(leaf).index, 0, leaf.depth)
+
+
+def _axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
+    """The subscripts of the target that are affine in every leaf."""
+    known = None
+    for leaf in scatter:
+        found = region.subscripts(leaf, _access(leaf), "i")
+        assert found is not None
+        here = [k for k, cases in enumerate(found) if cases is not None]
+        known = here if known is None else [k for k in known if k in here]
+    return tuple(known or ())
+
+
+def _parts(region: Region, leaf: Leaf, first: int) -> list[Part]:
+    if not region.exact(leaf):
+        raise Unknown("a loop bound is data")
+    axes = _axes(region, [leaf])
+    found = region.subscripts(leaf, _access(leaf), "i")
+    if not axes or found is None:
+        raise Unknown("its index is data")
+    index = [
+        disj(conj((c.when, f"t{n} = {c.term}")) for c in found[k] or ())
+        for n, k in enumerate(axes)
+    ]
+    variables = region.variables(leaf, "i")
+    name = f"S{first}"
+    domain = region.domain(leaf, "i")
+    result = []
+    for n, piece in enumerate(pieces(region.space, name, variables, domain, index)):
+        named = piece._replace(
+            domain=piece.domain.replace(f"{name}[", f"S{first + n}["),
+            mapping=piece.mapping.replace(f"{name}[", f"S{first + n}["),
+        )
+        pivots = _pivots(piece)
+        kept = tuple(k for k in range(leaf.depth) if k not in pivots)
+        result.append(Part(f"S{first + n}", leaf, named, pivots, kept))
+    return result
+
+
+def _pivots(piece: Piece) -> tuple[int, ...]:
+    """One loop per subscript to be replaced by it: the outermost with factor 1 or -1."""
+    order = sorted(
+        range(len(piece.coefficients)),
+        key=lambda k: sum(c != 0 for c in piece.coefficients[k]),
+    )
+    chosen: list[int] = []
+    for k in order:
+        if not piece.divides[k]:
+            row = piece.coefficients[k]
+            units = [v for v, c in enumerate(row) if abs(c) == 1 and v not in chosen]
+            if units and not any(row[v] for v in chosen):
+                chosen.append(units[0])
+    return tuple(chosen)
+
+
+# ------------------------------------------------------------------ one nest
+
+
+def _together(
+    region: Region,
+    parts: Sequence[Part],
+    axes: Sequence[int],
+    taken: frozenset[str],
+) -> Gathered:
+    """One nest for `parts`: subscripts first, then the parts one after the other."""
+    rank = len(axes)
+    used = set(taken)
+    index, equations = _index_names(parts, axes, used)
+    several = len(parts) > 1
+    timed, names = [], {}
+    width = max(p.leaf.depth for p in parts)
+    space = region.space
+    for number, p in enumerate(parts):
+        rest = [*p.kept, *p.pivots]
+        variables = region.variables(p.leaf, "i")
+        times = ([str(number)] if several else []) + [variables[k] for k in rest]
+        times += ["0"] * (width - len(rest))
+        head = f"{space.header()}{{ {p.name}[{', '.join(variables)}] -> "
+        timed.append(
+            Timed(p.name, p.piece.domain, (p.piece.mapping, f"{head}[{', '.join(times)}] }}"))
+        )
+        here = set(used)
+        inner = []
+        clash = set(index)
+        for k in rest:
+            name = p.leaf.loops[k].loop.index
+            inner.append(fresh(name, here) if name in clash else name)
+        padding = ["_"] * (width - len(rest))
+        names[p.name] = [*index, *(["_"] if several else []), *inner, *padding]
+    by_name = {p.name: p for p in parts}
+    if several and _uniform(parts):
+        # Without it the loops would run over the exact union of the targets, whose
+        # bounds are harder to read than the tests that the parts need anyway.
+        targets = [(p.piece.domain, p.piece.mapping) for p in parts]
+        whole = bounding_box(space, BOX, targets, rank)
+        box = ", ".join(f"b{k}" for k in range(rank))
+        zeros = ", ".join([box, *["0"] * (width + 1)])
+        timed.append(Timed(BOX, whole, (f"{{ {BOX}[{box}] -> [{zeros}] }}",)))
+        names[BOX] = names[parts[0].name]
+
+    def leaf(instance: Instance) -> Block:
+        if instance.name == BOX:
+            return ()
+        return _instance(region, by_name[instance.name], axes, instance)
+
+    outer = tuple(f.index for f in region.outer)
+    block = generate(space, timed, names, leaf, outer)
+    if sum(1 for _ in walk(block)) > LONGEST:
+        raise Unknown("its loops as a gather would be too long to read")
+    assert rank
+    return Gathered(_merge_tests(block), equations)
+
+
+def _index_names(
+    parts: Sequence[Part], axes: Sequence[int], used: set[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """A name per subscript: the user's where the subscript is that index plus a number."""
+    names: list[str] = []
+    equations: list[str] = []
+    new = iter(FRESH)
+    for n, axis in enumerate(axes):
+        own = {_shifted(p, n) for p in parts}
+        kept = {p.leaf.loops[k].loop.index for p in parts for k in p.kept}
+        name = next(iter(own)) if len(own) == 1 else None
+        if name is None or name in kept or name in names:
+            name = fresh(next(new, "u"), used)
+            from pyrev.show import expr_text
+
+            texts = dict.fromkeys(expr_text(_target(p.leaf).index[axis]) for p in parts)
+            equations += [f"{name} = {t}" for t in texts]
+        else:
+            shifts = dict.fromkeys(p.piece.shifts[n] or 0 for p in parts)
+            moved = [k for k in shifts if k]
+            if moved:
+                equations.append(
+                    ", ".join(
+                        f"{name} {'+' if k > 0 else '-'} {abs(k)}" for k in moved
+                    )
+                    + f" renamed to {name}"
+                )
+        names.append(name)
+    return names, tuple(equations)
+
+
+def _shifted(p: Part, n: int) -> str | None:
+    """The loop index that subscript `n` is, up to a number added."""
+    row = p.piece.coefficients[n]
+    found = [k for k, c in enumerate(row) if c]
+    if p.piece.divides[n] or p.piece.shifts[n] is None:
+        return None
+    if len(found) != 1 or row[found[0]] != 1:
+        return None
+    return p.leaf.loops[found[0]].loop.index
+
+
+def _instance(
+    region: Region, p: Part, axes: Sequence[int], instance: Instance
+) -> Block:
+    """The leaf with its variables replaced by what they are at this point in time."""
+    stmt = p.leaf.stmt
+    assert isinstance(stmt, (Add, Assign))
+    target = _target(p.leaf)
+    env = {
+        at.loop.index: arg for at, arg in zip(p.leaf.loops, instance.args, strict=True)
+    }
+    owned = {linear_key(target.index[k]): instance.times[n] for n, k in enumerate(axes)}
+    order = tuple(e.name for e in (*instance.times, *instance.args) if isinstance(e, Var))
+    move = _Mover(env, owned, tuple(dict.fromkeys(order)))
+    index = list(map(move.subscript, target.index))
+    for n, k in enumerate(axes):
+        index[k] = instance.times[n]
+    new: Stmt = replace(
+        stmt, target=replace(target, index=tuple(index)), value=move.value(stmt.value)
+    )
+    for t in reversed(region.opaque_tests(p.leaf)):
+        test = move.value(t.test)
+        new = If(test if t.holds else Call("not", (test,)), (new,))
+    return (new,)
+
+
+def linear_key(e: Expr) -> tuple[frozenset[tuple[Expr, int]], int]:
+    """Equal for subscripts that are the same linear form."""
+    form = linear(e)
+    return frozenset(form.terms), form.constant
+
+
+class _Mover:
+    """Rewrites expressions of a leaf for a new place in time."""
+
+    def __init__(
+        self,
+        env: Mapping[str, Expr],
+        owned: Mapping[tuple[frozenset[tuple[Expr, int]], int], Expr],
+        order: Sequence[str],
+    ) -> None:
+        self.env, self.owned, self.order = env, owned, order
+
+    def subscript(self, e: Expr) -> Expr:
+        key = linear_key(e)
+        if key in self.owned and not isinstance(e, Const):
+            return self.owned[key]
+        moved = self.value(e)
+        return moved if moved == e else tidy(moved, self.order)
+
+    def value(self, e: Expr) -> Expr:
+        match e:
+            case Load(_, index):
+                return replace(e, index=tuple(map(self.subscript, index)))
+            case Var(name):
+                return self.env.get(name, e)
+            case Call(op, args):
+                return replace(e, args=tuple(map(self.value, args)))
+            case _:
+                return e
+
+
+def _merge_tests(block: Block) -> Block:
+    """Neighbouring statements under one test become one block."""
+    result: list[Stmt] = []
+    for s in block:
+        match s:
+            case For():
+                s = replace(s, body=_merge_tests(s.body))
+            case If():
+                s = replace(s, then=_merge_tests(s.then), orelse=_merge_tests(s.orelse))
+        last = result[-1] if result else None
+        if (
+            isinstance(s, If)
+            and isinstance(last, If)
+            and s.test == last.test
+            and not s.orelse
+            and not last.orelse
+        ):
+            result[-1] = replace(last, then=_merge_tests((*last.then, *s.then)))
+        else:
+            result.append(s)
+    return tuple(result)

@@ -1,0 +1,147 @@
+"""Which loops may run in parallel, which may run in either direction, and the proof.
+
+`parallelise` is the only function that fills `For.parallel`. It looks at the loop as it
+will be emitted and trusts nothing about how the loop was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyrev.dependence import Access, Leaf, Region, private_names
+from pyrev.ir import Alloc, For, Load, Return, Var, walk
+from pyrev.poly import conj
+
+
+def prove_parallel(
+    loop: For,
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str] = frozenset(),
+) -> str | None:
+    """The sentence that proves `loop` parallel, or None.
+
+    Law: no two iterations touch the same element of anything that one of them writes,
+    names private to an iteration apart. `live_out` holds the names that are read after
+    the loop (in a serial loop around it also those that its next iteration reads).
+
+    >>> from pyrev.parse import parse_block
+    >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] += b[i]")
+    >>> prove_parallel(loop, (), frozenset({"a"}))
+    'no two iterations of i write the same element of a: [i + 1]'
+    >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] = a[i]")
+    >>> prove_parallel(loop, (), frozenset({"a"})) is None
+    True
+    """
+    if any(isinstance(s, Return) for s in walk((loop,))):
+        return None
+    region = Region((loop,), live_out, outer, integers)
+    private = private_names(loop, live_out)
+    shared: dict[str, str] = {}
+    for s in region.leaves:
+        for a in s.accesses:
+            if a.kind == "read" or a.name in private or a.depth == 0:
+                continue
+            if not _alone(region, s, a):
+                return None
+            shared.setdefault(a.name, _element(s))
+    if not shared:
+        return f"no iteration of {loop.index} writes what another reads or writes"
+    what = ", ".join(f"{name}: {text}" for name, text in shared.items())
+    return f"no two iterations of {loop.index} write the same element of {what}"
+
+
+def _element(leaf: Leaf) -> str:
+    from pyrev.show import expr_text
+
+    stmt = leaf.stmt
+    if isinstance(stmt, (Alloc, Return)) or isinstance(stmt.target, Var):
+        return "[]"
+    target: Load = stmt.target
+    return f"[{', '.join(expr_text(k) for k in target.index)}]"
+
+
+def _alone(region: Region, s: Leaf, a: Access) -> bool:
+    """Does no access of another iteration of the outermost loop meet the write `a`?"""
+    for t in region.leaves:
+        for b in t.accesses:
+            if b.name != a.name:
+                continue
+            if b.depth == 0:
+                return False
+            same = region.same_element(s, a, t, b)
+            if same is None:
+                continue
+            if region.possible(s, t, conj((same, "a0 != b0"))):
+                return False
+    return True
+
+
+def parallelise(
+    loop: For,
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str] = frozenset(),
+) -> For:
+    """`loop` with its proof in `parallel`, or unchanged where there is none."""
+    proof = prove_parallel(loop, outer, live_out, integers)
+    return loop if proof is None else replace(loop, parallel=proof, reverse=False)
+
+
+def free_order(
+    loop: For,
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str] = frozenset(),
+) -> bool:
+    """May the iterations of `loop` run in any order?
+
+    Law: no iteration must stay before another; increments of one element commute.
+    """
+    if any(isinstance(s, Return) for s in walk((loop,))):
+        return False
+    region = Region((loop,), live_out, outer, integers)
+    private = private_names(loop, live_out)
+    for s in region.leaves:
+        for t in region.leaves:
+            for a, b in region.conflicts(s, t):
+                if a.name in private:
+                    continue
+                same = region.same_element(s, a, t, b)
+                if same is not None and region.possible(
+                    s, t, conj((same, "a0 != b0"))
+                ):
+                    return False
+    return True
+
+
+def forward(
+    loop: For,
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str] = frozenset(),
+) -> For:
+    """`loop` and the loops inside it, upwards wherever the order is free."""
+    from pyrev.dependence import live_before
+    from pyrev.ir import Block, If
+
+    def block(stmts: Block, around: tuple[For, ...], live: frozenset[str]) -> Block:
+        result = []
+        for s in reversed(stmts):
+            match s:
+                case For():
+                    result.append(forward(s, around, live, integers))
+                case If():
+                    then = block(s.then, around, live)
+                    result.append(
+                        replace(s, then=then, orelse=block(s.orelse, around, live))
+                    )
+                case _:
+                    result.append(s)
+            live = live_before((s,), live)
+        return tuple(reversed(result))
+
+    back = live_out | live_before((loop,), live_out)
+    inner = block(loop.body, (*outer, loop), back | live_before(loop.body, back))
+    reverse = loop.reverse and not free_order(loop, outer, live_out, integers)
+    return replace(loop, body=inner, reverse=reverse)

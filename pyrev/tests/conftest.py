@@ -1,0 +1,29 @@
+"""Shared fixtures: a seeded generator per test, and a cache of its own for the session."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """The same numbers every run, different ones for every test."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests never touch the user's cache; PYREV_TEST_CACHE keeps one between runs."""
+    before = os.environ.get("PYREV_CACHE_DIR")
+    kept = os.environ.get("PYREV_TEST_CACHE")
+    os.environ["PYREV_CACHE_DIR"] = kept or str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["PYREV_CACHE_DIR"]
+    else:
+        os.environ["PYREV_CACHE_DIR"] = before

@@ -1,0 +1,120 @@
+"""The judge of every gradient test: one call, checked from all sides.
+
+`check` runs a differentiable function beside the undecorated one in CPython and asserts
+what the contract promises: the same values and the same mutation, gradients that agree
+with central differences of the plain function for every float parameter (the initial
+values of written arrays included), arguments and cotangents left alone by the pullback,
+and equal bits from equal calls. The numerics live in `pyrev.testing`; the error they
+estimate is part of the comparison, so a tolerance never hides a rough oracle.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import pyrev
+from pyrev.testing import (
+    Function,
+    Values,
+    comparisons,
+    distance,
+    draw_cotangents,
+    floats,
+    outcome,
+    run,
+)
+
+GRADIENT = {"float64": 1e-6, "float32": 2e-3}
+PRIMAL = {"float64": 1e-12, "float32": 2e-5}
+
+
+def precision(arguments: Values) -> str:
+    """The coarsest float among the arguments decides the tolerance."""
+    kinds = {str(v.dtype) for v in arguments.values() if isinstance(v, np.ndarray)}
+    return "float32" if "float32" in kinds else "float64"
+
+
+def check(
+    f: Any,
+    plain: Function,
+    arguments: Values,
+    outputs: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    entries: int = 16,
+    directions: int = 2,
+    tolerance: float | None = None,
+) -> dict[str, Any]:
+    """Check one call of `f` from all sides; the gradients, for further questions."""
+    kind = precision(arguments)
+    expected = run(plain, arguments, outputs)
+
+    own = copy.deepcopy(dict(arguments))
+    result, pullback = pyrev.vjp(f, **own)
+    got = outcome(result, own, outputs)
+    off = distance(expected, got)
+    assert off <= PRIMAL[kind], f"the values differ by {off:.1e}: {got} for {expected}"
+    for name, value in arguments.items():
+        if name not in outputs:
+            assert same_bits(own[name], value), f"the call changed `{name}`"
+    for mine, theirs in zip(expected.values(), got.values(), strict=True):
+        if isinstance(mine, np.ndarray):
+            assert mine.dtype == theirs.dtype, f"{theirs.dtype} for {mine.dtype}"
+
+    weights = draw_cotangents(expected, rng)
+    given = copy.deepcopy(weights)
+    after = copy.deepcopy(own)
+
+    def pull() -> dict[str, Any]:
+        if given.structure is None:
+            return dict(pullback(cotangents=given.written).items())
+        return dict(pullback(given.positional, cotangents=given.written).items())
+
+    gradients = pull()
+    again = pull()
+    assert tuple(gradients) == floats(arguments), f"gradients of {tuple(gradients)}"
+    for name in arguments:
+        assert same_bits(own[name], after[name]), f"the pullback changed `{name}`"
+    for mine, theirs in zip(
+        (*weights.returned, *weights.written.values()),
+        (*given.returned, *given.written.values()),
+        strict=True,
+    ):
+        assert same_bits(mine, theirs), "the pullback changed a cotangent"
+    for name, gradient in gradients.items():
+        assert same_bits(gradient, again[name]), f"the second call differs in `{name}`"
+        primal = arguments[name]
+        if isinstance(primal, np.ndarray):
+            assert isinstance(gradient, np.ndarray), f"{type(gradient)} for `{name}`"
+            assert gradient.shape == primal.shape, f"shape of the gradient of `{name}`"
+            assert gradient.dtype == primal.dtype, f"dtype of the gradient of `{name}`"
+        else:
+            assert np.ndim(gradient) == 0, f"`{name}` is a scalar, its gradient is not"
+
+    allowed = GRADIENT[kind] if tolerance is None else tolerance
+    wrong = [
+        str(c)
+        for c in comparisons(
+            plain,
+            arguments,
+            outputs,
+            weights,
+            gradients,
+            rng,
+            entries=entries,
+            directions=directions,
+        )
+        if not c.error <= allowed
+    ]
+    assert not wrong, "\n".join(["wrong gradients:", *wrong[:8]])
+    return gradients
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Equal type, shape and bits."""
+    p, q = np.asarray(a), np.asarray(b)
+    return p.dtype == q.dtype and p.shape == q.shape and p.tobytes() == q.tobytes()

@@ -1,0 +1,199 @@
+"""Which dtype every name of a program has, by the promotion rules of NumPy 2.
+
+Beside NumPy's own kinds there are two weak ones, `weak int` and `weak float`: Python
+numbers, which adapt to what they meet. ``s = 0.0; s += a[i]`` with a float32 array makes
+`s` a float32, ``a[i] * 2.0`` stays one, an element of an int64 array beside it makes a
+float64. A name has one dtype: the join of all that is assigned to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import assert_never
+
+import numpy as np
+
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Program,
+    Restart,
+    Return,
+    Saved,
+    Var,
+    walk,
+)
+
+WEAK_INT = "weak int"
+WEAK_FLOAT = "weak float"
+
+_TRUTH = frozenset(
+    {"<", "<=", ">", ">=", "==", "!=", "not", "bool", "isnan", "isinf", "isfinite"}
+)
+_JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fmax"})
+_ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "fmod", "neg", "abs", "sign"})
+_BITS = frozenset({"&", "|", "^", "~"})
+_SHIFTS = frozenset({"<<", ">>"})
+_CASTS = frozenset(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)) | {
+    "float32",
+    "float64",
+}
+
+
+def concrete(dtype: str) -> str:
+    """The NumPy dtype that stores a value of this kind.
+
+    >>> concrete("weak float"), concrete("float32")
+    ('float64', 'float32')
+    """
+    return {WEAK_INT: "int64", WEAK_FLOAT: "float64"}.get(dtype, dtype)
+
+
+def is_float(dtype: str) -> bool:
+    """Is it a floating-point kind, weak or not?"""
+    return dtype in (WEAK_FLOAT, "float32", "float64")
+
+
+def promote(a: str, b: str) -> str:
+    """The dtype of an arithmetic result, of `a` and `b` met.
+
+    >>> promote("float32", "weak float"), promote("float32", "int64")
+    ('float32', 'float64')
+    >>> promote("weak int", "weak float"), promote("int8", "weak float")
+    ('weak float', 'float64')
+    """
+    if a == b:
+        return a
+    weak = [k for k in (a, b) if k in (WEAK_INT, WEAK_FLOAT)]
+    strong = [k for k in (a, b) if k not in (WEAK_INT, WEAK_FLOAT)]
+    match weak, strong:
+        case [], [x, y]:
+            return np.promote_types(x, y).name
+        case [kind], ["bool"]:
+            return kind
+        case [kind], [x]:
+            # A Python float lifts integers to the default float, never above it.
+            return x if kind == WEAK_INT or is_float(x) else "float64"
+        case _:
+            return WEAK_FLOAT
+
+
+def _floating(dtype: str) -> str:
+    """What division and the math functions make of a dtype."""
+    if is_float(dtype):
+        return dtype
+    return WEAK_FLOAT if dtype in (WEAK_INT, "bool") else "float64"
+
+
+def _number(dtype: str) -> str:
+    """A truth value in arithmetic is a Python int."""
+    return WEAK_INT if dtype == "bool" else dtype
+
+
+def expr_dtype(expr: Expr, env: Mapping[str, str]) -> str:
+    """The dtype of an expression; `env` holds the dtypes of scalars and arrays.
+
+    >>> from pyrev.parse import parse_expr
+    >>> env = {"a": "float32", "k": "int64", "i": "weak int"}
+    >>> [expr_dtype(parse_expr(e), env) for e in ("a[i] * 2.0", "a[i] * k", "i / 2")]
+    ['float32', 'float64', 'weak float']
+    """
+    dtype = _dtype(expr, env)
+    if dtype is None:
+        raise KeyError(f"no dtype for a name in {expr}")
+    return dtype
+
+
+def _dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
+    """None where the dtype depends on a name that has none yet."""
+    match expr:
+        case Const(bool()):
+            return "bool"
+        case Const(int()) | Extent():
+            return WEAK_INT
+        case Const():
+            return WEAK_FLOAT
+        case Var(name) | Load(name, _):
+            return env.get(name)
+        case Saved(_, inner):
+            return _dtype(inner, env)
+        case Call(op, args):
+            return _call(op, [_dtype(a, env) for a in args], args)
+        case _:
+            assert_never(expr)
+
+
+def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | None:
+    known = [k for k in kinds if k is not None]
+    if op in _TRUTH:
+        return "bool"
+    if op in _CASTS:
+        return op
+    if op in ("int", "round"):
+        return WEAK_INT
+    if op == "float":
+        return WEAK_FLOAT
+    if op == "where":
+        known = [k for k in kinds[1:] if k is not None]
+    if not known:
+        return None
+    joined = reduce(promote, known)
+    if op in _JOIN or op == "where" or op in _BITS:
+        return joined
+    if op in _ARITHMETIC or op in _SHIFTS:
+        return _number(joined)
+    if op == "**":
+        power = args[1]
+        if isinstance(power, Const) and power.value < 0 or is_float(joined):
+            return _floating(joined)
+        return _number(joined)
+    return _floating(joined)
+
+
+def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The dtype of every parameter, scalar, loop index and array of a program.
+
+    `dtypes` overrides what the parameters declare; a Python number may be given as
+    `weak int` or `weak float`.
+    """
+    env = {p.name: p.dtype for p in program.params}
+    env.update(dtypes or {})
+    fixed = {p.name for p in program.params if p.rank}
+    while True:
+        before = dict(env)
+        for s in walk(program.body):
+            match s:
+                case For(index):
+                    _join(env, index, WEAK_INT)
+                case Assign(Var(name), value):
+                    _join(env, name, _dtype(value, env))
+                case Add(Var(name), value):
+                    _join(
+                        env, name, _call("+", [env.get(name), _dtype(value, env)], ())
+                    )
+                case Alloc(array, _, _, dtype) if array not in fixed:
+                    source = dtype.removeprefix("like:")
+                    kind = env.get(source) if source != dtype else dtype
+                    if kind is not None:
+                        env[array] = concrete(kind)
+                case Assign() | Add() | Alloc() | If() | Restart() | Return():
+                    pass
+                case _:
+                    assert_never(s)
+        if env == before:
+            return env
+
+
+def _join(env: dict[str, str], name: str, dtype: str | None) -> None:
+    if dtype is not None:
+        old = env.get(name)
+        env[name] = dtype if old is None else promote(old, dtype)

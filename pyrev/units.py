@@ -1,0 +1,338 @@
+"""The compiled variants of one function: a text and a callable per kinds of arguments.
+
+A unit is one generated function. Units are made when first called and kept; the text of a
+unit depends on the function, the kinds of its arguments, the target and what is asked,
+and on nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.arguments import Kind
+from pyrev.emit.load import load
+from pyrev.emit.python import emit_python
+from pyrev.ir import Load, Program, Var, exprs, walk, walk_expr
+from pyrev.parse import Parsed, parse, retype
+from pyrev.pipeline import Derived, Scheduled, derive, derive_tangent, schedule
+from pyrev.schedule.report import Decision
+from pyrev.schedule.storage import Stored
+from pyrev.types import expr_dtype, infer
+from pyrev.writer import Text
+
+_LAUNCH = threading.Lock()
+
+
+@dataclass(slots=True)
+class Unit:
+    """One generated function: its text, its parameters in order, how to call it.
+
+    `reads` are the primal parameters whose elements the code reads; `cotangents` pairs
+    the adjoint's cotangent parameters with outputs.
+    """
+
+    program: Program
+    text: Text
+    params: tuple[str, ...]
+    reads: frozenset[str]
+    cotangents: tuple[tuple[str, str | int], ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    stored: tuple[Stored, ...] = ()
+    reassociated: tuple[str, ...] = ()
+    target: str = "python"
+    _function: Callable[..., Any] | None = field(default=None, repr=False)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The generated function, loaded from its file in the cache."""
+        if self._function is None:
+            module = load(self.text.text, self.program.name)
+            found: Callable[..., Any] = getattr(module, self.program.name)
+            self._function = found
+        return self._function
+
+    def call(self, values: Sequence[Any]) -> Any:
+        """Run it; one launch at a time where Numba's threading layer needs that."""
+        if self.target != "numba":
+            return self.function(*values)
+        if launches_are_safe():
+            return self.function(*values)
+        with _LAUNCH:
+            return self.function(*values)
+
+
+def launches_are_safe() -> bool:
+    """May two Python threads launch parallel Numba code at once? Not on workqueue."""
+    import numba
+
+    try:
+        return str(numba.threading_layer()) in ("tbb", "omp")
+    except ValueError:  # nothing parallel has run yet
+        return False
+
+
+class Units:
+    """All variants of one parsed function."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self._lock = threading.RLock()
+        self._reset(parsed)
+
+    def _reset(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.program = parsed.program
+        self.written = written_arrays(parsed.program)
+        self._made: dict[Any, Any] = {}
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The user's parameters, without the hidden ones that hold captured values."""
+        hidden = self.program.captured
+        return tuple(p.name for p in self.program.params if p.name not in hidden)
+
+    @property
+    def avoid(self) -> frozenset[str]:
+        """Names that generated text must leave alone: what the user's function refers to."""
+        code = self.parsed.function.__code__
+        return frozenset(code.co_names) | frozenset(code.co_freevars)
+
+    def refresh(self) -> None:
+        """A helper that was rebound since the function was read is read again."""
+        if not all(one.current() for one in self.parsed.inlined):
+            with self._lock:
+                self._reset(parse(self.parsed.function))
+
+    # ---------------------------------------------------------------- variants
+
+    def default_kinds(self) -> dict[str, Kind]:
+        """What the parameters are before any call."""
+        return {p.name: Kind(p.rank, p.dtype) for p in self.program.params}
+
+    def typed(self, kinds: Mapping[str, Kind]) -> Program:
+        """The program for these kinds of arguments."""
+        given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
+        return self._once(("typed", _key(kinds)), lambda: retype(self.program, given))
+
+    def derived(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
+        """The unscheduled adjoint for these kinds."""
+        key = ("derived", _key(kinds), wrt)
+        return self._once(key, lambda: derive(self.typed(kinds), wrt, self.avoid))
+
+    def primal(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        values: Mapping[str, Any] | None = None,
+    ) -> Unit:
+        """The function itself for a target."""
+
+        def make() -> Unit:
+            program = self.typed(kinds)
+            return self._unit(target, program, kinds, "primal", values)
+
+        return self._once(("primal", target, _key(kinds)), make)
+
+    def adjoint(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        values: Mapping[str, Any] | None = None,
+    ) -> Unit:
+        """The adjoint for a target, with respect to `wrt`."""
+
+        def make() -> Unit:
+            derived = self.derived(kinds, wrt)
+            seen = dict(kinds)
+            for name, of in derived.adjoint.cotangents:
+                rank = next(p.rank for p in derived.program.params if p.name == name)
+                seen[name] = Kind(rank, self._output_dtype(kinds, of))
+            unit = self._unit(target, derived.program, seen, "adjoint", values)
+            unit.cotangents = derived.adjoint.cotangents
+            unit.stored = derived.stored
+            return unit
+
+        return self._once(("adjoint", target, _key(kinds), wrt), make)
+
+    def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
+        """The forward derivative; Python target only."""
+
+        def make() -> Unit:
+            made = derive_tangent(self.typed(kinds), wrt, self.avoid)
+            seen = dict(kinds)
+            for name, dot in made.names:
+                if name in kinds:
+                    seen[dot] = kinds[name]
+            unit = self._unit("python", made.program, seen, "tangent", None)
+            unit.cotangents = tuple((dot, n) for n, dot in made.names if n in made.wrt)
+            return unit
+
+        return self._once(("tangent", _key(kinds), wrt), make)
+
+    def _unit(
+        self,
+        target: str,
+        program: Program,
+        kinds: Mapping[str, Kind],
+        what: str,
+        values: Mapping[str, Any] | None,
+    ) -> Unit:
+        dtypes = {name: kind.dtype for name, kind in kinds.items()}
+        reassociated: tuple[str, ...] = ()
+        if target == "python":
+            done = (
+                Scheduled(program, ()) if what == "tangent" else schedule(program, dtypes)
+            )
+            text = emit_python(
+                done.program, doc=self._provenance(what), sources=self._sources()
+            )
+        else:
+            from pyrev.emit.numba import emit_numba
+            from pyrev.pipeline import schedule_cpu
+
+            done = schedule_cpu(program, dtypes, values or {})
+            emitted = emit_numba(
+                done.program,
+                dtypes,
+                doc=self._provenance(what),
+                sources=self._sources(),
+            )
+            text, reassociated = emitted.text, emitted.reassociated
+        params = tuple(p.name for p in done.program.params)
+        loaded = {
+            e.array
+            for s in walk(done.program.body)
+            for top in exprs(s)
+            for e in walk_expr(top)
+            if isinstance(e, Load)
+        }
+        copied = {
+            s.source
+            for s in walk(done.program.body)
+            if getattr(s, "source", None) is not None
+        }
+        scalars = {p.name for p in done.program.params if not p.rank}
+        own = frozenset(kinds) & frozenset(p.name for p in self.program.params)
+        reads = (loaded | copied | scalars) & own
+        return Unit(
+            done.program,
+            text,
+            params,
+            frozenset(reads),
+            decisions=done.decisions,
+            reassociated=reassociated,
+            target=target,
+        )
+
+    def _output_dtype(self, kinds: Mapping[str, Kind], of: str | int) -> str:
+        """The dtype that a cotangent is cast to before the adjoint is called."""
+        if isinstance(of, str):
+            return kinds[of].dtype
+        found = self.result_dtypes(kinds)[of]
+        return "float32" if found == "float32" else "float64"
+
+    # ---------------------------------------------------------------- results
+
+    def result_dtypes(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        """The dtype (weak kinds included) of each returned value."""
+
+        def make() -> tuple[str, ...]:
+            program = self.typed(kinds)
+            result = returned(program)
+            env = infer(program, {n: k.dtype for n, k in kinds.items()})
+            values = result.values if result is not None else ()
+            return tuple(
+                env[v.name] if isinstance(v, Var) else expr_dtype(v, env) for v in values
+            )
+
+        return self._once(("results", _key(kinds)), make)
+
+    def restore(
+        self, raw: Any, kinds: Mapping[str, Kind], values: Mapping[str, Any]
+    ) -> Any:
+        """What the plain function would have returned, from what compiled code returned."""
+        result = returned(self.program)
+        if result is None:
+            return None
+        dtypes = self.result_dtypes(kinds)
+        items = (raw,) if result.single else tuple(raw)
+        restored = tuple(
+            self._restore_one(item, value.name if isinstance(value, Var) else "", d, values)
+            for item, value, d in zip(items, result.values, dtypes, strict=True)
+        )
+        return restored[0] if result.single else restored
+
+    def _restore_one(
+        self, item: Any, name: str, dtype: str, values: Mapping[str, Any]
+    ) -> Any:
+        if isinstance(item, np.ndarray):
+            return values[name] if name in self.visible else item
+        match dtype:
+            case "weak float":
+                return float(item)
+            case "weak int":
+                return int(item)
+            case "bool":
+                return bool(item)
+        return np.dtype(dtype).type(item)
+
+    # ---------------------------------------------------------------- bounds
+
+    def check_bounds(
+        self, kinds: Mapping[str, Kind], values: Mapping[str, Any]
+    ) -> None:
+        """Raise `IndexError` before anything is written if an access would leave an array."""
+        from pyrev.bounds import Bounds
+
+        def make() -> Bounds:
+            return Bounds(self.typed(kinds), {n: k.dtype for n, k in kinds.items()})
+
+        self._once(("bounds", _key(kinds)), make).check(values)
+
+    # ---------------------------------------------------------------- helpers
+
+    def _provenance(self, what: str) -> str:
+        """The comment at the top of a generated module."""
+        function = self.parsed.function
+        file = PurePath(function.__code__.co_filename).name
+        names = {
+            "adjoint": "Adjoint (reverse-mode derivative)",
+            "tangent": "Tangent (forward-mode derivative)",
+            "primal": "Schedule",
+        }
+        return f"{names[what]} of `{function.__qualname__}` in {file}, made by pyrev."
+
+    def _sources(self) -> dict[str, list[str]]:
+        files = {s.loc.file for s in walk(self.program.body)}
+        return {file: linecache.getlines(file) for file in sorted(files)}
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        found = self._made.get(key)
+        if found is None:
+            with self._lock:
+                found = self._made.get(key)
+                if found is None:
+                    found = self._made[key] = make()
+        return found
+
+
+def _key(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:
+    return tuple(kinds.items())
+
+
+def adjoint_signature(unit: Unit, hidden: Sequence[str]) -> inspect.Signature:
+    """The signature of an adjoint as a user calls it: captured values are filled in."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [p for p in unit.params if p not in hidden]
+    return inspect.Signature([inspect.Parameter(p, kind) for p in shown])
+
+
