@@ -84,6 +84,17 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
     return live
 
 
+def with_live(
+    block: Block, after: frozenset[str]
+) -> tuple[tuple[Stmt, frozenset[str]], ...]:
+    """Each statement of `block` with the names that are live after it."""
+    result: list[tuple[Stmt, frozenset[str]]] = []
+    for stmt in reversed(block):
+        result.append((stmt, after))
+        after = live_before((stmt,), after)
+    return tuple(reversed(result))
+
+
 def private_names(loop: For, live_after: frozenset[str]) -> frozenset[str]:
     """The names that every iteration of `loop` sets before use and nobody reads later."""
     candidates = {
@@ -211,10 +222,7 @@ class _Lister:
         tests: tuple[Test, ...],
         outer: tuple[Access, ...],
     ) -> Iterator[Leaf]:
-        lives = [live_after]
-        for stmt in reversed(block[1:]):
-            lives.append(live_before((stmt,), lives[-1]))
-        for stmt, live in zip(block, reversed(lives), strict=True):
+        for stmt, live in with_live(block, live_after):
             depth = len(loops)
             match stmt:
                 case Assign() | Add() | Alloc() | Return():
@@ -264,7 +272,8 @@ class Region:
         self.leaves = leaves(block, live_after)
         changing = written(block)
         known = integers | integer_names(block) | integer_names(outer)
-        self.space = Space(known, changing)
+        remade = {s.array for s in walk(block) if isinstance(s, Alloc)}
+        self.space = Space(known, changing, frozenset(remade))
         self.space.assumed = tuple(self._outer_bounds())
 
     def _outer_bounds(self) -> Iterator[str]:
@@ -274,11 +283,11 @@ class Region:
                 continue
             own = self.space.cases(Var(loop.index), {})
             if own is not None:
-                text = self._range(loop, own[0].term, {}, TRUE_TEXT)
+                text = self.in_range(loop, own[0].term, {}, TRUE_TEXT)
                 if text != TRUE_TEXT:
                     yield text
 
-    def _range(
+    def in_range(
         self, loop: For, name: str, env: Mapping[str, str], within: str
     ) -> str:
         """The formula for `name` to be in the range of `loop`; opaque parts left out."""
@@ -325,7 +334,7 @@ class Region:
                         text = conj((text, found if t.holds else f"not ({found})"))
             if k < depth:
                 loop = leaf.loops[k].loop
-                bounds = self._range(loop, f"{prefix}{k}", env, text)
+                bounds = self.in_range(loop, f"{prefix}{k}", env, text)
                 env = {**env, loop.index: f"{prefix}{k}"}
                 text = conj((text, bounds))
         return text
@@ -353,7 +362,7 @@ class Region:
             for bound in (at.loop.lo, at.loop.hi):
                 if self.space.cases(bound, env, text) is None:
                     return False
-            text = conj((text, self._range(at.loop, f"i{k}", env, text)))
+            text = conj((text, self.in_range(at.loop, f"i{k}", env, text)))
             env = {**env, at.loop.index: f"i{k}"}
         return True
 

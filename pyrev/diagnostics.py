@@ -27,7 +27,7 @@ CODES: dict[str, str] = {
     "P107": "this function is not known here",
     "P108": "the arguments do not fit the function",
     "P109": "recursion is outside the language",
-    "P110": "`return` must be the last statement of a function",
+    "P110": "this `return` is not supported yet",
     "P111": "a loop must run over `range`",
     "P112": "this is not something to assign to",
     "P113": "this name does not stand for a number or an array",
@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "P207": "the step of a range must be an integer literal",
     "P208": "the shape or type of a new array is not understood",
     "P209": "this attribute is outside the language",
+    "P210": "an index, a bound or a size must be an integer",
 }
 
 

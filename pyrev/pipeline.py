@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.tangent import Tangent, tangent
@@ -85,7 +85,7 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
         live_out(program),
         lambda name: concrete(types[name]),
     )
-    made = Program(program.name, program.params, block, program.captured, program.loc)
+    made = replace(program, body=block)
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)

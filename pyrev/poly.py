@@ -12,13 +12,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cmp_to_key
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 from pyrev.ir import (
-    FALSE,
-    TRUE,
     ZERO,
     Alloc,
     Block,
@@ -170,7 +167,6 @@ def _scan_leaf(
 
 
 _COMPARE = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "!="}
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MAX_CASES = 16
 
 
@@ -184,6 +180,7 @@ class Space:
 
     integers: frozenset[str]
     changing: frozenset[str]
+    remade: frozenset[str] = frozenset()  # arrays that the region allocates
     assumed: tuple[str, ...] = ()
     _params: dict[Expr, str] = field(default_factory=dict)
 
@@ -225,7 +222,7 @@ class Space:
                 return (Case(TRUE_TEXT, env[name]),)
             case Var(name) if name in self.integers and name not in self.changing:
                 return (Case(TRUE_TEXT, self._param(e)),)
-            case Extent(array) if array not in self.changing:
+            case Extent(array) if array not in self.remade:
                 return (Case(TRUE_TEXT, self._param(e)),)
             case Call("neg", (a,)):
                 return self._each(lambda t: f"(-{t})", (a,), env, within)
@@ -457,6 +454,7 @@ def from_linear(form: Linear, order: Sequence[str] = ()) -> Expr:
         atom = term[0]
         return rank.get(atom.name, len(rank)) if isinstance(atom, Var) else len(rank)
 
+    form = _into_quotients(form)
     terms = sorted(form.terms, key=key)
     result: Expr | None = None
     for atom, k in (t for t in terms if t[1] > 0):
@@ -478,6 +476,23 @@ def from_linear(form: Linear, order: Sequence[str] = ()) -> Expr:
     if constant < 0:
         return Call("-", (result, Const(-constant)))
     return result
+
+
+def _into_quotients(form: Linear) -> Linear:
+    """``a // d + k`` as ``(a + k * d) // d`` where that leaves fewer terms."""
+    for atom, factor in form.terms:
+        match atom:
+            case Call("//", (a, Const(int(d)))) if factor == 1 and d > 1:
+                inner, outer = linear(a), form.without(atom)
+                shared = Linear(
+                    tuple(t for t in outer.terms if inner.coefficient(t[0])),
+                    outer.constant if inner.constant else 0,
+                )
+                if shared.terms or shared.constant:
+                    moved = Call("//", (from_linear(inner.plus(shared, d)), Const(d)))
+                    rest = outer.plus(shared, -1)
+                    return rest.plus(Linear(((moved, 1),), 0))
+    return form
 
 
 def tidy(e: Expr, order: Sequence[str] = ()) -> Expr:
@@ -536,15 +551,28 @@ def comparison(op: str, a: Expr, b: Expr, order: Sequence[str]) -> Expr:
     return Call(op, (pivot, from_linear(other, order)))
 
 
-def negated(test: Expr) -> Expr:
-    """``not test``, pushed through a comparison of integers."""
-    match test:
-        case Call(op, args) if op in _NEGATED:
-            return Call(_NEGATED[op], args)
-        case Call("not", (a,)):
-            return a
-        case _:
-            return Call("not", (test,))
+def in_order(test: Expr, order: Sequence[str]) -> Expr:
+    """A conjunction by variable, outermost first, lower bounds before upper ones."""
+    rank = {name: k for k, name in enumerate(order)}
+
+    def parts(e: Expr) -> list[Expr]:
+        match e:
+            case Call("and", args):
+                return [p for a in args for p in parts(a)]
+            case _:
+                return [e]
+
+    def key(e: Expr) -> tuple[int, bool]:
+        match e:
+            case Call(op, (Var(name), _)) if op in _COMPARE:
+                return rank.get(name, len(rank)), op in ("<", "<=")
+            case _:
+                return len(rank), False
+
+    first, *rest = sorted(dict.fromkeys(parts(test)), key=key)
+    for e in rest:
+        first = Call("and", (first, e))
+    return first
 
 
 # ------------------------------------------------------------------ pieces of a target
@@ -622,22 +650,25 @@ def _piece(isl: Any, where: Any, what: Any, arity: int) -> Piece:
 
 
 class Timed(NamedTuple):
-    """A statement for `generate`: where it runs (`domain`) and when (`time`), ISL text.
+    """A statement for `generate`: where it runs and when.
 
-    `time` is a list of maps from the statement's variables, laid side by side.
+    `domain` and `target` are ISL text: a set of ``name[variables]`` and a map from it to
+    the first times. The other times are `rest`, ISL terms over the variables.
     """
 
     name: str
+    variables: tuple[str, ...]
     domain: str
-    time: tuple[str, ...]
+    target: str
+    rest: tuple[str, ...]
 
 
 class Instance(NamedTuple):
-    """One execution of statement `name`: a value for each variable and each time."""
+    """One execution of statement `name`: its variables, and its target's subscripts."""
 
     name: str
     args: tuple[Expr, ...]
-    times: tuple[Expr, ...]
+    target: tuple[Expr, ...]
 
 
 def bounding_box(
@@ -669,6 +700,22 @@ def bounding_box(
     return _ask(question)
 
 
+def relaxed(space: Space, name: str, s: Timed, depth: int) -> str:
+    """The first `depth` times of `s` without divisibility, as the domain of `name`."""
+
+    def question(isl: Any, ctx: Any) -> str:
+        kinds = isl.dim_type
+        domain = isl.Set.read_from_str(ctx, s.domain)
+        target = isl.Map.read_from_str(ctx, s.target).intersect_domain(domain)
+        text = f"{{ {s.name}[{', '.join(s.variables)}] -> [{', '.join(s.rest)}] }}"
+        rest = isl.Map.read_from_str(ctx, text)
+        times = target.flat_range_product(rest).range()
+        times = times.project_out(kinds.set, depth, times.dim(kinds.set) - depth)
+        return str(times.remove_divs().set_tuple_name(name))
+
+    return _ask(question)
+
+
 def generate(
     space: Space,
     statements: Sequence[Timed],
@@ -686,11 +733,18 @@ def generate(
         schedule = None
         for s in statements:
             domain = isl.Set.read_from_str(ctx, s.domain)
-            time = None
-            for text in s.time:
-                part = isl.Map.read_from_str(ctx, text)
-                time = part if time is None else time.flat_range_product(part)
-            one = isl.UnionMap.from_map(time.intersect_domain(domain).coalesce())
+            target = isl.Map.read_from_str(ctx, s.target).intersect_domain(domain)
+            rank = target.dim(isl.dim_type.out)
+            # The target's subscripts become variables too, so that ISL says what each
+            # of them is where it finds no need for a loop.
+            pair = target.wrap().flatten().set_tuple_name(s.name).coalesce()
+            outs = [f"t{k}" for k in range(rank)]
+            text = (
+                f"{{ {s.name}[{', '.join((*s.variables, *outs))}] -> "
+                f"[{', '.join((*outs, *s.rest))}] }}"
+            )
+            time = isl.Map.read_from_str(ctx, text).intersect_domain(pair)
+            one = isl.UnionMap.from_map(time)
             schedule = one if schedule is None else schedule.union(one)
         known = space.context() or TRUE_TEXT
         context = isl.Set.read_from_str(ctx, f"{space.header()}{{ : {known} }}")
@@ -700,7 +754,8 @@ def generate(
         for k in range(depth):
             ids = ids.add(isl.Id.read_from_str(ctx, f"c{k}"))
         node = build.set_iterators(ids).node_from_schedule_map(schedule)
-        reader = _Reader(isl, space.params(), names, leaf, tuple(order))
+        arity = {s.name: len(s.variables) for s in statements}
+        reader = _Reader(isl, space.params(), names, arity, leaf, tuple(order))
         return reader.block(node, {})
 
     return _ask(question)
@@ -714,11 +769,12 @@ class _Reader:
         isl: Any,
         params: Mapping[str, Expr],
         names: Mapping[str, Sequence[str]],
+        arity: Mapping[str, int],
         leaf: Callable[[Instance], Block],
         order: tuple[str, ...],
     ) -> None:
         self.isl, self.params, self.names, self.leaf = isl, params, names, leaf
-        self.order = order
+        self.arity, self.order = arity, order
         op = isl.ast_expr_op_type
         self.binary = {
             op.add: "+",
@@ -747,7 +803,8 @@ class _Reader:
         if kind == types.for_:
             return self.loop(node, env)
         if kind == types.if_:
-            test = self.expr(node.if_get_cond(), env)
+            order = (*self.order, *self.variables(env))
+            test = in_order(self.expr(node.if_get_cond(), env), order)
             then = self.block(node.if_get_then_node(), env)
             orelse: Block = ()
             if node.if_has_else_node():
@@ -805,11 +862,12 @@ class _Reader:
             tidy(self.expr(call.op_get_arg(k), env), order)
             for k in range(1, call.op_get_n_arg())
         )
-        times = tuple(
-            tidy(env[f"c{k}"], order) if f"c{k}" in env else ZERO
-            for k in range(len(self.names[name]))
+        arity = self.arity[name]
+        target = tuple(
+            env[f"c{k}"] if isinstance(env.get(f"c{k}"), Var) else arg
+            for k, arg in enumerate(args[arity:])
         )
-        return self.leaf(Instance(name, args, times))
+        return self.leaf(Instance(name, args[:arity], target))
 
     def expr(self, e: Any, env: Mapping[str, Expr]) -> Expr:
         kinds, ops = self.isl.ast_expr_type, self.isl.ast_expr_op_type
@@ -841,3 +899,28 @@ class _Reader:
 
     def fold(self, e: Call, order: Sequence[str]) -> Expr:
         return tidy(e, order) if e.op in ("+", "-", "*", "//") else e
+
+
+# ------------------------------------------------------------------ conditions
+
+
+def exists(space: Space, variables: Sequence[str], formula: str) -> Expr:
+    """A test of the parameters: are there integers that satisfy `formula`?
+
+    Raises `Unknown` if ISL gives up.
+    """
+    known = space.context() or TRUE_TEXT
+    text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
+    context = f"{space.header()}{{ : {known} }}"
+
+    def question(isl: Any, ctx: Any) -> Expr:
+        context_set = isl.Set.read_from_str(ctx, context)
+        where = isl.Set.read_from_str(ctx, text).params().compute_divs()
+        where = where.gist(context_set.params()).coalesce()
+        if where.is_empty():
+            return FALSE
+        build = isl.AstBuild.from_context(context_set)
+        reader = _Reader(isl, space.params(), {}, {}, lambda _: (), ())
+        return reader.expr(build.expr_from_set(where), {})
+
+    return _ask(question)

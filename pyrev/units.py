@@ -291,12 +291,30 @@ class Units:
         self, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> None:
         """Raise `IndexError` before anything is written if an access would leave an array."""
+        check = self._once(("bounds", _key(kinds)), lambda: self._bounds(kinds))
+        check(values)
+
+    def _bounds(self, kinds: Mapping[str, Kind]) -> Callable[[Mapping[str, Any]], None]:
+        """The check: tests of the sizes, then, where data decides, an inspector."""
         from pyrev.bounds import Bounds
 
-        def make() -> Bounds:
-            return Bounds(self.typed(kinds), {n: k.dtype for n, k in kinds.items()})
+        bounds = Bounds(self.typed(kinds))
+        hoisted = bounds.hoisted_check()
+        program = bounds.inspector()
+        if program is None:
+            return hoisted
+        text = emit_python(program, doc=self._provenance("indices"))
+        reads = frozenset(p.name for p in program.params)
+        params = tuple(p.name for p in program.params)
+        unit = Unit(program, text, params, reads)
 
-        self._once(("bounds", _key(kinds)), make).check(values)
+        def check(values: Mapping[str, Any]) -> None:
+            hoisted(values)
+            found = int(unit.call([values[p] for p in params]))
+            if found:
+                bounds.raise_inspected(found - 1)
+
+        return check
 
     # ---------------------------------------------------------------- helpers
 
@@ -308,6 +326,7 @@ class Units:
             "adjoint": "Adjoint (reverse-mode derivative)",
             "tangent": "Tangent (forward-mode derivative)",
             "primal": "Schedule",
+            "indices": "The data-dependent subscripts",
         }
         return f"{names[what]} of `{function.__qualname__}` in {file}, made by pyrev."
 

@@ -9,7 +9,7 @@ of Li et al. 2018, section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
@@ -40,14 +40,13 @@ from pyrev.ir import (
     all_names,
     exprs,
     fresh,
-    map_expr,
-    map_stmt_exprs,
     names,
     substitute,
     walk,
     walk_expr,
     written,
 )
+from pyrev.rename import rename
 
 FUNCTION = -1  # the id that stands for the whole function where a loop id is expected
 
@@ -532,39 +531,6 @@ class _Reverse:
                 return Var(self.d[name])
             case Load(name, index):
                 return Load(self.d[name], tuple(self.saved(e, at) for e in index))
-
-
-def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
-    """Rename scalars and arrays in `stmt`; where they are only measured if `extents`."""
-
-    def node(e: Expr) -> Expr:
-        match e:
-            case Var(name):
-                return replace(e, name=new.get(name, name))
-            case Load(name):
-                return replace(e, array=new.get(name, name))
-            case Extent(name) if extents:
-                return replace(e, array=new.get(name, name))
-        return e
-
-    def target(s: Stmt) -> Stmt:
-        match s:
-            case Alloc():
-                kind = s.dtype
-                if kind.startswith("like:"):
-                    kind = f"like:{new.get(kind[5:], kind[5:])}"
-                source = None if s.source is None else new.get(s.source, s.source)
-                array = new.get(s.array, s.array)
-                return replace(s, array=array, dtype=kind, source=source)
-            case For():
-                body = tuple(map(target, s.body))
-                return replace(s, index=new.get(s.index, s.index), body=body)
-            case If():
-                then, orelse = tuple(map(target, s.then)), tuple(map(target, s.orelse))
-                return replace(s, then=then, orelse=orelse)
-        return s
-
-    return target(map_stmt_exprs(stmt, node))
 
 
 def _branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:

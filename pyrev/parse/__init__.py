@@ -24,9 +24,11 @@ from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.functions import DTYPES
-from pyrev.parse.lower import Capture, Inlined, Lowering, parameters
+from pyrev.parse.lower import Lowering
+from pyrev.parse.names import Capture, Inlined
 from pyrev.parse.shapes import retype
 from pyrev.parse.source import Source, plain, read
+from pyrev.parse.tree import parameters
 
 __all__ = [
     "Capture",
@@ -83,7 +85,8 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         if ranks == found:
             break
         found = ranks
-    needed = shapes.integers(body)
+    integers = shapes.integers(body)
+    needed = integers.names
     names = [p.id for p in parameters(source.node)]
     params = [
         _param(p.id, ranks.get(p.id, 0), given[p.id][1], p.id in needed, source.loc(p))
@@ -94,6 +97,8 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
     shapes.check_ranks(walk.facts, ranks, walk.findings)
     shapes.check_kinds(body, ranks, walk.findings)
+    typed = [*values, *(name for name, (_, dtype) in given.items() if dtype)]
+    shapes.check_integers(body, params, typed, integers, walk.findings)
     if not walk.findings.found:
         shapes.check_bound(body, [*names, *values], walk.findings)
     walk.findings.check()
@@ -116,7 +121,7 @@ def parse_text(source: str, name: str | None = None) -> ir.Program:
     text = textwrap.dedent(source).lstrip("\n")
     namespace: dict[str, object] = {"np": np, "numpy": np, "math": math}
     file = _file(text)
-    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    exec(compile(text, file, "exec", dont_inherit=True), namespace)  # noqa: S102
     defined = [
         value
         for value in namespace.values()

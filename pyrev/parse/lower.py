@@ -8,19 +8,14 @@ it, so that one walk reports everything.
 
 from __future__ import annotations
 
-import builtins
-import keyword
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
 
 import gast
 import numpy as np
 
-from pyrev.diagnostics import Findings, UnsupportedError
 from pyrev.ir import (
-    ZERO,
     Add,
     Alloc,
     Assign,
@@ -36,154 +31,32 @@ from pyrev.ir import (
     Return,
     Stmt,
     Var,
-    fresh,
+    blocks,
+    map_block,
     names,
-    substitute,
-    walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.parse import fence
-from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
-from pyrev.parse.functions import (
-    CREATORS,
-    DTYPES,
-    FOLDED,
-    Meaning,
-    dtype_name,
-    is_range,
-    meaning,
-)
+from pyrev.parse.calls import Calls
+from pyrev.parse.expression import BINARY, negated
+from pyrev.parse.functions import CREATORS, DTYPES, dtype_name, is_range
+from pyrev.parse.names import RESERVED, Helper, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.source import Source, plain, read
-
-# Names that the printed form of a program uses itself.
-RESERVED = frozenset(
-    [*keyword.kwlist, "np", "math", "range", "reversed", "len", "min", "max", "abs"]
-    + ["int", "float", "bool", "round", "numba", "prange"]
-)
-
-_PREDICATES = frozenset(
-    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
-    + ["isnan", "isinf", "isfinite"]
+from pyrev.parse.source import Source
+from pyrev.parse.tree import (
+    bindings,
+    identifiers,
+    is_shape,
+    local_names,
+    parameters,
+    tail_form,
 )
 
 
-class _Missing:
-    """What a name that stands for nothing resolves to."""
-
-
-_MISSING = _Missing()
-
-
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """A parameter that holds a global or closure value, and where that value is now."""
-
-    name: str
-    holder: FunctionType
-    path: tuple[str, ...]
-
-    def read(self) -> object:
-        """The present value."""
-        value = lookup(self.holder, self.path[0])
-        for attribute in self.path[1:]:
-            value = getattr(value, attribute)
-        if isinstance(value, _Missing):
-            raise NameError(f"name '{self.path[0]}' is not defined")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Inlined:
-    """A helper whose body is part of the program: calls check that it is still bound."""
-
-    holder: FunctionType
-    path: tuple[str, ...]
-    code: CodeType
-
-    def current(self) -> bool:
-        """Whether the name still stands for the code that was inlined."""
-        try:
-            value = Capture("", self.holder, self.path).read()
-        except (NameError, AttributeError):
-            return False
-        python = plain(value)
-        return python is not None and python.__code__ is self.code
-
-
-def lookup(f: FunctionType, name: str) -> object:
-    """What a free name of `f` stands for now: closure, then module, then builtins."""
-    if name in f.__code__.co_freevars:
-        assert f.__closure__ is not None
-        cell = f.__closure__[f.__code__.co_freevars.index(name)]
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return _MISSING
-    if name in f.__globals__:
-        return f.__globals__[name]
-    return getattr(builtins, name, _MISSING)
-
-
 @dataclass(slots=True)
-class Scope:
-    """One function being lowered: what its names stand for."""
-
-    source: Source
-    python: FunctionType | None
-    local: frozenset[str]
-    outer: Scope | None
-    stack: tuple[object, ...]
-    inlined: bool
-    bound: dict[str, Expr] = field(default_factory=dict)
-    helpers: dict[str, Helper] = field(default_factory=dict)
-
-    @property
-    def home(self) -> FunctionType | None:
-        """The function whose free names this scope's free names are."""
-        if self.python is None and self.outer is not None:
-            return self.outer.home
-        return self.python
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """A function that can be inlined; `scope` is where it was defined, if here."""
-
-    name: str
-    source: Source
-    python: FunctionType | None
-    scope: Scope | None
-
-    @property
-    def key(self) -> object:
-        return self.source.node if self.python is None else self.python.__code__
-
-
-@dataclass(slots=True)
-class Lowering:
-    """One walk over a function and its helpers.
-
-    `ranks` are those the previous walk found: what depends on a rank (`a.size`,
-    `np.zeros_like(a)`) is right once they no longer change.
-    """
-
-    ranks: Mapping[str, int]
-    loose: bool = False
-    findings: Findings = field(default_factory=Findings)
-    taken: set[str] = field(default_factory=lambda: set(RESERVED))
-    out: list[Stmt] = field(default_factory=list)
-    captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
-    inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
-    facts: list[RankFact] = field(default_factory=list)
-    same: list[tuple[str, str]] = field(default_factory=list)
-    allocated: dict[str, Loc] = field(default_factory=dict)
-    fenced: list[object] = field(default_factory=list)
-    occupied: set[str] = field(default_factory=set)
-    refused: set[str] = field(default_factory=set)
-    depth: int = 0
-
-    # -------------------------------------------------------------- the function
+class Lowering(Calls):
+    """The whole walk: `function` lowers a definition, `statements` a bare block."""
 
     def function(self, source: Source, python: FunctionType | None) -> Block:
         """Lower a whole definition, its final `return` included."""
@@ -228,6 +101,9 @@ class Lowering:
         if isinstance(node, gast.Lambda):
             at = scope.source.loc(node.body)
             return (self._value(node.body, scope),), True, at
+        body = tail_form(node.body)
+        if body is not None and isinstance(body[-1], gast.If):
+            return self._paths(body, scope)
         *rest, last = node.body
         for child in rest:
             self._statement(child, scope)
@@ -235,6 +111,70 @@ class Lowering:
             return self._returned(last, scope)
         self._statement(last, scope)
         return None
+
+    def _paths(
+        self, body: Sequence[gast.AST], scope: Scope
+    ) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+        """A body whose `if`s end in `return`s: each path assigns the same variables."""
+        results: list[Var] = []
+        returns: list[tuple[int, bool]] = []
+        self._path(body, scope, results, returns)
+        if len(set(returns)) != 1:
+            self.findings.add(
+                "P110",
+                scope.source.loc(body[-1]),
+                "the paths through this `if` return different numbers of values",
+                "return equally many values on every path",
+            )
+            return None
+        if returns[0] == (0, False):
+            return None
+        at = results[0].loc
+        last = self.out[-1]
+        if len(results) == 1 and isinstance(last, Assign) and last.target == results[0]:
+            # Every path was an expression: so is the call.
+            self.out.pop()
+            return (last.value,), True, at
+        return tuple(results), returns[0][1], at
+
+    def _path(
+        self,
+        body: Sequence[gast.AST],
+        scope: Scope,
+        results: list[Var],
+        returns: list[tuple[int, bool]],
+    ) -> None:
+        *rest, last = body
+        for child in rest:
+            self._statement(child, scope)
+        at = scope.source.loc(last)
+        if isinstance(last, gast.If):
+            condition = self._value(last.test, scope, test=True)
+            with self._block() as then:
+                self._path(last.body, scope, results, returns)
+            with self._block() as other:
+                self._path(last.orelse, scope, results, returns)
+            match then, other:
+                case [Assign(Var(one), a)], [Assign(Var(two), b)] if one == two:
+                    chosen = Call("where", (condition, a, b), loc=at)
+                    self.out.append(Assign(Var(one, loc=at), chosen, loc=at))
+                case _:
+                    self.out.append(If(condition, tuple(then), tuple(other), loc=at))
+            return
+        returned = self._returned(last, scope)
+        values, single, _ = returned if returned is not None else ((), False, at)
+        returns.append((len(values), single))
+        for k, value in enumerate(values):
+            if self._is_array_var(value):
+                self.findings.add(
+                    "P110",
+                    at,
+                    "an early `return` of an array is not supported yet",
+                    "return the array once, at the end",
+                )
+            if k == len(results):
+                results.append(Var(self._fresh("result"), loc=at))
+            self.out.append(Assign(results[k], value, loc=at))
 
     def _returned(
         self, node: gast.Return, scope: Scope
@@ -251,17 +191,6 @@ class Lowering:
                 return (*results, at) if results is not None else None
             case value:
                 return (self._value(value, scope, whole=True),), True, at
-
-    # -------------------------------------------------------------- statements
-
-    @contextmanager
-    def _block(self) -> Iterator[list[Stmt]]:
-        """Statements lowered inside go to a new list."""
-        outside, self.out = self.out, []
-        try:
-            yield self.out
-        finally:
-            self.out = outside
 
     def _statement(self, node: gast.AST, scope: Scope) -> None:
         loc = scope.source.loc
@@ -354,11 +283,10 @@ class Lowering:
                 self._unpack(first.elts, value, at, scope)
                 return
         single = len(targets) == 1 and isinstance(first, gast.Name)
-        mark = len(self.allocated)
+        mark = len(self.out), len(self.allocated)
         result = self._value(value, scope, whole=single)
-        if self._is_array_var(result):
-            fresh_array = result.name in list(self.allocated)[mark:]
-            self._alias(first, result, fresh_array, at, scope)
+        if isinstance(result, Var) and self._is_array_var(result):
+            self._alias(first, result, mark, at, scope)
             return
         if len(targets) > 1 and not isinstance(result, Const):
             result = self._temp(result, "value")
@@ -369,22 +297,47 @@ class Lowering:
                 self._store(target, result, at, scope)
 
     def _alias(
-        self, target: gast.Name, array: Var, new: bool, at: Loc, scope: Scope
+        self,
+        target: gast.AST,
+        array: Var,
+        mark: tuple[int, int],
+        at: Loc,
+        scope: Scope,
     ) -> None:
-        """``v = u`` for an array: two names of one array, if `v` names nothing else."""
-        name = target.id
+        """``v = u`` for an array: two names of one array, if `v` names nothing else.
+
+        An array that the value itself made (since `mark`) takes the new name.
+        """
+        name = target.id if isinstance(target, gast.Name) else ""
+        statements, allocations = mark
+        new = array.name in list(self.allocated)[allocations:]
         if (
-            (self.depth and not new)
+            not name
+            or (self.depth and not new)
             or name in scope.bound
             or bindings(scope.source.node).count(name) > 1
         ):
             self.findings.add(
                 "P206",
                 at,
-                f"`{name}` would be another name of the array `{array.name}` here",
+                f"this would be another name of the array `{array.name}`",
                 "use one name, or write `.copy()`; this is not supported yet",
             )
             return
+        if new and not scope.inlined and name not in RESERVED:
+            self.out[statements:] = renamed(
+                tuple(self.out[statements:]), array.name, name
+            )
+            self.facts = [
+                replace(f, array=name) if f.array == array.name else f
+                for f in self.facts
+            ]
+            self.same = [
+                (name if a == array.name else a, name if b == array.name else b)
+                for a, b in self.same
+            ]
+            self.allocated[name] = self.allocated.pop(array.name)
+            array = Var(name)
         scope.bound[name] = array
 
     def _store(self, target: gast.AST, value: Expr, at: Loc, scope: Scope) -> None:
@@ -401,17 +354,18 @@ class Lowering:
         self, targets: Sequence[gast.AST], value: gast.AST, at: Loc, scope: Scope
     ) -> None:
         values: Sequence[Expr]
+        mark = len(self.out), len(self.allocated)
         match value:
             case gast.Tuple(elts=elements) | gast.List(elts=elements):
-                values = self._values(elements, scope)
+                values = self._values(elements, scope, whole=True)
             case gast.Attribute(value=base, attr="shape") if (
                 array := self._array(base, scope)
             ) is not None:
-                self.facts.append(RankFact(array, len(targets), scope.source.loc(value)))
+                self.facts.append(
+                    RankFact(array, len(targets), scope.source.loc(value))
+                )
                 at_value = scope.source.loc(value)
-                values = [
-                    Extent(array, k, loc=at_value) for k in range(len(targets))
-                ]
+                values = [Extent(array, k, loc=at_value) for k in range(len(targets))]
             case gast.Call():
                 results = self._call(value, scope)
                 values = () if results is None else results[0]
@@ -436,6 +390,10 @@ class Lowering:
             return
         values = list(values)
         for k, target in enumerate(targets):
+            given = values[k]
+            if isinstance(given, Var) and self._is_array_var(given):
+                self._alias(target, given, mark, at, scope)
+                continue
             place = self._target(target, scope)
             if place is None:
                 continue
@@ -550,8 +508,6 @@ class Lowering:
             return zero, values[0], step, reverse
         return values[0], values[1], step, reverse
 
-    # -------------------------------------------------------------- targets
-
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
     ) -> Var | Load | None:
@@ -589,7 +545,9 @@ class Lowering:
         self._refuse_target(node, scope)
         return None
 
-    def _refuse_rebinding(self, array: str, name: str, at: Loc, augmented: bool) -> None:
+    def _refuse_rebinding(
+        self, array: str, name: str, at: Loc, augmented: bool
+    ) -> None:
         if augmented:
             self.findings.add(
                 "P201",
@@ -614,17 +572,6 @@ class Lowering:
             f"`{gast.unparse(node).strip()}` is neither a name nor an array element",
             "assign to a name or to an element such as `a[i]`",
         )
-
-    def _variable(self, name: str, scope: Scope) -> Expr:
-        """What a local name stands for; its first mention gives it its IR name."""
-        if name not in scope.bound:
-            if scope.inlined or name in RESERVED:
-                scope.bound[name] = Var(self._fresh(name))
-            else:
-                scope.bound[name] = Var(name)
-        return scope.bound[name]
-
-    # -------------------------------------------------------------- new arrays
 
     def _alloc(self, target: gast.Name, value: gast.AST, at: Loc, scope: Scope) -> bool:
         """``name = np.zeros(...)`` and its like; False if `value` is something else."""
@@ -705,7 +652,7 @@ class Lowering:
             return True
         self.allocated[name] = at
         if kind == "shape":
-            if not _is_shape(source_node):
+            if not is_shape(source_node):
                 self.facts.append(RankFact(name, len(shape), at))
         else:
             assert source is not None
@@ -732,11 +679,6 @@ class Lowering:
                 return self._extents(array, scope.source.loc(node))
             case _:
                 return (self._value(node, scope),)
-
-    def _extents(self, array: str, at: Loc) -> tuple[Expr, ...]:
-        self.facts.append(RankFact(array, 1, at, least=True))
-        rank = self.ranks.get(array, 1)
-        return tuple(Extent(array, k, loc=at) for k in range(rank))
 
     def _dtype(self, node: gast.AST, scope: Scope) -> str | None:
         match node:
@@ -772,921 +714,30 @@ class Lowering:
             "write `np.zeros(shape, dtype)` with integers or `a.shape`, and a known dtype",
         )
 
-    # -------------------------------------------------------------- expressions
-
-    def _fresh(self, name: str) -> str:
-        name = fresh(name, self.taken)
-        self.occupied.add(name)
-        return name
-
-    def _temp(self, value: Expr, name: str) -> Var:
-        variable = Var(self._fresh(name), loc=value.loc)
-        self.out.append(Assign(variable, value, loc=value.loc))
-        return variable
-
-    def _kept(self, value: Expr, name: str) -> Expr:
-        return value if isinstance(value, Const) else self._temp(value, name)
-
-    def _values(
-        self, nodes: Sequence[gast.AST], scope: Scope, whole: bool = False
-    ) -> list[Expr]:
-        """Operands from left to right; statements of a later one come after earlier ones.
-
-        An inlined call may write what an earlier operand reads: that operand is then
-        evaluated into a temporary in front of the call.
-        """
-        values: list[Expr] = []
-        for node in nodes:
-            with self._block() as emitted:
-                value = self._value(node, scope, whole=whole)
-            self._before(values, emitted)
-            self.out.extend(emitted)
-            values.append(value)
-        return values
-
-    def _before(self, values: list[Expr], emitted: Sequence[Stmt]) -> None:
-        changed = written(tuple(emitted))
-        for k, earlier in enumerate(values):
-            if changed & names(earlier) and not self._is_array_var(earlier):
-                values[k] = self._temp(earlier, "value")
-
-    def _is_array_var(self, value: Expr) -> bool:
-        return isinstance(value, Var) and self._is_array(value.name)
-
-    def _is_array(self, name: str) -> bool:
-        return self.ranks.get(name, 0) > 0 or name in self.allocated
-
-    def _value(
-        self, node: gast.AST, scope: Scope, *, test: bool = False, whole: bool = False
-    ) -> Expr:
-        """Lower an expression.
-
-        `test`: only its truth counts; `whole`: an array may stand here by name.
-        """
-        at = scope.source.loc(node)
-        match node:
-            case gast.Constant(value=bool() | int() | float() as value):
-                return Const(value, loc=at)
-            case gast.Name():
-                return self._name(node, scope, whole)
-            case gast.Attribute():
-                return self._attribute(node, scope)
-            case gast.Subscript():
-                return self._subscript(node, scope)
-            case gast.BinOp(op=gast.MatMult()):
-                self._refuse_matmul(node, scope)
-                return ZERO
-            case gast.BinOp(left=left, op=op, right=right):
-                args = self._values([left, right], scope)
-                return Call(BINARY[type(op)], tuple(args), loc=at)
-            case gast.UnaryOp(op=gast.USub(), operand=operand):
-                return replace(negated(self._value(operand, scope)), loc=at)
-            case gast.UnaryOp(op=gast.UAdd(), operand=operand):
-                return self._value(operand, scope)
-            case gast.UnaryOp(op=op, operand=operand):
-                negates = isinstance(op, gast.Not)
-                inner = self._value(operand, scope, test=negates)
-                return Call(UNARY[type(op)], (inner,), loc=at)
-            case gast.Compare():
-                return self._compare(node, scope)
-            case gast.BoolOp():
-                return self._boolean(node, scope, test)
-            case gast.IfExp():
-                return self._conditional(node, scope)
-            case gast.Call():
-                results = self._call(node, scope)
-                if results is None:
-                    return ZERO
-                values, single = results
-                if single and self._is_array_var(values[0]) and not whole:
-                    self.findings.add(
-                        "P201",
-                        at,
-                        "this call gives an array, and a number is needed here",
-                        "give the array a name first, then write the loop",
-                    )
-                    return ZERO
-                if not single:
-                    self.findings.add(
-                        "P108",
-                        at,
-                        f"this call gives {len(values)} values, not one",
-                        "assign them to names first: `a, b = f(x)`",
-                    )
-                    return ZERO
-                return values[0]
-        if type(node) not in fence.REJECTED:
-            self.findings.add(
-                "P106", at, _what(node), "use numbers, arrays and their elements"
-            )
-        return ZERO
-
-    def _name(self, node: gast.Name, scope: Scope, whole: bool = False) -> Expr:
-        at = scope.source.loc(node)
-        found = self._find(node.id, scope)
-        if isinstance(found, Scope):
-            value = self._variable(node.id, found)
-            if self._is_array_var(value) and not whole:
-                self.findings.add(
-                    "P201",
-                    at,
-                    f"`{node.id}` is a whole array, and a number is needed here",
-                    "write the loop over its elements" + fence.LATER,
-                )
-                return ZERO
-            return replace(value, loc=at)
-        return self._captured(found, node.id, (node.id,), node, scope, whole)
-
-    def _captured(
-        self,
-        found: object,
-        text: str,
-        path: tuple[str, ...],
-        node: gast.AST,
-        scope: Scope,
-        whole: bool = False,
-    ) -> Expr:
-        """A number (or array, by name) from a module or an enclosing function."""
-        at = scope.source.loc(node)
-        holder = self._holder(path[0], scope)
-        if isinstance(found, _Missing):
-            if self.loose and len(path) == 1:
-                return Var(text, loc=at)
-            if path[0] in self.refused:
-                return ZERO
-            self.findings.add(
-                "P113",
-                at,
-                f"`{text}` is not defined",
-                "define it before the function is differentiated, or pass it in",
-            )
-            return ZERO
-        if isinstance(found, np.ndarray):
-            if whole and found.ndim > 0:
-                return Var(self._capture(holder, path, found), loc=at)
-            self.findings.add(
-                "P201",
-                at,
-                f"`{text}` is a whole array, and a number is needed here",
-                "write the loop over its elements" + fence.LATER,
-            )
-            return ZERO
-        if isinstance(found, (bool, int, float, np.number, np.bool_)) and not isinstance(
-            found, (np.complexfloating, np.float16, np.longdouble)
-        ):
-            return Var(self._capture(holder, path, found), loc=at)
-        self.findings.add(
-            "P113",
-            at,
-            f"`{text}` is {_kind(found)}",
-            "use a number, an array, or a call of a function",
-        )
-        return ZERO
-
-    def _holder(self, name: str, scope: Scope) -> FunctionType:
-        home = scope.home
-        assert home is not None or self.loose
-        return home  # type: ignore[return-value]
-
-    def _capture(
-        self, holder: FunctionType, path: tuple[str, ...], value: object
-    ) -> str:
-        if path[0] in holder.__code__.co_freevars:
-            assert holder.__closure__ is not None
-            index = holder.__code__.co_freevars.index(path[0])
-            key: tuple[object, ...] = (id(holder.__closure__[index]), *path[1:])
-        else:
-            key = (id(holder.__globals__), *path)
-        if key not in self.captures:
-            name = path[-1]
-            # The user's own name, unless a local or another module's global has it.
-            if name in RESERVED or name in self.occupied:
-                name = self._fresh(name)
-            self.taken.add(name)
-            self.occupied.add(name)
-            self.captures[key] = Capture(name, holder, path)
-            if isinstance(value, np.ndarray):
-                self.facts.append(RankFact(name, value.ndim, _NOWHERE, least=True))
-        return self.captures[key].name
-
-    def _find(self, name: str, scope: Scope) -> object:
-        """What a name stands for: the `Scope` that binds it, a `Helper`, or a value."""
-        place: Scope | None = scope
-        while place is not None:
-            if name in place.helpers:
-                return place.helpers[name]
-            if name in place.local:
-                return place
-            if place.python is not None:
-                return lookup(place.python, name)
-            if place.outer is None:
-                break
-            place = place.outer
-        return _LOOSE.get(name, _MISSING) if self.loose else _MISSING
-
-    def _object(self, node: gast.AST, scope: Scope) -> object:
-        """The Python object that a name or a module's attribute stands for."""
-        match node:
-            case gast.Name(id=name):
-                found = self._find(name, scope)
-                if isinstance(found, Scope):
-                    bound = found.bound.get(name)
-                    return bound if isinstance(bound, Helper) else _MISSING
-                return found
-            case gast.Attribute(value=base, attr=attr):
-                module = self._object(base, scope)
-                if isinstance(module, ModuleType):
-                    return getattr(module, attr, _MISSING)
-        return _MISSING
-
-    def _array(self, node: gast.AST, scope: Scope) -> str | None:
-        """The array that a bare name (or a module's attribute) stands for."""
-        match node:
-            case gast.Name(id=name):
-                found = self._find(name, scope)
-                if isinstance(found, Scope):
-                    bound = self._variable(name, found)
-                    return bound.name if isinstance(bound, Var) else None
-                if isinstance(found, _Missing) and self.loose:
-                    return str(name)
-                if isinstance(found, np.ndarray) and found.ndim > 0:
-                    return self._capture(self._holder(name, scope), (name,), found)
-            case gast.Attribute():
-                found = self._object(node, scope)
-                if isinstance(found, np.ndarray) and found.ndim > 0:
-                    path = tuple(gast.unparse(node).strip().split("."))
-                    return self._capture(self._holder(path[0], scope), path, found)
-        return None
-
-    def _attribute(self, node: gast.Attribute, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        found = self._object(node, scope)
-        if not isinstance(found, _Missing):
-            module = self._object(node.value, scope)
-            if isinstance(found, float) and _module_name(module) in ("math", "numpy"):
-                return Const(found, loc=at)
-            text = gast.unparse(node).strip()
-            return self._captured(found, text, tuple(text.split(".")), node, scope)
-        array = self._array(node.value, scope)
-        if array is not None and node.attr == "ndim":
-            self.facts.append(RankFact(array, 1, at, least=True))
-            return Const(self.ranks.get(array, 1), loc=at)
-        if array is not None and node.attr == "size":
-            first, *rest = self._extents(array, at)
-            for extent in rest:
-                first = Call("*", (first, extent), loc=at)
-            return first
-        helps = "use `shape`, `size`, `ndim`, or the array's elements"
-        if node.attr == "shape":
-            helps = "take one entry, `a.shape[0]`, or unpack it, `h, w = a.shape`"
-        elif node.attr in ("T", "dtype"):
-            helps = f"`.{node.attr}` is not supported here yet; " + helps
-        self.findings.add(
-            "P209", at, f"`{gast.unparse(node).strip()}` cannot be used here", helps
-        )
-        return ZERO
-
-    def _subscript(self, node: gast.Subscript, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        match node.value:
-            case gast.Attribute(value=base, attr="shape") if (
-                array := self._array(base, scope)
-            ) is not None:
-                return self._extent(array, node, scope)
-        indices: list[gast.AST] = []
-        base: gast.AST = node
-        while isinstance(base, gast.Subscript):
-            index = base.slice
-            parts = index.elts if isinstance(index, gast.Tuple) else [index]
-            indices[:0] = parts
-            base = base.value
-        array = self._array(base, scope)
-        if array is None:
-            if type(base) not in fence.REJECTED:
-                self.findings.add(
-                    "P203",
-                    scope.source.loc(base),
-                    f"`{gast.unparse(base).strip()}` is not the name of an array",
-                    "subscript an array by its name",
-                )
-            return ZERO
-        for index in indices:
-            if isinstance(index, gast.Slice) or (
-                isinstance(index, gast.Constant) and index.value in (None, Ellipsis)
-            ):
-                self.findings.add(
-                    "P201",
-                    scope.source.loc(node),
-                    f"`{gast.unparse(node).strip()}` is a part of the array, not an element",
-                    "write the loop over its elements" + fence.LATER,
-                )
-                return ZERO
-        values = self._values(indices, scope)
-        for k, value in enumerate(values):
-            if isinstance(value, Const) and type(value.value) is int and value.value < 0:
-                extent = Extent(array, k, loc=value.loc)
-                values[k] = Call("-", (extent, Const(-value.value)), loc=value.loc)
-        self.facts.append(RankFact(array, len(values), at))
-        return Load(array, tuple(values), loc=at)
-
-    def _extent(self, array: str, node: gast.Subscript, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        axis = self._value(node.slice, scope)
-        if not isinstance(axis, Const) or type(axis.value) is not int:
-            self.findings.add(
-                "P209",
-                at,
-                "which axis is meant is not known in the text",
-                "write the axis as a number: `a.shape[0]`",
-            )
-            return ZERO
-        k = axis.value
-        if k < 0:
-            k += self.ranks.get(array, -k)
-            self.facts.append(RankFact(array, -axis.value, at, least=True))
-        else:
-            self.facts.append(RankFact(array, k + 1, at, least=True))
-        return Extent(array, max(k, 0), loc=at)
-
-    def _compare(self, node: gast.Compare, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        for op in node.ops:
-            if type(op) not in COMPARE:
-                self.findings.add(
-                    "P106",
-                    at,
-                    "`is` and `in` compare objects, not numbers",
-                    "compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`",
-                )
-                return ZERO
-        values = self._values([node.left, *node.comparators], scope)
-        result: Expr | None = None
-        for k, op in enumerate(node.ops):
-            test = Call(COMPARE[type(op)], (values[k], values[k + 1]), loc=at)
-            result = test if result is None else Call("and", (result, test), loc=at)
-        assert result is not None
-        return result
-
-    def _boolean(self, node: gast.BoolOp, scope: Scope, test: bool) -> Expr:
-        """``a and b``: its truth in a test; elsewhere the operand that decides."""
-        at = scope.source.loc(node)
-        op = BOOLEAN[type(node.op)]
-        first = self._value(node.values[0], scope, test=test)
-        for k, other in enumerate(node.values[1:]):
-            with self._block() as emitted:
-                value = self._value(other, scope, test=test)
-            truth = test or (_is_truth(first) and _is_truth(value))
-            if not emitted and truth:
-                first = Call(op, (first, value), loc=at)
-                continue
-            first = first if isinstance(first, (Const, Var)) else self._temp(first, "test")
-            go_on = first if op == "and" else Call("not", (first,), loc=at)
-            if not emitted:
-                keep = (value, first) if op == "and" else (first, value)
-                first = Call("where", (first, *keep), loc=at)
-                continue
-            result = Var(self._fresh("test"), loc=at)
-            self.out.append(Assign(result, first, loc=at))
-            emitted.append(Assign(result, value, loc=at))
-            self.out.append(If(go_on, tuple(emitted), loc=at))
-            first = result
-        return first
-
-    def _conditional(self, node: gast.IfExp, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        condition = self._value(node.test, scope, test=True)
-        with self._block() as then:
-            yes = self._value(node.body, scope)
-        with self._block() as other:
-            no = self._value(node.orelse, scope)
-        if not then and not other:
-            return Call("where", (condition, yes, no), loc=at)
-        # A branch that calls a helper with statements runs only when it is chosen.
-        chosen = Var(self._fresh("chosen"), loc=at)
-        then.append(Assign(chosen, yes, loc=at))
-        other.append(Assign(chosen, no, loc=at))
-        self.out.append(If(condition, tuple(then), tuple(other), loc=at))
-        return chosen
-
-    def _refuse_matmul(self, node: gast.AST, scope: Scope) -> None:
-        self.findings.add(
-            "P201",
-            scope.source.loc(node),
-            "`@` multiplies whole arrays",
-            "write the product as loops" + fence.LATER,
-        )
-
-    # -------------------------------------------------------------- calls
-
-    def _call(
-        self,
-        node: gast.Call,
-        scope: Scope,
-        *,
-        dropped: bool = False,
-        whole: bool = False,
-    ) -> tuple[tuple[Expr, ...], bool] | None:
-        """Lower a call; None if it gives nothing (or was refused)."""
-        at = scope.source.loc(node)
-        function = self._object(node.func, scope)
-        text = gast.unparse(node.func).strip()
-        for argument in node.keywords:
-            if argument.arg is None:
-                self.findings.add(
-                    "P108", at, "`**` spreads arguments", "write each argument out"
-                )
-                return None
-        if isinstance(function, Helper):
-            return self._inline(function, node, scope, dropped)
-        single = self._known(function, text, node, scope)
-        if single is not None:
-            if dropped:
-                self.findings.add(
-                    "P115", at, "the value is not used", "assign it, or remove the line"
-                )
-            return (single,), True
-        if self._is_known(function):
-            return None
-        python = plain(function)
-        if python is not None:
-            try:
-                source = read(python)
-            except UnsupportedError as error:
-                for f in error.findings:
-                    self.findings.add(f.code, at, f.because, f.help)
-                return None
-            holder, path = scope.home, tuple(text.split("."))
-            if holder is not None:
-                key = (id(holder), *path)
-                self.inlined[key] = Inlined(holder, path, python.__code__)
-            helper = Helper(python.__name__, source, python, None)
-            return self._inline(helper, node, scope, dropped)
-        if type(node.func) in fence.REJECTED:
-            return None
-        for argument in node.args:
-            self._value(argument, scope, whole=True)
-        self._refuse_call(function, text, node, scope)
-        return None
-
-    def _is_known(self, function: object) -> bool:
-        if function is len or is_range(function) or meaning(function) is not None:
-            return True
-        try:
-            return function in FOLDED or function in CREATORS
-        except TypeError:
-            return False
-
-    def _refuse_call(
-        self, function: object, text: str, node: gast.Call, scope: Scope
-    ) -> None:
-        if text.split(".")[0] in self.refused:
-            return
-        home = scope.home
-        if isinstance(function, _Missing) and home is not None and text == home.__name__:
-            self._refuse_recursion(text, scope.source.loc(node))
-            return
-        because = f"`{text}` is {_kind(function)} that pyrev does not know"
-        helps = "write it as loops and arithmetic in a plain function"
-        if isinstance(function, _Missing):
-            because = f"`{text}` is not a function that is known here"
-            helps = "define it before the function is differentiated"
-            if isinstance(node.func, gast.Attribute):
-                helps = "methods are outside the language: write it as loops"
-        elif _module_name(function) == "numpy":
-            helps = "whole-array functions are not supported yet: write the loop"
-        self.findings.add("P107", scope.source.loc(node.func), because, helps)
-
-    def _refuse_recursion(self, name: str, at: Loc) -> None:
-        self.findings.add(
-            "P109", at, f"`{name}` calls itself", "write the recursion as a loop"
-        )
-
-    def _known(
-        self, function: object, text: str, node: gast.Call, scope: Scope
-    ) -> Expr | None:
-        """A call of a function of the table, or None."""
-        at = scope.source.loc(node)
-        if function is len and len(node.args) == 1 and not node.keywords:
-            return self._len(node, scope)
-        found = meaning(function)
-        if found is not None:
-            return self._apply(found, text, node, scope)
-        if is_range(function):
-            self.findings.add(
-                "P111", at, "a range outside a `for`", "write it in the `for` statement"
-            )
-            return None
-        try:
-            op = FOLDED.get(function)
-            creates = function in CREATORS
-        except TypeError:
-            return None
-        if creates:
-            self.findings.add(
-                "P208",
-                at,
-                "a new array must have a name of its own",
-                "assign it first, as the only target: `u = np.zeros(n)`",
-            )
-            return None
-        if op is None:
-            if self.loose and isinstance(node.func, gast.Name):
-                args = self._values(node.args, scope)
-                return Call(node.func.id, tuple(args), loc=at)
-            return None
-        if len(node.args) < 2 or node.keywords:
-            self.findings.add(
-                "P108",
-                at,
-                f"`{text}` of one argument looks into an array",
-                f"write the loop, or `{text}(a, b)` of numbers",
-            )
-            return None
-        first, *rest = self._values(node.args, scope)
-        for other in rest:
-            first = Call(op, (first, other), loc=at)
-        return first
-
-    def _len(self, node: gast.Call, scope: Scope) -> Expr:
-        at = scope.source.loc(node)
-        match node.args[0]:
-            case gast.Attribute(value=base, attr="shape") if (
-                array := self._array(base, scope)
-            ) is not None:
-                self.facts.append(RankFact(array, 1, at, least=True))
-                return Const(self.ranks.get(array, 1), loc=at)
-        array = self._array(node.args[0], scope)
-        if array is None:
-            self.findings.add(
-                "P203",
-                scope.source.loc(node.args[0]),
-                "`len` measures an array by its name",
-                "give the array a name first",
-            )
-            return ZERO
-        self.facts.append(RankFact(array, 1, at, least=True))
-        return Extent(array, 0, loc=at)
-
-    def _apply(
-        self, found: Meaning, text: str, node: gast.Call, scope: Scope
-    ) -> Expr | None:
-        at = scope.source.loc(node)
-        # float("inf") is how many write infinity.
-        match node.args:
-            case [gast.Constant(value=str() as word)] if text == "float":
-                try:
-                    return Const(float(word), loc=at)
-                except ValueError:
-                    pass
-        keywords = {k.arg: k.value for k in node.keywords}
-        rest = [p for p in found.parameters[len(node.args) :] if p in keywords]
-        if (
-            len(node.args) + len(rest) != len(found.parameters)
-            or len(rest) != len(keywords)
-            or not all(p in keywords for p in found.parameters[len(node.args) :])
-        ):
-            self.findings.add(
-                "P108",
-                at,
-                f"`{text}` takes {', '.join(found.parameters)} here",
-                "give exactly these arguments",
-            )
-            return None
-        nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
-        order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
-        bound = dict(zip(order, self._values(nodes, scope)))
-        used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
-        for name, value in bound.items():
-            if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
-                bound[name] = self._temp(value, name)
-        return _at(substitute(found.body, bound), found.body, at)
-
-    def _inline(
-        self, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
-    ) -> tuple[tuple[Expr, ...], bool] | None:
-        """The body of a helper, in place of its call."""
-        at = scope.source.loc(node)
-        if helper.key in scope.stack:
-            self._refuse_recursion(helper.name, at)
-            return None
-        if helper.key not in self.fenced:
-            self.fenced.append(helper.key)
-            fence.check(helper.source, self.findings)
-            self.refused |= fence.bound_by_refused(helper.source.node)
-        arguments = self._bind(helper, node, scope)
-        if arguments is None:
-            return None
-        bound: list[str] = []
-        nodes: list[gast.AST] = []
-        functions: dict[str, Helper] = {}
-        fixed: dict[str, Expr] = {}
-        for name, argument in arguments:
-            if isinstance(argument, Const):
-                fixed[name] = argument
-                continue
-            function = self._function(argument, scope)
-            if function is not None:
-                functions[name] = function
-            else:
-                bound.append(name)
-                nodes.append(argument)
-        values = dict(zip(bound, self._values(nodes, scope, whole=True))) | fixed
-        mark = len(self.out)
-        for cheap in (True, False):
-            inner = self._enter(helper, values, functions, scope, cheap)
-            lent = [e for e in inner.bound.values() if not isinstance(e, (Var, Const))]
-            returned = self._body(inner)
-            changed = written(tuple(self.out[mark:]))
-            if not any(changed & names(e) for e in lent):
-                break
-            del self.out[mark:]
-        if returned is None:
-            if not dropped:
-                self.findings.add(
-                    "P108",
-                    at,
-                    f"`{helper.name}` returns nothing",
-                    "end it with `return` and the value",
-                )
-            return None
-        results, single, _ = returned
-        return results, single
-
-    def _function(self, node: gast.AST, scope: Scope) -> Helper | None:
-        """The helper that an argument names, so that functions can be passed on."""
-        if isinstance(node, gast.Lambda):
-            inner = Source(scope.source.file, scope.source.lines, node)
-            return Helper("<lambda>", inner, None, scope)
-        found = self._object(node, scope)
-        if isinstance(found, Helper):
-            return found
-        if isinstance(found, FunctionType) and meaning(found) is None:
-            try:
-                return Helper(found.__name__, read(found), found, None)
-            except UnsupportedError:
-                return None
-        return None
-
-    def _enter(
-        self,
-        helper: Helper,
-        values: Mapping[str, Expr],
-        functions: Mapping[str, Helper],
-        caller: Scope,
-        cheap: bool,
-    ) -> Scope:
-        """The scope of an inlined helper: each parameter bound to its argument.
-
-        An argument stands for the parameter where that changes nothing: a constant or
-        a name that the helper does not assign, and in a helper that is one expression
-        an element or a value used once. Others are evaluated first.
-        """
-        node = helper.source.node
-        scope = Scope(
-            helper.source,
-            helper.python,
-            local_names(node) - functions.keys(),
-            helper.scope,
-            (*caller.stack, helper.key),
-            True,
-        )
-        scope.helpers.update(functions)
-        assigned = assigned_names(node)
-        simple = _is_one_expression(node) and cheap
-        uses = [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
-        for name, value in values.items():
-            lent = (
-                isinstance(value, (Const, Var))
-                or (simple and isinstance(value, Load))
-                or (simple and uses.count(name) <= 2)
-            )
-            if lent and name not in assigned:
-                scope.bound[name] = value
-            else:
-                variable = self._variable(name, scope)
-                assert isinstance(variable, Var)
-                at = value.loc
-                self.out.append(Assign(replace(variable, loc=at), value, loc=at))
-        return scope
-
-    def _bind(
-        self, helper: Helper, node: gast.Call, scope: Scope
-    ) -> list[tuple[str, gast.AST | Const]] | None:
-        """Each parameter with its argument, in the order of evaluation."""
-        at = scope.source.loc(node)
-        spec = helper.source.node.args
-
-        def refuse(because: str, helps: str) -> None:
-            self.findings.add("P108", at, because, helps)
-
-        positional = [*spec.posonlyargs, *spec.args]
-        named = [p.id for p in [*spec.args, *spec.kwonlyargs]]
-        every = [p.id for p in [*positional, *spec.kwonlyargs]]
-        if spec.vararg is not None or spec.kwarg is not None:
-            return None
-        if len(node.args) > len(positional):
-            refuse(
-                f"`{helper.name}` takes {len(positional)} positional arguments",
-                "leave out the others",
-            )
-            return None
-        bound: list[tuple[str, gast.AST | Const]] = [
-            (p.id, a) for p, a in zip(positional, node.args)
-        ]
-        for argument in node.keywords:
-            if argument.arg not in named or argument.arg in dict(bound):
-                refuse(
-                    f"`{helper.name}` cannot take `{argument.arg}` here",
-                    f"its parameters are {', '.join(every)}",
-                )
-                return None
-            bound.append((argument.arg, argument.value))
-        for name in every:
-            if name in dict(bound):
-                continue
-            default = self._default(helper, name)
-            if default is None:
-                refuse(
-                    f"`{helper.name}` needs `{name}`, and a default is a number",
-                    f"give `{name}` in the call",
-                )
-                return None
-            bound.append((name, default))
-        return bound
-
-    def _default(self, helper: Helper, name: str) -> Const | None:
-        spec = helper.source.node.args
-        positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
-        value: object = _MISSING
-        if helper.python is not None:
-            given = helper.python.__defaults__ or ()
-            defaults = dict(zip(positional[len(positional) - len(given) :], given))
-            value = {**defaults, **(helper.python.__kwdefaults__ or {})}.get(
-                name, _MISSING
-            )
-        else:
-            given = spec.defaults
-            nodes = dict(zip(positional[len(positional) - len(given) :], given))
-            only = [p.id for p in spec.kwonlyargs]
-            nodes |= {n: d for n, d in zip(only, spec.kw_defaults) if d is not None}
-            default = nodes.get(name)
-            if isinstance(default, gast.UnaryOp) and isinstance(default.op, gast.USub):
-                inner = default.operand
-                if isinstance(inner, gast.Constant):
-                    return Const(-inner.value)
-            if isinstance(default, gast.Constant):
-                value = default.value
-        return Const(value) if type(value) in (bool, int, float) else None
-
-
-_NOWHERE = Loc("", 0, 0, 0, 0)
-
-_LOOSE: dict[str, object] = {}
-
-
-def _loose() -> dict[str, object]:
-    import math
-
-    known = ("range", "reversed", "len", "min", "max", "abs", "int", "float", "bool")
-    return {
-        **{name: getattr(builtins, name) for name in (*known, "round", "pow")},
-        "np": np,
-        "numpy": np,
-        "math": math,
-    }
-
-
-_LOOSE.update(_loose())
-
-
-# ------------------------------------------------------------------ the tree
-
-
-def _is_shape(node: gast.AST) -> bool:
-    return isinstance(node, gast.Attribute) and node.attr == "shape"
-
 
 def _parameter_ids(scope: Scope) -> tuple[str, ...]:
     return tuple(p.id for p in parameters(scope.source.node))
 
 
-def bindings(node: gast.AST) -> list[str]:
-    """The name of each binding in the text of a definition, parameters included."""
-    found = [p.id for p in parameters(node)]
-    for child in gast.walk(node):
-        if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Store):
-            found.append(child.id)
-        elif isinstance(child, (gast.FunctionDef, gast.ClassDef)) and child is not node:
-            found.append(child.name)
-    return found
+def renamed(block: Block, old: str, new: str) -> Block:
+    """`block` with the array `old` called `new`."""
 
+    def visit(e: Expr) -> Expr:
+        match e:
+            case Var(name) if name == old:
+                return replace(e, name=new)
+            case Load(name) | Extent(name) if name == old:
+                return replace(e, array=new)
+        return e
 
-def parameters(node: gast.AST) -> list[gast.Name]:
-    """The named parameters of a definition, in order."""
-    spec = node.args
-    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    def allocs(s: Stmt) -> Stmt:
+        if isinstance(s, Alloc):
+            return replace(
+                s,
+                array=new if s.array == old else s.array,
+                source=new if s.source == old else s.source,
+                dtype=f"like:{new}" if s.dtype == f"like:{old}" else s.dtype,
+            )
+        return with_blocks(s, tuple(tuple(map(allocs, b)) for b in blocks(s)))
 
-
-def assigned_names(node: gast.AST) -> frozenset[str]:
-    """What the statements of a definition bind, nested definitions apart."""
-    found: set[str] = set()
-    body = node.body if isinstance(node.body, list) else [node.body]
-    stack: list[gast.AST] = list(body)
-    while stack:
-        child = stack.pop()
-        if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Store):
-            found.add(child.id)
-        if isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-            found.add(child.name)
-        elif not isinstance(child, gast.Lambda):
-            stack.extend(gast.iter_child_nodes(child))
-    return frozenset(found)
-
-
-def local_names(node: gast.AST) -> frozenset[str]:
-    """Every name that is local to a definition."""
-    spec = node.args
-    stars = [a for a in (spec.vararg, spec.kwarg) if a is not None]
-    return assigned_names(node) | {p.id for p in [*parameters(node), *stars]}
-
-
-def identifiers(node: gast.AST) -> frozenset[str]:
-    """Every name in the text of a definition: none may be given to something new."""
-    return frozenset(n.id for n in gast.walk(node) if isinstance(n, gast.Name))
-
-
-def _is_one_expression(node: gast.AST) -> bool:
-    if isinstance(node, gast.Lambda):
-        return True
-    body = [
-        s
-        for s in node.body
-        if not (isinstance(s, gast.Expr) and isinstance(s.value, gast.Constant))
-    ]
-    return len(body) == 1 and isinstance(body[0], gast.Return)
-
-
-def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
-    """Give the nodes that come from `pattern` the position of the call."""
-    if isinstance(pattern, Call) and isinstance(value, Call):
-        args = tuple(_at(v, p, at) for v, p in zip(value.args, pattern.args))
-        return replace(value, args=args, loc=at)
-    return value
-
-
-def _is_truth(value: Expr) -> bool:
-    match value:
-        case Const(bool()):
-            return True
-        case Call(op):
-            return op in _PREDICATES
-    return False
-
-
-def _module_name(value: object) -> str:
-    if isinstance(value, ModuleType):
-        return value.__name__
-    if isinstance(value, np.ufunc):
-        return "numpy"
-    return str(getattr(value, "__module__", "")).split(".")[0]
-
-
-def _kind(value: object) -> str:
-    """What a Python object is, in words."""
-    match value:
-        case Helper() | FunctionType():
-            return "a function"
-        case ModuleType():
-            return "a module"
-        case type():
-            return "a class"
-        case None:
-            return "None"
-        case str():
-            return "a string"
-        case np.ndarray():
-            return "an array without axes"
-        case np.generic() | complex():
-            return f"a number of type {type(value).__name__}"
-    if callable(value):
-        return "a function"
-    return f"an object of type {type(value).__name__}"
-
-
-def _what(node: gast.AST) -> str:
-    match node:
-        case gast.Constant(value=str()):
-            return "a string"
-        case gast.Constant(value=None):
-            return "`None`"
-        case gast.Constant(value=complex()):
-            return "a complex number"
-        case gast.Constant(value=bytes()):
-            return "bytes"
-        case gast.Tuple():
-            return "a tuple where a number is needed"
-        case gast.List():
-            return "a list"
-        case gast.Lambda():
-            return "a function where a number is needed"
-    return "not a number"
+    return tuple(map(allocs, map_block(block, visit)))

@@ -25,6 +25,7 @@ from pyrev.ir import (
     Loc,
     Param,
     Program,
+    Return,
     Stmt,
     Var,
     blocks,
@@ -73,7 +74,9 @@ def check_ranks(
             findings.add(
                 "P202",
                 fact.at,
-                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here",
+                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here"
+                if rank
+                else f"`{fact.array}` is a number",
                 "subscript each axis; views of rows are not supported yet",
             )
 
@@ -82,28 +85,27 @@ def _axes(rank: int) -> str:
     return f"{rank} subscript" + ("s" if rank != 1 else "") + " elsewhere"
 
 
-def check_kinds(
-    block: Block, found: Mapping[str, int], findings: Findings
-) -> None:
+def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> None:
     """A name is either a number or an array, and a loop index only that."""
     indices = {s.index for s in walk(block) if isinstance(s, For)}
     arrays = {name for name, rank in found.items() if rank > 0}
     for s in walk(block):
-        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
-            if s.target.name in arrays:
-                findings.add(
-                    "P203",
-                    s.target.loc,
-                    f"`{s.target.name}` is subscripted or measured elsewhere",
-                    "give the number and the array different names",
-                )
-            if s.target.name in indices:
-                findings.add(
-                    "P205",
-                    s.target.loc,
-                    f"`{s.target.name}` is also the index of a loop",
-                    "use another name; sharing it is not supported yet",
-                )
+        for top in exprs(s) if not isinstance(s, Return) else ():
+            for e in walk_expr(top):
+                if isinstance(e, Var) and e.name in arrays:
+                    findings.add(
+                        "P203",
+                        e.loc,
+                        f"`{e.name}` is a number here, and subscripted or measured elsewhere",
+                        "give the number and the array different names",
+                    )
+        if isinstance(s, (Assign, Add)) and s.target_name in indices:
+            findings.add(
+                "P205",
+                s.target.loc,
+                f"`{s.target_name}` is also the index of a loop",
+                "use another name; sharing it is not supported yet",
+            )
         if isinstance(s, For) and s.index in arrays:
             findings.add(
                 "P203",
@@ -187,23 +189,43 @@ _CARRY = frozenset(
     ["+", "-", "*", "//", "%", "**", "neg", "min", "max", "minimum", "maximum", "abs"]
     + ["fmin", "fmax", "&", "|", "^", "<<", ">>", "~"]
 )
+_INTEGER = frozenset(
+    ["int", "int64", "round", "bool", "<", "<=", ">", ">=", "==", "!=", "not", "and"]
+    + ["or", "isnan", "isinf", "isfinite"]
+)
 _BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
 
 
-def integers(block: Block) -> frozenset[str]:
-    """The scalars and arrays whose values end up in an index, a bound or a shape."""
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """What must be an integer: scalars and arrays by name, and expressions that are not."""
+
+    names: frozenset[str]
+    uses: tuple[Var | Load, ...]
+    floats: tuple[Expr, ...]
+
+
+def integers(block: Block) -> Integers:
+    """The values that end up in an index, a bound or a shape, followed backwards."""
     found: set[str] = set()
+    uses: list[Var | Load] = []
+    floats: list[Expr] = []
 
     def need(e: Expr) -> None:
         match e:
             case Var(name) | Load(name):
                 found.add(name)
+                uses.append(e)
             case Call("where", (_, a, b)):
                 need(a)
                 need(b)
             case Call(op, args) if op in _CARRY:
                 for arg in args:
                     need(arg)
+            case Const(float()):
+                floats.append(e)
+            case Call(op) if op not in _INTEGER:
+                floats.append(e)
 
     for s in walk(block):
         match s:
@@ -220,22 +242,47 @@ def integers(block: Block) -> frozenset[str]:
                         need(index)
                 elif isinstance(e, Call) and e.op in _BITS:
                     for arg in e.args:
-                        if not _is_test(arg):
-                            need(arg)
-    before = -1
-    while len(found) > before:
-        before = len(found)
-        for s in walk(block):
-            if isinstance(s, (Assign, Add)):
-                target = s.target
-                name = target.name if isinstance(target, Var) else target.array
-                if name in found:
-                    need(s.value)
-    return frozenset(found)
+                        need(arg)
+    done: set[int] = set()
+    changed = True
+    while changed:
+        changed = False
+        for k, s in enumerate(walk(block)):
+            if k in done or not isinstance(s, (Assign, Add)):
+                continue
+            if s.target_name in found:
+                done.add(k)
+                need(s.value)
+                changed = True
+    return Integers(frozenset(found), tuple(uses), tuple(floats))
 
 
-def _is_test(e: Expr) -> bool:
-    return isinstance(e, Call) and e.op in ("<", "<=", ">", ">=", "==", "!=", "not")
+def check_integers(
+    program: Block,
+    params: Iterable[Param],
+    known: Iterable[str],
+    found: Integers,
+    findings: Findings,
+) -> None:
+    """Report indices, bounds and sizes that are floats for certain.
+
+    `known` are the parameters whose types do not come from `integers` itself.
+    """
+    floating = {p.name for p in params if p.is_float and p.name in set(known)}
+    floating |= {
+        s.array
+        for s in walk(program)
+        if isinstance(s, Alloc) and s.dtype.startswith("float")
+    }
+    places = [(e, "this is a float") for e in found.floats]
+    for use in found.uses:
+        name = use.name if isinstance(use, Var) else use.array
+        if name in floating:
+            places.append((use, f"`{name}` holds floats"))
+    for e, because in places:
+        findings.add(
+            "P210", e.loc, because, "convert it with `int(...)`, or divide with `//`"
+        )
 
 
 # ------------------------------------------------------------------ sizes

@@ -133,7 +133,7 @@ def _covers(code: CodeType, node: _Definition) -> bool:
     ]
     return any(span == (lo, hi) for span in spans) or (
         not isinstance(node, ast.Lambda)
-        and any(lo <= start and end <= hi for start, end in spans)  # type: ignore[operator]
+        and any(lo <= start and end <= hi for start, end in spans)
     )
 
 

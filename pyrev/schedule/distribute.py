@@ -1,190 +1,274 @@
-"""Which statements of a nest may be loops of their own, and in which order.
+"""The readable form: every nest gathers if it can, and says why if it cannot.
 
-Statements that must stay interleaved form one group; all increments of one array that
-order nothing among themselves form another, a *scatter*, which may be turned round.
+A nest that is parallel as it stands keeps its structure. Otherwise it is distributed:
+scatters become loops over what they write, the rest keeps the user's loops. What still
+orders its iterations stays serial, and its body is scheduled in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
-from pyrev.dependence import Leaf, Region
-from pyrev.ir import Add, Block, Call, For, If, Load, Restart, Stmt
+from pyrev.dependence import Region, live_before, with_live
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    For,
+    If,
+    Load,
+    Stmt,
+    Var,
+    walk,
+)
+from pyrev.poly import Unknown, integer_names
+from pyrev.schedule.groups import Group, distribute, merge
+from pyrev.schedule.gather import Gathered, gather
+from pyrev.schedule.legality import forward, free_order, parallelise, prove_parallel
+from pyrev.schedule.report import Decision
 
 
-@dataclass(frozen=True)
-class Group:
-    """Some leaves of a nest; `target` is the array they all increment, or None."""
-
-    nest: Block
-    leaves: tuple[Leaf, ...]
-    target: str | None
+DtypeOf = Callable[[str], str]
 
 
-def distribute(
-    nest: For,
-    outer: tuple[For, ...] = (),
-    live_out: frozenset[str] = frozenset(),
-    integers: frozenset[str] = frozenset(),
-) -> tuple[Group, ...]:
-    """The groups of `nest`, in an order that keeps every dependence.
+def _float64(name: str) -> str:
+    return "float64"
 
-    Law: running the groups one after the other computes what the nest computes; the
-    order of increments of one element may differ. It does not expand scalars: what
-    shares a private scalar or a local array stays together.
+
+def schedule_readable(
+    block: Block,
+    taken: frozenset[str],
+    live_out: frozenset[str],
+    dtype_of: DtypeOf = _float64,
+) -> tuple[Block, tuple[Decision, ...]]:
+    """`block` with its nests turned into gathers where that is proven, and the reasons.
+
+    Law: for all inputs the names in `live_out` end up with the same values, up to the
+    order in which increments of one element are added. `taken` are names that new ones
+    must not take; `dtype_of` tells the dtype of a scalar that becomes an array. It does
+    not tile, privatise or reorder for speed.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import block_text
-    >>> (nest,) = parse_block('''
-    ... for i in range(1, n):
-    ...     d_a[i - 1] += d_b[i]
-    ...     d_b[i] = 0.0
+    >>> nest = parse_block('''
+    ... for x in reversed(range(n)):
+    ...     for r in reversed(range(m)):
+    ...         d_a[x + r] += d_b[x] * w[r]
     ... ''')
-    >>> for group in distribute(nest, live_out=frozenset({"d_a", "d_b"})):
-    ...     print(group.target, block_text(group.nest))
-    d_a for i in range(1, n):
-        d_a[i - 1] += d_b[i]
-    None for i in range(1, n):
-        d_b[i] = 0.0
+    >>> block, (decision,) = schedule_readable(nest, frozenset(), frozenset({"d_a"}))
+    >>> print(block_text(block))
+    for u in range(n + m - 1):  # gather: u = x + r
+        for r in range(max(0, u - n + 1), min(m, u + 1)):
+            d_a[u] += d_b[u - r] * w[r]
+    >>> decision.proof
+    'no two iterations of u write the same element of d_a: [u]'
     """
-    region = Region((nest,), live_out, outer, integers)
-    leaves = region.leaves
-    edges = _edges(region)
-    joined: set[str] = set()
-    arrays = tuple(dict.fromkeys(a for leaf in leaves if (a := _added(leaf))))
-    for array in arrays:
-        trial = _components(leaves, edges, joined | {array})
-        members = {k for k, leaf in enumerate(leaves) if _added(leaf) == array}
-        if any(set(c) == members for c in trial) and not any(
-            (i, j) in edges for i in members for j in members
-        ):
-            joined.add(array)
-    parts = _components(leaves, edges, joined)
-    groups = []
-    for part in _ordered(parts, edges):
-        members = {leaves[k].number for k in part}
-        targets = {_added(leaves[k]) for k in part}
-        (target,) = targets if len(targets) == 1 else (None,)
-        if target is not None and any((i, j) in edges for i in part for j in part):
-            target = None
-        groups.append(
-            Group(
-                restrict((nest,), members),
-                tuple(leaves[k] for k in part),
-                target,
-            )
-        )
-    return tuple(groups)
+    scheduler = _Readable(taken, integer_names(block), dtype_of)
+    result = scheduler.block(block, (), live_out)
+    return result, tuple(scheduler.decisions)
 
 
-def merge(nest: For, groups: Iterable[Group]) -> Group:
-    """Neighbouring groups as one, its statements in their original order."""
-    leaves = tuple(
-        sorted((leaf for g in groups for leaf in g.leaves), key=lambda s: s.number)
-    )
-    return Group(restrict((nest,), {s.number for s in leaves}), leaves, None)
+class _Readable:
+    def __init__(
+        self, taken: frozenset[str], integers: frozenset[str], dtype_of: DtypeOf
+    ) -> None:
+        self.taken = taken
+        self.integers = integers
+        self.dtype_of = dtype_of
+        self.decisions: list[Decision] = []
 
-
-def _added(leaf: Leaf) -> str | None:
-    match leaf.stmt:
-        case Add(Load(array, _), _):
-            return array
-        case Add(target, _):
-            return target.name
-        case _:
-            return None
-
-
-def _edges(region: Region) -> frozenset[tuple[int, int]]:
-    """Pairs (i, j): leaf i must stay before leaf j, in some of their instances."""
-    found = set()
-    leaves = region.leaves
-    for i, s in enumerate(leaves):
-        for j, t in enumerate(leaves):
-            if i != j and _share_private(region, s, t):
-                found |= {(i, j), (j, i)}
-            elif region.depends(s, t):
-                found.add((i, j))
-    return frozenset(found)
-
-
-def _share_private(region: Region, s: Leaf, t: Leaf) -> bool:
-    """Do two leaves use one name that is private to an iteration of a common loop?"""
-    shared = {a.name for a in s.accesses} & {b.name for b in t.accesses}
-    common = region.common(s, t)
-    return any(0 < region.private_depth(s, name) <= common for name in shared)
-
-
-def _components(
-    leaves: tuple[Leaf, ...], edges: frozenset[tuple[int, int]], joined: set[str]
-) -> list[tuple[int, ...]]:
-    """The strongly connected components, each array in `joined` held together."""
-    n = len(leaves)
-    reach = [[i == j or (i, j) in edges for j in range(n)] for i in range(n)]
-    for i in range(n):
-        for j in range(n):
-            if (a := _added(leaves[i])) in joined and a == _added(leaves[j]):
-                reach[i][j] = True
-    for k in range(n):
-        for i in range(n):
-            if reach[i][k]:
-                row = reach[k]
-                reach[i] = [x or y for x, y in zip(reach[i], row, strict=True)]
-    seen: set[int] = set()
-    parts = []
-    for i in range(n):
-        if i not in seen:
-            part = tuple(j for j in range(n) if reach[i][j] and reach[j][i])
-            seen |= set(part)
-            parts.append(part)
-    return parts
-
-
-def _ordered(
-    parts: list[tuple[int, ...]], edges: frozenset[tuple[int, int]]
-) -> list[tuple[int, ...]]:
-    """Topological order, the textual one where that is free."""
-    waiting = list(parts)
-    result = []
-    while waiting:
-        for part in waiting:
-            others = (p for p in waiting if p is not part)
-            if not any((i, j) in edges for o in others for i in o for j in part):
-                break
-        waiting.remove(part)
-        result.append(part)
-    return result
-
-
-def restrict(block: Block, numbers: set[int]) -> Block:
-    """`block` with only the leaves in `numbers`; loops and tests left empty go too."""
-    return _Filter(numbers).run(block)
-
-
-class _Filter:
-    def __init__(self, numbers: set[int]) -> None:
-        self.numbers, self.count = numbers, 0
-
-    def run(self, block: Block) -> Block:
-        kept: list[Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, Restart):
-                continue
-            self.count += 1
-            match stmt:
+    def block(
+        self, stmts: Block, outer: tuple[For, ...], live_out: frozenset[str]
+    ) -> Block:
+        result: list[Stmt] = []
+        for s, live in with_live(stmts, live_out):
+            match s:
                 case For():
-                    if body := self.run(stmt.body):
-                        kept.append(replace(stmt, body=body))
+                    result += self.nest(s, outer, live)
                 case If():
-                    then, orelse = self.run(stmt.then), self.run(stmt.orelse)
-                    if then:
-                        kept.append(replace(stmt, then=then, orelse=orelse))
-                    elif orelse:
-                        kept.append(replace(stmt, test=Call("not", (stmt.test,)), then=orelse, orelse=()))
+                    then = self.block(s.then, outer, live)
+                    orelse = self.block(s.orelse, outer, live)
+                    result.append(replace(s, then=then, orelse=orelse))
                 case _:
-                    if self.count in self.numbers:
-                        kept.append(stmt)
-        return tuple(kept)
+                    result.append(s)
+        return tuple(result)
+
+    def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        kept = parallelise(forward(loop, outer, live, self.integers), outer, live, self.integers)
+        if kept.parallel:
+            self.report_kept(kept)
+            return (kept,)
+        groups = distribute(loop, outer, live, self.integers)
+        result: list[Stmt] = []
+        for group in self.merged(loop, groups, outer, live):
+            result += self.group(group, outer, live, alone=len(groups) == 1)
+        return tuple(result)
+
+    def merged(
+        self,
+        loop: For,
+        groups: tuple[Group, ...],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> list[Group]:
+        """Neighbours that no gather needs apart, together again."""
+        result: list[Group] = []
+        state: list[bool | None] = []  # parallel as it stands; None for a true scatter
+        for g in groups:
+            parallel = self.parallel(g, outer, live)
+            kind = None if g.target is not None and not parallel else parallel
+            if result and kind is not None and state[-1] is not None:
+                both = merge(loop, (result[-1], g))
+                if kind == state[-1] and (not kind or self.parallel(both, outer, live)):
+                    result[-1] = both
+                    continue
+            result.append(g)
+            state.append(kind)
+        return result
+
+    def parallel(
+        self, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> bool:
+        (loop,) = g.nest
+        assert isinstance(loop, For)
+        return prove_parallel(loop, outer, live | _used(g), self.integers) is not None
+
+    def group(
+        self,
+        g: Group,
+        outer: tuple[For, ...],
+        live: frozenset[str],
+        alone: bool,
+    ) -> Block:
+        (loop,) = g.nest
+        assert isinstance(loop, For)
+        live = live if alone else live | _used(g)
+        kept = parallelise(
+            forward(loop, outer, live, self.integers), outer, live, self.integers
+        )
+        if kept.parallel:
+            self.report_kept(kept)
+            return (kept,)
+        if g.target is not None:
+            if isinstance(g.leaves[0].stmt, Add) and isinstance(g.leaves[0].stmt.target, Var):
+                return self.reduction(kept, g.target)
+            return self.scatter(kept, g, outer, live)
+        return self.serial(kept, outer, live, self.why(loop, outer, live))
+
+    def reduction(self, loop: For, target: str) -> Block:
+        reason = f"{target} is one number: its terms are added in order"
+        self.decisions.append(
+            Decision(loop.index, target, "reduction", reason, loc=loop.loc)
+        )
+        return (loop,)
+
+    def scatter(
+        self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        assert g.target is not None
+        region = Region(g.nest, live, outer, self.integers)
+        try:
+            found = gather(region, region.leaves, self.taken)
+        except Unknown as why:
+            text = str(why) if " " in str(why) else "its index is not understood"
+            reason = f"two iterations may write the same element of {g.target}, {text}"
+            return self.serial(loop, outer, live, reason)
+        return self.proven(found, loop, g.target, outer, live)
+
+    def proven(
+        self,
+        found: Gathered,
+        loop: For,
+        target: str,
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> Block:
+        """Gathered loops, each outermost one with its proof."""
+        note = "; ".join(found.equations)
+
+        def prove(stmts: Block) -> Block:
+            result: list[Stmt] = []
+            for s in stmts:
+                match s:
+                    case For():
+                        s = parallelise(s, outer, live, self.integers)
+                        s = replace(s, loc=loop.loc)
+                        if note:
+                            s = replace(s, note=f"gather: {note}")
+                        kind = "gather" if s.parallel else "reduction"
+                        own = note or f"{s.index} and the loops in it own {target}"
+                        self.decisions.append(
+                            Decision(s.index, target, kind, own, s.parallel, loop.loc)
+                        )
+                    case If():
+                        s = replace(s, then=prove(s.then), orelse=prove(s.orelse))
+                result.append(s)
+            return tuple(result)
+
+        return prove(found.block)
+
+    def serial(
+        self, loop: For, outer: tuple[For, ...], live: frozenset[str], reason: str
+    ) -> Block:
+        note = f"serial: {reason}"
+        array = next(iter(_targets((loop,))), "")
+        self.decisions.append(
+            Decision(loop.index, array, "serial", reason, loc=loop.loc)
+        )
+        back = live | live_before((loop,), live)
+        around = (*outer, loop)
+        inside = live_before(loop.body, back) | back
+        body = loop.body
+        if any(isinstance(s, For) for s in walk(body)):
+            body = self.block(body, around, inside)
+        return (replace(loop, body=body, note=loop.note or note),)
+
+    def why(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> str:
+        """Why the iterations of `loop` cannot run apart, naming one array."""
+        if free_order(loop, outer, live, self.integers):
+            arrays = ", ".join(_targets((loop,)))
+            return f"two iterations of {loop.index} may write the same element of {arrays}"
+        region = Region((loop,), live, outer, self.integers)
+        for s in region.leaves:
+            for t in region.leaves:
+                for a, b in region.dependences(s, t):
+                    if a.depth > 0 and b.depth > 0:
+                        verb = "reads" if b.kind == "read" else "overwrites"
+                        done = "reads" if a.kind == "read" else "writes"
+                        return (
+                            f"an iteration of {loop.index} {verb} what an earlier one "
+                            f"{done} in {a.name}"
+                        )
+        return f"the iterations of {loop.index} depend on each other"
+
+    def report_kept(self, loop: For) -> None:
+        for array in _targets((loop,)):
+            self.decisions.append(
+                Decision(
+                    loop.index,
+                    array,
+                    "kept",
+                    "every iteration writes elements of its own",
+                    loop.parallel,
+                    loop.loc,
+                )
+            )
 
 
+def _used(g: Group) -> frozenset[str]:
+    """What another group may read after this one: all that it writes."""
+    return frozenset(a.name for leaf in g.leaves for a in leaf.accesses)
+
+
+def _targets(block: Block) -> tuple[str, ...]:
+    """The arrays and scalars that a block writes, in order."""
+    found: dict[str, None] = {}
+    for s in walk(block):
+        match s:
+            case Assign(Load(name, _), _) | Add(Load(name, _), _) | Alloc(name):
+                found[name] = None
+            case Add(Var(name), _):
+                found[name] = None
+    return tuple(found)

@@ -40,6 +40,7 @@ from pyrev.poly import (
     generate,
     linear,
     pieces,
+    relaxed,
     tidy,
 )
 
@@ -170,7 +171,7 @@ def _parts(region: Region, leaf: Leaf, first: int) -> list[Part]:
 
 
 def _pivots(piece: Piece) -> tuple[int, ...]:
-    """One loop per subscript to be replaced by it: the outermost with factor 1 or -1."""
+    """One loop per subscript to be replaced by it: the outermost of factor 1, if any."""
     order = sorted(
         range(len(piece.coefficients)),
         key=lambda k: sum(c != 0 for c in piece.coefficients[k]),
@@ -179,9 +180,10 @@ def _pivots(piece: Piece) -> tuple[int, ...]:
     for k in order:
         if not piece.divides[k]:
             row = piece.coefficients[k]
-            units = [v for v, c in enumerate(row) if abs(c) == 1 and v not in chosen]
-            if units and not any(row[v] for v in chosen):
-                chosen.append(units[0])
+            found = [v for v, c in enumerate(row) if c]
+            units = [v for v in found if abs(row[v]) == 1]
+            if found and not any(row[v] for v in chosen):
+                chosen.append((units or found)[0])
     return tuple(chosen)
 
 
@@ -207,9 +209,8 @@ def _together(
         variables = region.variables(p.leaf, "i")
         times = ([str(number)] if several else []) + [variables[k] for k in rest]
         times += ["0"] * (width - len(rest))
-        head = f"{space.header()}{{ {p.name}[{', '.join(variables)}] -> "
         timed.append(
-            Timed(p.name, p.piece.domain, (p.piece.mapping, f"{head}[{', '.join(times)}] }}"))
+            Timed(p.name, variables, p.piece.domain, p.piece.mapping, tuple(times))
         )
         here = set(used)
         inner = []
@@ -225,9 +226,14 @@ def _together(
         # bounds are harder to read than the tests that the parts need anyway.
         targets = [(p.piece.domain, p.piece.mapping) for p in parts]
         whole = bounding_box(space, BOX, targets, rank)
-        box = ", ".join(f"b{k}" for k in range(rank))
-        zeros = ", ".join([box, *["0"] * (width + 1)])
-        timed.append(Timed(BOX, whole, (f"{{ {BOX}[{box}] -> [{zeros}] }}",)))
+        timed.append(_nothing(whole, rank, width + 1))
+        names[BOX] = names[parts[0].name]
+    elif not several and _lattice(parts[0]):
+        # Likewise: a test of divisibility is easier to read than the bounds and the
+        # step of a loop over the multiples only.
+        depth = rank + len(parts[0].kept)
+        whole = relaxed(space, BOX, timed[0], depth)
+        timed.append(_nothing(whole, depth, width - len(parts[0].kept)))
         names[BOX] = names[parts[0].name]
 
     def leaf(instance: Instance) -> Block:
@@ -243,6 +249,18 @@ def _together(
     return Gathered(_merge_tests(block), equations)
 
 
+def _nothing(domain: str, rank: int, rest: int) -> Timed:
+    box = tuple(f"b{k}" for k in range(rank))
+    names = ", ".join(box)
+    return Timed(BOX, box, domain, f"{{ {BOX}[{names}] -> [{names}] }}", ("0",) * rest)
+
+
+def _lattice(p: Part) -> bool:
+    """Does some pivot have a factor, so that its value must be a whole quotient?"""
+    rows = p.piece.coefficients
+    return any(all(abs(row[k]) != 1 for row in rows) for k in p.pivots)
+
+
 def _index_names(
     parts: Sequence[Part], axes: Sequence[int], used: set[str]
 ) -> tuple[list[str], tuple[str, ...]]:
@@ -251,6 +269,10 @@ def _index_names(
     equations: list[str] = []
     new = iter(FRESH)
     for n, axis in enumerate(axes):
+        moving = [p for p in parts if any(p.piece.coefficients[n]) or p.piece.divides[n]]
+        if not moving:
+            names.append("_")
+            continue
         own = {_shifted(p, n) for p in parts}
         kept = {p.leaf.loops[k].loop.index for p in parts for k in p.kept}
         name = next(iter(own)) if len(own) == 1 else None
@@ -258,7 +280,7 @@ def _index_names(
             name = fresh(next(new, "u"), used)
             from pyrev.show import expr_text
 
-            texts = dict.fromkeys(expr_text(_target(p.leaf).index[axis]) for p in parts)
+            texts = dict.fromkeys(expr_text(_target(p.leaf).index[axis]) for p in moving)
             equations += [f"{name} = {t}" for t in texts]
         else:
             shifts = dict.fromkeys(p.piece.shifts[n] or 0 for p in parts)
@@ -295,12 +317,12 @@ def _instance(
     env = {
         at.loop.index: arg for at, arg in zip(p.leaf.loops, instance.args, strict=True)
     }
-    owned = {linear_key(target.index[k]): instance.times[n] for n, k in enumerate(axes)}
-    order = tuple(e.name for e in (*instance.times, *instance.args) if isinstance(e, Var))
+    owned = {linear_key(target.index[k]): instance.target[n] for n, k in enumerate(axes)}
+    order = tuple(e.name for e in (*instance.target, *instance.args) if isinstance(e, Var))
     move = _Mover(env, owned, tuple(dict.fromkeys(order)))
     index = list(map(move.subscript, target.index))
     for n, k in enumerate(axes):
-        index[k] = instance.times[n]
+        index[k] = instance.target[n]
     new: Stmt = replace(
         stmt, target=replace(target, index=tuple(index)), value=move.value(stmt.value)
     )

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from pyrev.adjoint.algebra import add_int, sub_int
-from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed, rename
+from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed
 from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import (
     ONE,
@@ -53,6 +53,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.rename import guarded_leaves, rename
 
 Lost = Callable[[Block, int, Load], bool]
 Leaf = Var | Load | Extent
@@ -630,27 +631,6 @@ class _Storage:
                 if e == record.leaf:
                     paths[path] = None
         return list(paths) or [()]
-
-
-def guarded_leaves(
-    expr: Expr, path: tuple[Expr, ...]
-) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
-    """Every subexpression with the tests that must hold for it to be evaluated."""
-    yield path, expr
-    match expr:
-        case Call("where", (test, a, b)):
-            yield from guarded_leaves(test, path)
-            yield from guarded_leaves(a, (*path, test))
-            yield from guarded_leaves(b, (*path, Call("not", (test,))))
-        case Call("and", (a, b)):
-            yield from guarded_leaves(a, path)
-            yield from guarded_leaves(b, (*path, a))
-        case Call("or", (a, b)):
-            yield from guarded_leaves(a, path)
-            yield from guarded_leaves(b, (*path, Call("not", (a,))))
-        case Call(_, args) | Load(_, args):
-            for a in args:
-                yield from guarded_leaves(a, path)
 
 
 def iteration(loop: For, lo: Expr, step: Expr) -> Expr:

@@ -1,0 +1,423 @@
+"""What a call means: an operation of the table, or the body of a helper in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
+
+import gast
+
+from pyrev.diagnostics import UnsupportedError
+from pyrev.ir import (
+    ZERO,
+    Assign,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Loc,
+    Var,
+    names,
+    substitute,
+    walk_expr,
+    written,
+)
+from pyrev.parse import fence
+from pyrev.parse.functions import CREATORS, FOLDED, Meaning, is_range, meaning
+from pyrev.parse.names import (
+    MISSING,
+    Helper,
+    Inlined,
+    Missing,
+    Scope,
+    home,
+    kind_of,
+    module_name,
+)
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.source import Source, plain, read
+from pyrev.parse.tree import assigned_names, is_one_expression, local_names
+from pyrev.parse.values import Values
+
+
+@dataclass(slots=True)
+class Calls(Values):
+    """The part of the walk that reads calls; statements are `Lowering`'s."""
+
+    def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+        raise NotImplementedError
+
+    def _call(
+        self,
+        node: gast.Call,
+        scope: Scope,
+        *,
+        dropped: bool = False,
+        whole: bool = False,
+    ) -> tuple[tuple[Expr, ...], bool] | None:
+        """Lower a call; None if it gives nothing (or was refused)."""
+        at = scope.source.loc(node)
+        function = self._object(node.func, scope)
+        text = gast.unparse(node.func).strip()
+        for argument in node.keywords:
+            if argument.arg is None:
+                self.findings.add(
+                    "P108", at, "`**` spreads arguments", "write each argument out"
+                )
+                return None
+        if isinstance(function, Helper):
+            return self._inline(function, node, scope, dropped)
+        single = self._known(function, text, node, scope)
+        if single is not None:
+            if dropped:
+                self.findings.add(
+                    "P115", at, "the value is not used", "assign it, or remove the line"
+                )
+            return (single,), True
+        if self._is_known(function):
+            return None
+        python = plain(function)
+        if python is not None:
+            try:
+                source = read(python)
+            except UnsupportedError as error:
+                for f in error.findings:
+                    self.findings.add(f.code, at, f.because, f.help)
+                return None
+            holder, path = home(scope), tuple(text.split("."))
+            if holder is not None:
+                key = (id(holder), *path)
+                self.inlined[key] = Inlined(holder, path, python.__code__)
+            helper = Helper(python.__name__, source, python, None)
+            return self._inline(helper, node, scope, dropped)
+        if type(node.func) in fence.REJECTED:
+            return None
+        for argument in node.args:
+            self._value(argument, scope, whole=True)
+        self._refuse_call(function, text, node, scope)
+        return None
+
+    def _is_known(self, function: object) -> bool:
+        if function is len or is_range(function) or meaning(function) is not None:
+            return True
+        try:
+            return function in FOLDED or function in CREATORS
+        except TypeError:
+            return False
+
+    def _known(
+        self, function: object, text: str, node: gast.Call, scope: Scope
+    ) -> Expr | None:
+        """A call of a function of the table, or None."""
+        at = scope.source.loc(node)
+        if function is len and len(node.args) == 1 and not node.keywords:
+            return self._len(node, scope)
+        found = meaning(function)
+        if found is not None:
+            return self._apply(found, text, node, scope)
+        if is_range(function):
+            self.findings.add(
+                "P111", at, "a range outside a `for`", "write it in the `for` statement"
+            )
+            return None
+        try:
+            op = FOLDED.get(function)
+            creates = function in CREATORS
+        except TypeError:
+            return None
+        if creates:
+            self.findings.add(
+                "P208",
+                at,
+                "a new array must have a name of its own",
+                "assign it first, as the only target: `u = np.zeros(n)`",
+            )
+            return None
+        if op is None:
+            if self.loose and isinstance(node.func, gast.Name):
+                args = self._values(node.args, scope)
+                return Call(node.func.id, tuple(args), loc=at)
+            return None
+        if len(node.args) < 2 or node.keywords:
+            self.findings.add(
+                "P108",
+                at,
+                f"`{text}` of one argument looks into an array",
+                f"write the loop, or `{text}(a, b)` of numbers",
+            )
+            return None
+        first, *rest = self._values(node.args, scope)
+        for other in rest:
+            first = Call(op, (first, other), loc=at)
+        return first
+
+    def _len(self, node: gast.Call, scope: Scope) -> Expr:
+        at = scope.source.loc(node)
+        match node.args[0]:
+            case gast.Attribute(value=base, attr="shape") if (
+                array := self._array(base, scope)
+            ) is not None:
+                self.facts.append(RankFact(array, 1, at, least=True))
+                return Const(self.ranks.get(array, 1), loc=at)
+        array = self._array(node.args[0], scope)
+        if array is None:
+            self.findings.add(
+                "P203",
+                scope.source.loc(node.args[0]),
+                "`len` measures an array by its name",
+                "give the array a name first",
+            )
+            return ZERO
+        self.facts.append(RankFact(array, 1, at, least=True))
+        return Extent(array, 0, loc=at)
+
+    def _apply(
+        self, found: Meaning, text: str, node: gast.Call, scope: Scope
+    ) -> Expr | None:
+        at = scope.source.loc(node)
+        # float("inf") is how many write infinity.
+        match node.args:
+            case [gast.Constant(value=str() as word)] if text == "float":
+                try:
+                    return Const(float(word), loc=at)
+                except ValueError:
+                    pass
+        keywords = {k.arg: k.value for k in node.keywords}
+        rest = [p for p in found.parameters[len(node.args) :] if p in keywords]
+        if (
+            len(node.args) + len(rest) != len(found.parameters)
+            or len(rest) != len(keywords)
+            or not all(p in keywords for p in found.parameters[len(node.args) :])
+        ):
+            self.findings.add(
+                "P108",
+                at,
+                f"`{text}` takes {', '.join(found.parameters)} here",
+                "give exactly these arguments",
+            )
+            return None
+        nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
+        order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
+        bound = dict(zip(order, self._values(nodes, scope)))
+        used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
+        for name, value in bound.items():
+            if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
+                bound[name] = self._temp(value, name)
+        return _at(substitute(found.body, bound), found.body, at)
+
+    def _inline(
+        self, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
+    ) -> tuple[tuple[Expr, ...], bool] | None:
+        """The body of a helper, in place of its call."""
+        at = scope.source.loc(node)
+        if helper.key in scope.stack:
+            self._refuse_recursion(helper.name, at)
+            return None
+        if helper.key not in self.fenced:
+            self.fenced.append(helper.key)
+            fence.check(helper.source, self.findings)
+            self.refused |= fence.bound_by_refused(helper.source.node)
+        arguments = self._bind(helper, node, scope)
+        if arguments is None:
+            return None
+        bound: list[str] = []
+        nodes: list[gast.AST] = []
+        functions: dict[str, Helper] = {}
+        fixed: dict[str, Expr] = {}
+        for name, argument in arguments:
+            if isinstance(argument, Const):
+                fixed[name] = argument
+                continue
+            function = self._function(argument, scope)
+            if function is not None:
+                functions[name] = function
+            else:
+                bound.append(name)
+                nodes.append(argument)
+        values = dict(zip(bound, self._values(nodes, scope, whole=True))) | fixed
+        mark = len(self.out)
+        for cheap in (True, False):
+            inner = self._enter(helper, values, functions, scope, cheap)
+            lent = [e for e in inner.bound.values() if not isinstance(e, (Var, Const))]
+            returned = self._body(inner)
+            changed = written(tuple(self.out[mark:]))
+            if not any(changed & names(e) for e in lent):
+                break
+            del self.out[mark:]
+        if returned is None:
+            if not dropped:
+                self.findings.add(
+                    "P108",
+                    at,
+                    f"`{helper.name}` returns nothing",
+                    "end it with `return` and the value",
+                )
+            return None
+        results, single, _ = returned
+        return results, single
+
+    def _function(self, node: gast.AST, scope: Scope) -> Helper | None:
+        """The helper that an argument names, so that functions can be passed on."""
+        if isinstance(node, gast.Lambda):
+            inner = Source(scope.source.file, scope.source.lines, node)
+            return Helper("<lambda>", inner, None, scope)
+        found = self._object(node, scope)
+        if isinstance(found, Helper):
+            return found
+        if isinstance(found, FunctionType) and meaning(found) is None:
+            try:
+                return Helper(found.__name__, read(found), found, None)
+            except UnsupportedError:
+                return None
+        return None
+
+    def _enter(
+        self,
+        helper: Helper,
+        values: Mapping[str, Expr],
+        functions: Mapping[str, Helper],
+        caller: Scope,
+        cheap: bool,
+    ) -> Scope:
+        """The scope of an inlined helper: each parameter bound to its argument.
+
+        An argument stands for the parameter where that changes nothing: a constant or
+        a name that the helper does not assign, and in a helper that is one expression
+        an element or a value used once. Others are evaluated first.
+        """
+        node = helper.source.node
+        scope = Scope(
+            helper.source,
+            helper.python,
+            local_names(node) - functions.keys(),
+            helper.scope,
+            (*caller.stack, helper.key),
+            True,
+        )
+        scope.helpers.update(functions)
+        assigned = assigned_names(node)
+        simple = is_one_expression(node) and cheap
+        uses = [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
+        for name, value in values.items():
+            lent = (
+                isinstance(value, (Const, Var))
+                or (simple and isinstance(value, Load))
+                or (simple and uses.count(name) <= 2)
+            )
+            if lent and name not in assigned:
+                scope.bound[name] = value
+            else:
+                variable = self._variable(name, scope)
+                assert isinstance(variable, Var)
+                at = value.loc
+                self.out.append(Assign(replace(variable, loc=at), value, loc=at))
+        return scope
+
+    def _bind(
+        self, helper: Helper, node: gast.Call, scope: Scope
+    ) -> list[tuple[str, gast.AST | Const]] | None:
+        """Each parameter with its argument, in the order of evaluation."""
+        at = scope.source.loc(node)
+        spec = helper.source.node.args
+
+        def refuse(because: str, helps: str) -> None:
+            self.findings.add("P108", at, because, helps)
+
+        positional = [*spec.posonlyargs, *spec.args]
+        named = [p.id for p in [*spec.args, *spec.kwonlyargs]]
+        every = [p.id for p in [*positional, *spec.kwonlyargs]]
+        if spec.vararg is not None or spec.kwarg is not None:
+            return None
+        if len(node.args) > len(positional):
+            refuse(
+                f"`{helper.name}` takes {len(positional)} positional arguments",
+                "leave out the others",
+            )
+            return None
+        bound: list[tuple[str, gast.AST | Const]] = [
+            (p.id, a) for p, a in zip(positional, node.args)
+        ]
+        for argument in node.keywords:
+            if argument.arg not in named or argument.arg in dict(bound):
+                refuse(
+                    f"`{helper.name}` cannot take `{argument.arg}` here",
+                    f"its parameters are {', '.join(every)}",
+                )
+                return None
+            bound.append((argument.arg, argument.value))
+        for name in every:
+            if name in dict(bound):
+                continue
+            default = self._default(helper, name)
+            if default is None:
+                refuse(
+                    f"`{helper.name}` needs `{name}`, and a default is a number",
+                    f"give `{name}` in the call",
+                )
+                return None
+            bound.append((name, default))
+        return bound
+
+    def _default(self, helper: Helper, name: str) -> Const | None:
+        spec = helper.source.node.args
+        positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
+        value: object = MISSING
+        given: Sequence[object]
+        if helper.python is not None:
+            given = helper.python.__defaults__ or ()
+            defaults = dict(zip(positional[len(positional) - len(given) :], given))
+            value = {**defaults, **(helper.python.__kwdefaults__ or {})}.get(
+                name, MISSING
+            )
+        else:
+            given = spec.defaults
+            nodes = dict(zip(positional[len(positional) - len(given) :], given))
+            only = [p.id for p in spec.kwonlyargs]
+            nodes |= {n: d for n, d in zip(only, spec.kw_defaults) if d is not None}
+            default = nodes.get(name)
+            if isinstance(default, gast.UnaryOp) and isinstance(default.op, gast.USub):
+                inner = default.operand
+                if isinstance(inner, gast.Constant):
+                    return Const(-inner.value)
+            if isinstance(default, gast.Constant):
+                value = default.value
+        return Const(value) if isinstance(value, (bool, int, float)) else None
+
+    def _refuse_call(
+        self, function: object, text: str, node: gast.Call, scope: Scope
+    ) -> None:
+        if text.split(".")[0] in self.refused:
+            return
+        holder = home(scope)
+        if (
+            isinstance(function, Missing)
+            and holder is not None
+            and text == holder.__name__
+        ):
+            self._refuse_recursion(text, scope.source.loc(node))
+            return
+        because = f"`{text}` is {kind_of(function)} that pyrev does not know"
+        helps = "write it as loops and arithmetic in a plain function"
+        if isinstance(function, Missing):
+            because = f"`{text}` is not a function that is known here"
+            helps = "define it before the function is differentiated"
+            if isinstance(node.func, gast.Attribute):
+                helps = "methods are outside the language: write it as loops"
+        elif module_name(function) == "numpy":
+            helps = "whole-array functions are not supported yet: write the loop"
+        self.findings.add("P107", scope.source.loc(node.func), because, helps)
+
+    def _refuse_recursion(self, name: str, at: Loc) -> None:
+        self.findings.add(
+            "P109", at, f"`{name}` calls itself", "write the recursion as a loop"
+        )
+
+
+def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
+    """Give the nodes that come from `pattern` the position of the call."""
+    if isinstance(pattern, Call) and isinstance(value, Call):
+        args = tuple(_at(v, p, at) for v, p in zip(value.args, pattern.args))
+        return replace(value, args=args, loc=at)
+    return value

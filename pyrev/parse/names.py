@@ -1,0 +1,303 @@
+"""What a name stands for: a local, a helper, a global or closure value, an array.
+
+A global or closure value becomes a hidden parameter (`Capture`), read at every call.
+`Names` is the bottom of the walk over a function: its state, and these questions.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, ModuleType
+
+import gast
+import numpy as np
+
+from pyrev.diagnostics import Findings
+from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.source import Source, plain
+
+# Names that the printed form of a program uses itself.
+RESERVED = frozenset(
+    [*keyword.kwlist, "np", "math", "range", "reversed", "len", "min", "max", "abs"]
+    + ["int", "float", "bool", "round", "numba", "prange"]
+)
+
+
+class Missing:
+    """What a name that stands for nothing resolves to."""
+
+
+MISSING = Missing()
+_NOWHERE = Loc("", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A parameter that holds a global or closure value, and where that value is now."""
+
+    name: str
+    holder: FunctionType
+    path: tuple[str, ...]
+
+    def read(self) -> object:
+        """The present value."""
+        value = lookup(self.holder, self.path[0])
+        for attribute in self.path[1:]:
+            value = getattr(value, attribute)
+        if isinstance(value, Missing):
+            raise NameError(  # noqa: TRY004
+                f"name '{self.path[0]}' is not defined"
+            )
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A helper whose body is part of the program: calls check that it is still bound."""
+
+    holder: FunctionType
+    path: tuple[str, ...]
+    code: CodeType
+
+    def current(self) -> bool:
+        """Whether the name still stands for the code that was inlined."""
+        try:
+            value = Capture("", self.holder, self.path).read()
+        except (NameError, AttributeError):
+            return False
+        python = plain(value)
+        return python is not None and python.__code__ is self.code
+
+
+def lookup(f: FunctionType, name: str) -> object:
+    """What a free name of `f` stands for now: closure, then module, then builtins."""
+    if name in f.__code__.co_freevars:
+        assert f.__closure__ is not None
+        cell = f.__closure__[f.__code__.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return MISSING
+    if name in f.__globals__:
+        return f.__globals__[name]
+    return getattr(builtins, name, MISSING)
+
+
+@dataclass(slots=True)
+class Scope:
+    """One function being lowered: what its names stand for."""
+
+    source: Source
+    python: FunctionType | None
+    local: frozenset[str]
+    outer: Scope | None
+    stack: tuple[object, ...]
+    inlined: bool
+    bound: dict[str, Expr] = field(default_factory=dict)
+    helpers: dict[str, Helper] = field(default_factory=dict)
+
+
+def home(scope: Scope) -> FunctionType | None:
+    """The function whose free names the free names of `scope` are."""
+    place: Scope | None = scope
+    while place is not None:
+        python: FunctionType | None = place.python
+        if python is not None:
+            return python
+        place = place.outer
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function that can be inlined; `scope` is where it was defined, if here."""
+
+    name: str
+    source: Source
+    python: FunctionType | None
+    scope: Scope | None
+
+    @property
+    def key(self) -> object:
+        return self.source.node if self.python is None else self.python.__code__
+
+
+@dataclass(slots=True)
+class Names:
+    """One walk over a function and its helpers.
+
+    `ranks` are those the previous walk found: what depends on a rank (`a.size`,
+    `np.zeros_like(a)`) is right once they no longer change.
+    """
+
+    ranks: Mapping[str, int]
+    loose: bool = False
+    findings: Findings = field(default_factory=Findings)
+    taken: set[str] = field(default_factory=lambda: set(RESERVED))
+    out: list[Stmt] = field(default_factory=list)
+    captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
+    inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
+    facts: list[RankFact] = field(default_factory=list)
+    same: list[tuple[str, str]] = field(default_factory=list)
+    allocated: dict[str, Loc] = field(default_factory=dict)
+    fenced: list[object] = field(default_factory=list)
+    occupied: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    depth: int = 0
+
+    @contextmanager
+    def _block(self) -> Iterator[list[Stmt]]:
+        """Statements lowered inside go to a new list."""
+        outside, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = outside
+
+    def _fresh(self, name: str) -> str:
+        name = fresh(name, self.taken)
+        self.occupied.add(name)
+        return name
+
+    def _temp(self, value: Expr, name: str) -> Var:
+        variable = Var(self._fresh(name), loc=value.loc)
+        self.out.append(Assign(variable, value, loc=value.loc))
+        return variable
+
+    def _variable(self, name: str, scope: Scope) -> Expr:
+        """What a local name stands for; its first mention gives it its IR name."""
+        if name not in scope.bound:
+            if scope.inlined or name in RESERVED:
+                scope.bound[name] = Var(self._fresh(name))
+            else:
+                scope.bound[name] = Var(name)
+        return scope.bound[name]
+
+    def _find(self, name: str, scope: Scope) -> object:
+        """What a name stands for: the `Scope` that binds it, a `Helper`, or a value."""
+        place: Scope | None = scope
+        while place is not None:
+            if name in place.helpers:
+                return place.helpers[name]
+            if name in place.local:
+                return place
+            if place.python is not None:
+                return lookup(place.python, name)
+            if place.outer is None:
+                break
+            place = place.outer
+        return _LOOSE.get(name, MISSING) if self.loose else MISSING
+
+    def _object(self, node: gast.AST, scope: Scope) -> object:
+        """The Python object that a name or a module's attribute stands for."""
+        match node:
+            case gast.Name(id=name):
+                found = self._find(name, scope)
+                if isinstance(found, Scope):
+                    bound = found.bound.get(name)
+                    return bound if isinstance(bound, Helper) else MISSING
+                return found
+            case gast.Attribute(value=base, attr=attr):
+                module = self._object(base, scope)
+                if isinstance(module, ModuleType):
+                    return getattr(module, attr, MISSING)
+        return MISSING
+
+    def _array(self, node: gast.AST, scope: Scope) -> str | None:
+        """The array that a bare name (or a module's attribute) stands for."""
+        match node:
+            case gast.Name(id=name):
+                found = self._find(name, scope)
+                if isinstance(found, Scope):
+                    bound = self._variable(name, found)
+                    return bound.name if isinstance(bound, Var) else None
+                if isinstance(found, Missing) and self.loose:
+                    return str(name)
+                if isinstance(found, np.ndarray) and found.ndim > 0:
+                    return self._capture(self._holder(scope), (name,), found)
+            case gast.Attribute():
+                found = self._object(node, scope)
+                if isinstance(found, np.ndarray) and found.ndim > 0:
+                    path = tuple(gast.unparse(node).strip().split("."))
+                    return self._capture(self._holder(scope), path, found)
+        return None
+
+    def _holder(self, scope: Scope) -> FunctionType:
+        holder = home(scope)
+        assert holder is not None
+        return holder
+
+    def _capture(
+        self, holder: FunctionType, path: tuple[str, ...], value: object
+    ) -> str:
+        if path[0] in holder.__code__.co_freevars:
+            assert holder.__closure__ is not None
+            index = holder.__code__.co_freevars.index(path[0])
+            key: tuple[object, ...] = (id(holder.__closure__[index]), *path[1:])
+        else:
+            key = (id(holder.__globals__), *path)
+        if key not in self.captures:
+            name = path[-1]
+            # The user's own name, unless a local or another module's global has it.
+            if name in RESERVED or name in self.occupied:
+                name = self._fresh(name)
+            self.taken.add(name)
+            self.occupied.add(name)
+            self.captures[key] = Capture(name, holder, path)
+            if isinstance(value, np.ndarray):
+                self.facts.append(RankFact(name, value.ndim, _NOWHERE, least=True))
+        return self.captures[key].name
+
+    def _is_array(self, name: str) -> bool:
+        return self.ranks.get(name, 0) > 0 or name in self.allocated
+
+    def _is_array_var(self, value: Expr) -> bool:
+        return isinstance(value, Var) and self._is_array(value.name)
+
+
+# What free names of bare statements stand for; all others are variables.
+_LOOSE: dict[str, object] = {
+    **{
+        f.__name__: f
+        for f in (range, reversed, len, min, max, abs, int, float, bool, round, pow)
+    },
+    "np": np,
+    "numpy": np,
+    "math": math,
+}
+
+
+def module_name(value: object) -> str:
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, np.ufunc):
+        return "numpy"
+    return str(getattr(value, "__module__", "")).split(".")[0]
+
+
+def kind_of(value: object) -> str:
+    """What a Python object is, in words."""
+    match value:
+        case Helper() | FunctionType():
+            return "a function"
+        case ModuleType():
+            return "a module"
+        case type():
+            return "a class"
+        case None:
+            return "None"
+        case str():
+            return "a string"
+        case np.ndarray():
+            return "an array without axes"
+        case np.generic() | complex():
+            return f"a number of type {type(value).__name__}"
+    if callable(value):
+        return "a function"
+    return f"an object of type {type(value).__name__}"

@@ -1,0 +1,119 @@
+"""What the text of a definition binds and names, whatever it means."""
+
+from __future__ import annotations
+
+import gast
+
+
+def is_shape(node: gast.AST) -> bool:
+    return isinstance(node, gast.Attribute) and node.attr == "shape"
+
+
+def bindings(node: gast.AST) -> list[str]:
+    """The name of each binding in the text of a definition, parameters included."""
+    found = [p.id for p in parameters(node)]
+    for child in gast.walk(node):
+        if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Store):
+            found.append(child.id)
+        elif isinstance(child, (gast.FunctionDef, gast.ClassDef)) and child is not node:
+            found.append(child.name)
+    return found
+
+
+def parameters(node: gast.AST) -> list[gast.Name]:
+    """The named parameters of a definition, in order."""
+    spec = node.args
+    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+
+
+def assigned_names(node: gast.AST) -> frozenset[str]:
+    """What the statements of a definition bind, nested definitions apart."""
+    found: set[str] = set()
+    body = node.body if isinstance(node.body, list) else [node.body]
+    stack: list[gast.AST] = list(body)
+    while stack:
+        child = stack.pop()
+        if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Store):
+            found.add(child.id)
+        if isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            found.add(child.name)
+        elif not isinstance(child, gast.Lambda):
+            stack.extend(gast.iter_child_nodes(child))
+    return frozenset(found)
+
+
+def local_names(node: gast.AST) -> frozenset[str]:
+    """Every name that is local to a definition."""
+    spec = node.args
+    stars = [a for a in (spec.vararg, spec.kwarg) if a is not None]
+    return assigned_names(node) | {p.id for p in [*parameters(node), *stars]}
+
+
+def identifiers(node: gast.AST) -> frozenset[str]:
+    """Every name in the text of a definition: none may be given to something new."""
+    return frozenset(n.id for n in gast.walk(node) if isinstance(n, gast.Name))
+
+
+def is_one_expression(node: gast.AST) -> bool:
+    if isinstance(node, gast.Lambda):
+        return True
+    body = [
+        s
+        for s in node.body
+        if not (isinstance(s, gast.Expr) and isinstance(s.value, gast.Constant))
+    ]
+    return len(body) == 1 and isinstance(body[0], gast.Return)
+
+
+def what(node: gast.AST) -> str:
+    match node:
+        case gast.Constant(value=str()):
+            return "a string"
+        case gast.Constant(value=None):
+            return "`None`"
+        case gast.Constant(value=complex()):
+            return "a complex number"
+        case gast.Constant(value=bytes()):
+            return "bytes"
+        case gast.Tuple():
+            return "a tuple where a number is needed"
+        case gast.List():
+            return "a list"
+        case gast.Lambda():
+            return "a function where a number is needed"
+    return "not a number"
+
+
+def tail_form(body: list[gast.AST]) -> list[gast.AST] | None:
+    """The same statements with every `return` at the end of a path.
+
+    What follows an `if` that returns moves into the branch that goes on. None where a
+    `return` stands in a loop, where both branches go on, or where a path has none.
+    """
+    for k, node in enumerate(body):
+        if isinstance(node, gast.Return):
+            return body[: k + 1] if k == len(body) - 1 else None
+        if not _returns(node):
+            continue
+        if not isinstance(node, gast.If):
+            return None
+        rest = body[k + 1 :]
+        then, other = tail_form(node.body), tail_form(node.orelse)
+        if then is None and other is None:
+            return None
+        then = then if then is not None else tail_form([*node.body, *rest])
+        other = other if other is not None else tail_form([*node.orelse, *rest])
+        if then is None or other is None:
+            return None
+        branch = gast.If(test=node.test, body=then, orelse=other)
+        return [*body[:k], gast.copy_location(branch, node)]
+    return None
+
+
+def _returns(node: gast.AST) -> bool:
+    """Whether a `return` of this very function stands in `node`."""
+    if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
+        return False
+    return isinstance(node, gast.Return) or any(
+        map(_returns, gast.iter_child_nodes(node))
+    )

@@ -1,0 +1,62 @@
+"""Two small services on statements: other names, and the tests around a subexpression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pyrev.ir import Alloc, Call, Expr, Extent, For, If, Load, Stmt, Var, map_stmt_exprs
+
+
+def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
+    """Rename scalars and arrays in `stmt`; where they are only measured if `extents`."""
+
+    def node(e: Expr) -> Expr:
+        match e:
+            case Var(name):
+                return replace(e, name=new.get(name, name))
+            case Load(name):
+                return replace(e, array=new.get(name, name))
+            case Extent(name) if extents:
+                return replace(e, array=new.get(name, name))
+        return e
+
+    def target(s: Stmt) -> Stmt:
+        match s:
+            case Alloc():
+                kind = s.dtype
+                if kind.startswith("like:"):
+                    kind = f"like:{new.get(kind[5:], kind[5:])}"
+                source = None if s.source is None else new.get(s.source, s.source)
+                array = new.get(s.array, s.array)
+                return replace(s, array=array, dtype=kind, source=source)
+            case For():
+                body = tuple(map(target, s.body))
+                return replace(s, index=new.get(s.index, s.index), body=body)
+            case If():
+                then, orelse = tuple(map(target, s.then)), tuple(map(target, s.orelse))
+                return replace(s, then=then, orelse=orelse)
+        return s
+
+    return target(map_stmt_exprs(stmt, node))
+
+
+def guarded_leaves(
+    expr: Expr, path: tuple[Expr, ...]
+) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
+    """Every subexpression with the tests that must hold for it to be evaluated."""
+    yield path, expr
+    match expr:
+        case Call("where", (test, a, b)):
+            yield from guarded_leaves(test, path)
+            yield from guarded_leaves(a, (*path, test))
+            yield from guarded_leaves(b, (*path, Call("not", (test,))))
+        case Call("and", (a, b)):
+            yield from guarded_leaves(a, path)
+            yield from guarded_leaves(b, (*path, a))
+        case Call("or", (a, b)):
+            yield from guarded_leaves(a, path)
+            yield from guarded_leaves(b, (*path, Call("not", (a,))))
+        case Call(_, args) | Load(_, args):
+            for a in args:
+                yield from guarded_leaves(a, path)

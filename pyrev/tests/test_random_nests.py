@@ -1,0 +1,218 @@
+"""Random functions of the language against central differences: the bug hunter.
+
+Run as a program it hunts on: `python -m pyrev.tests.test_random_nests START COUNT`
+checks that many seeds, and prints each failure as the smallest function it can find by
+deleting lines.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, note, settings
+
+import pyrev
+from pyrev.testing import derivative, draw_cotangents, outcome, run
+from pyrev.tests.oracle import check
+from pyrev.tests.strategies import Nest, nest_from, nests
+
+EXAMPLES = int(os.environ.get("PYREV_EXAMPLES", "150"))
+COMPILED = int(os.environ.get("PYREV_COMPILED_EXAMPLES", "6"))
+TOO_LARGE = 100.0
+
+
+def tame(nest: Nest) -> bool:
+    """Does the function run, and stay small along the way out?"""
+    own = nest.arguments()
+    with np.errstate(all="ignore"):
+        try:
+            result = nest.function()(**own)
+        except (OverflowError, ValueError):
+            return False
+    values = outcome(result, own, nest.writes).values()
+    return all(bool(np.all(np.abs(np.asarray(v)) < TOO_LARGE)) for v in values)
+
+
+def smooth(nest: Nest) -> bool:
+    """Do central differences converge at these arguments, in a random direction?
+
+    Conditions on data and min, max, abs may sit on a kink by chance. The test asks the
+    plain function only, so it never hides a wrong gradient.
+    """
+    function, arguments = nest.function(), nest.arguments()
+    rng = np.random.default_rng(nest.seed)
+    with np.errstate(all="ignore"):
+        weights = draw_cotangents(run(function, arguments, nest.writes), rng)
+        for _ in range(3):
+            along = {
+                name: rng.uniform(-1.0, 1.0, np.shape(value))
+                for name, value in arguments.items()
+                if name in ("a", "u", "m", "w", "s")
+            }
+            found = [
+                derivative(function, arguments, nest.writes, weights, along, step)
+                for step in (8e-3, 2e-3)
+            ]
+            scale = max(1.0, abs(found[0].value))
+            if not abs(found[0].value - found[1].value) <= 1e-6 * scale:
+                return False
+            if not all(e.error <= 1e-6 * scale for e in found):
+                return False
+    return True
+
+
+def judge(nest: Nest, target: str) -> None:
+    """Accepted functions have right gradients; a refusal is an `UnsupportedError`."""
+    f = pyrev.differentiable(nest.function(), target=target)
+    rng = np.random.default_rng(nest.seed)
+    arguments = nest.arguments()
+    with np.errstate(all="ignore"):
+        check(
+            f,
+            nest.function(),
+            arguments,
+            nest.writes,
+            rng,
+            entries=12,
+            directions=2,
+            tolerance=2e-6,
+        )
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
+@given(nests())
+def test_gradients_of_random_functions_are_right(nest: Nest) -> None:
+    assume(tame(nest) and smooth(nest))
+    note(str(nest))
+    try:
+        judge(nest, "python")
+    except pyrev.UnsupportedError:
+        assume(False)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_gradients_of_seeded_functions_are_right(seed: int) -> None:
+    nest = nest_from(seed)
+    if not (tame(nest) and smooth(nest)):
+        pytest.skip("no derivative here")
+    try:
+        judge(nest, "python")
+    except pyrev.UnsupportedError as refused:
+        pytest.skip(f"refused: {refused}")
+    except Exception as failure:
+        failure.add_note(str(nest))
+        raise
+
+
+@pytest.mark.parametrize("seed", range(1000, 1000 + COMPILED))
+def test_compiled_gradients_of_seeded_functions_are_right(seed: int) -> None:
+    nest = nest_from(seed)
+    if not (tame(nest) and smooth(nest)):
+        pytest.skip("no derivative here")
+    try:
+        judge(nest, "numba")
+    except pyrev.UnsupportedError as refused:
+        pytest.skip(f"refused: {refused}")
+    except Exception as failure:
+        failure.add_note(str(nest))
+        raise
+
+
+def test_few_random_functions_are_refused() -> None:
+    refused = 0
+    for seed in range(100):
+        try:
+            pyrev.differentiable(nest_from(seed).function(), target="python")
+        except pyrev.UnsupportedError:
+            refused += 1
+    assert refused <= 10
+
+
+# ----------------------------------------------------------------- hunting by hand
+
+
+def symptom(nest: Nest, target: str) -> str:
+    """What goes wrong, in a word; empty if nothing does."""
+    try:
+        if not (tame(nest) and smooth(nest)):
+            return ""
+    except Exception:  # the reduced text is no longer a function that runs
+        return ""
+    try:
+        judge(nest, target)
+    except pyrev.UnsupportedError:
+        return ""
+    except AssertionError as wrong:
+        return "assertion: " + str(wrong).splitlines()[0].split(":")[0]
+    except Exception as crash:
+        return f"{type(crash).__name__}: {str(crash)[:60]}"
+    return ""
+
+
+def reduced(nest: Nest, fails: Callable[[Nest], bool]) -> Nest:
+    """The nest with as many lines deleted or unindented as the failure survives."""
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        head, _, body = nest.source.partition("def f(")
+        lines = body.split("\n")
+        for k in range(len(lines) - 1, 0, -1):
+            deep = len(lines[k]) - len(lines[k].lstrip())
+            end = k + 1
+            while end < len(lines) and (
+                len(lines[end]) - len(lines[end].lstrip()) > deep and lines[end].strip()
+            ):
+                end += 1
+            inner = [line[4:] for line in lines[k + 1 : end]]
+            for replacement in ([], inner):
+                if end == k + 1 and replacement is inner:
+                    continue
+                text = head + "def f(" + "\n".join(
+                    [*lines[:k], *replacement, *lines[end:]]
+                )
+                smaller = replace(nest, source=text)
+                try:
+                    compile(text, "<reduced>", "exec")
+                except SyntaxError:
+                    continue
+                if fails(smaller):
+                    nest, shrinking = smaller, True
+                    break
+            if shrinking:
+                break
+    return nest
+
+
+def hunt(start: int, count: int, target: str = "python") -> dict[str, list[int]]:
+    """Check many seeds; print each new kind of failure, reduced."""
+    seen: dict[str, list[int]] = {}
+    for seed in range(start, start + count):
+        nest = nest_from(seed)
+        found = symptom(nest, target)
+        if not found:
+            continue
+        seen.setdefault(found, []).append(seed)
+        if len(seen[found]) <= 2:
+            small = reduced(nest, lambda n: symptom(n, target) == found)
+            print(f"=== seed {seed}: {found}\n{small}", flush=True)
+            try:
+                judge(small, target)
+            except Exception as failure:
+                print(f"--- {type(failure).__name__}: {str(failure)[:600]}", flush=True)
+    return seen
+
+
+if __name__ == "__main__":
+    argv = sys.argv[1:]
+    totals = hunt(int(argv[0]), int(argv[1]), *argv[2:])
+    print({k: len(v) for k, v in totals.items()})
