@@ -381,7 +381,12 @@ def fingerprint(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def vjp(
-    f: Callable[..., Any], *args: Any, wrt: object = None, copy: bool = False, **kw: Any
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    wrt: object = None,
+    copy: bool = False,
+    **kw: Any,
 ) -> tuple[Any, Pullback]:
     """Run `f` (mutating its out-arrays) and return `(result, pullback)`.
 

@@ -173,7 +173,8 @@ class _Reverse:
             d_results = [p.name for p, of in cotangents if isinstance(of, int)]
             for name, value in zip(d_results, values, strict=True):
                 self.seed(value, name, result, seeds)
-        main = seeds + self.block(tuple(s for s in program.body if s is not result))
+        body = tuple(s for s in program.body if s is not result)
+        main = self.local_adjoints(body) + seeds + self.backwards(body)
         tail: list[Stmt] = []
         renamed = self.own_cotangents(outputs, main, head, tail)
         values_out = tuple(
@@ -302,6 +303,10 @@ class _Reverse:
     # -------------------------------------------------------------- statements
 
     def block(self, block: Block) -> list[Stmt]:
+        return self.local_adjoints(block) + self.backwards(block)
+
+    def local_adjoints(self, block: Block) -> list[Stmt]:
+        """Zeros for the adjoints of the arrays that this very block allocates."""
         out: list[Stmt] = []
         for stmt in block:
             if isinstance(stmt, Alloc) and stmt.array in self.active:
@@ -309,6 +314,10 @@ class _Reverse:
                 d_name = self.d[stmt.array]
                 dtype = self.base_dtype(stmt)
                 out.append(Alloc(d_name, shape, ZERO_F, dtype, loc=stmt.loc))
+        return out
+
+    def backwards(self, block: Block) -> list[Stmt]:
+        out: list[Stmt] = []
         for stmt in reversed(block):
             self.statement(stmt, out)
         return out

@@ -20,7 +20,7 @@ import gast
 import numpy as np
 
 from pyrev import ir
-from pyrev.diagnostics import Finding, UnsupportedError
+from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.functions import DTYPES
@@ -40,6 +40,10 @@ __all__ = [
     "parse_text",
     "retype",
 ]
+
+
+# Ranks only grow from walk to walk, and each walk passes them one assignment further.
+_WALKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,8 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
                 Finding(
                     "P114",
                     ir.NOWHERE,
-                    f"{type(f).__name__} objects have no Python source",
-                    "give a plain function, a lambda or a `numba.njit` function",
+                    f"an object of type `{type(f).__name__}` is not a plain function",
+                    "give a function, a lambda or a `numba.njit` function",
                 )
             ]
         )
@@ -75,7 +79,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
     found: dict[str, int] = {}
-    while True:
+    for _ in range(_WALKS):
         walk = Lowering(found)
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
@@ -85,6 +89,8 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         if ranks == found:
             break
         found = ranks
+    else:
+        raise InternalError(f"the ranks of `{function.__name__}` do not settle: {found}")
     integers = shapes.integers(body)
     needed = integers.names
     names = [p.id for p in parameters(source.node)]
@@ -144,13 +150,15 @@ def parse_block(text: str) -> ir.Block:
     definition.body = gast.parse(text, file).body
     source = Source(file, tuple(text.splitlines(True)), definition)
     found: dict[str, int] = {}
-    while True:
+    for _ in range(_WALKS):
         walk = Lowering(found, loose=True)
         body = walk.statements(source)
         ranks = shapes.ranks(walk.facts, walk.same, {})
         if ranks == found:
             break
         found = ranks
+    else:
+        raise InternalError(f"the ranks do not settle: {found}")
     shapes.check_ranks(walk.facts, ranks, walk.findings)
     walk.findings.check()
     return shapes.number(body)

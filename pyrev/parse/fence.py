@@ -112,6 +112,10 @@ def check(source: Source, findings: Findings) -> None:
                 f"`{star}{arg.id}` collects arguments",
                 "name each parameter",
             )
+    if isinstance(source.node, gast.AsyncFunctionDef):
+        findings.add(
+            "P105", source.loc(source.node), "this is a coroutine", "write a plain `def`"
+        )
     for node in _nodes(source.node):
         entry = REJECTED.get(type(node))
         if entry is not None:

@@ -1,0 +1,12 @@
+import numpy as np
+
+
+def f(n):
+    u = np.zeros(n, dtype=np.complex128)
+    return u
+
+
+# P208_dtype.py:5:27: P208 the shape or type of a new array is not understood
+#    5 |     u = np.zeros(n, dtype=np.complex128)
+#      |                           ^^^^^^^^^^^^^ a new array cannot be made from this dtype
+#   help: write `np.zeros(shape, dtype)` with integers or `a.shape`, and a known dtype
