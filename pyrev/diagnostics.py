@@ -39,7 +39,7 @@ CODES: dict[str, str] = {
     "P203": "a name is either a number or an array",
     "P204": "this variable may not have a value yet",
     "P205": "a loop index belongs to its loop",
-    "P206": "an array name is bound once",
+    "P206": "the name of an array or a function is bound once",
     "P207": "the step of a range must be an integer literal",
     "P208": "the shape or type of a new array is not understood",
     "P209": "this attribute is outside the language",
@@ -119,5 +119,5 @@ class Findings:
         if self.found:
             files = list(dict.fromkeys(f.at.file for f in self.found))
             order = {file: k for k, file in enumerate(files)}
-            key = lambda f: (order[f.at.file], f.at.line, f.at.col, f.code)  # noqa: E731
+            key = lambda f: (order[f.at.file], f.at.line, f.at.col, f.code)
             raise UnsupportedError(sorted(self.found, key=key))

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.tangent import Tangent, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
-from pyrev.ir import Alloc, Program, Return, all_names, walk
+from pyrev.ir import Alloc, Expr, Program, Return, all_names, walk
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored, store
 from pyrev.types import infer
@@ -84,6 +85,62 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
         taken | RESERVED,
         live_out(program),
         lambda name: concrete(types[name]),
+    )
+    made = replace(program, body=block)
+    check(made)
+    dump("schedule", made)
+    return Scheduled(made, decisions)
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Answers to "are there enough?" for the arguments of one call, and a record of them.
+
+    A schedule made with these answers is right for any arguments, and good for those
+    that give the same answers: `fits` tells.
+    """
+
+    values: Mapping[str, Any]
+    answers: list[tuple[str, bool]] = field(default_factory=list)
+
+    def __call__(self, count: Expr) -> bool | None:
+        from pyrev.schedule.ownership import ENOUGH
+        from pyrev.show import expr_text
+
+        test = f"{expr_text(count)} >= {ENOUGH}"
+        answer = evaluate(test, self.values)
+        if answer is not None:
+            self.answers.append((test, answer))
+        return answer
+
+
+def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
+    """The value of a test of sizes, or None if it mentions anything but arguments."""
+    try:
+        return bool(eval(test, {"max": max, "min": min}, dict(values)))
+    except NameError:
+        return None
+
+
+def fits(answers: Sequence[tuple[str, bool]], values: Mapping[str, Any]) -> bool:
+    """Do these arguments give the answers that a schedule was made with?"""
+    return all(evaluate(test, values) == answer for test, answer in answers)
+
+
+def schedule_for_cpu(
+    program: Program, dtypes: Mapping[str, str], sizes: Sizes
+) -> Scheduled:
+    """Put loops in the order of the CPU's form: row owners, private copies."""
+    from pyrev.schedule.ownership import schedule_cpu
+
+    types = infer(program, dict(dtypes))
+    taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
+    block, decisions = schedule_cpu(
+        program.body,
+        taken | RESERVED,
+        live_out(program),
+        lambda name: concrete(types[name]),
+        sizes,
     )
     made = replace(program, body=block)
     check(made)

@@ -673,14 +673,14 @@ class Instance(NamedTuple):
 
 def bounding_box(
     space: Space, name: str, targets: Sequence[tuple[str, str]], rank: int
-) -> str:
+) -> str | None:
     """The smallest box around the targets, as the domain of a statement `name`.
 
     `targets` are (domain, mapping) pairs. What bounds the parameters alone is left out:
-    a larger box is as good, for its statement does nothing.
+    a larger box is as good, for its statement does nothing. None if no box is bounded.
     """
 
-    def question(isl: Any, ctx: Any) -> str:
+    def question(isl: Any, ctx: Any) -> str | None:
         kinds = isl.dim_type
         whole = None
         for domain, mapping in targets:
@@ -694,6 +694,10 @@ def bounding_box(
             side = side.project_out(kinds.set, 0, k).compute_divs().simple_hull()
             side = side.drop_constraints_not_involving_dims(kinds.set, 0, 1)
             one = isl.Set.from_basic_set(side)
+            if not one.dim_has_lower_bound(kinds.set, 0):
+                return None
+            if not one.dim_has_upper_bound(kinds.set, 0):
+                return None
             box = one if box is None else box.flat_product(one)
         return str(box.set_tuple_name(name))
 

@@ -23,7 +23,16 @@ from pyrev.emit.load import load
 from pyrev.emit.python import emit_python
 from pyrev.ir import Load, Program, Var, exprs, walk, walk_expr
 from pyrev.parse import Parsed, parse, retype
-from pyrev.pipeline import Derived, Scheduled, derive, derive_tangent, schedule
+from pyrev.pipeline import (
+    Derived,
+    Scheduled,
+    Sizes,
+    derive,
+    derive_tangent,
+    fits,
+    schedule,
+    schedule_for_cpu,
+)
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.types import expr_dtype, infer
@@ -48,6 +57,7 @@ class Unit:
     decisions: tuple[Decision, ...] = ()
     stored: tuple[Stored, ...] = ()
     reassociated: tuple[str, ...] = ()
+    answers: tuple[tuple[str, bool], ...] = ()  # what the schedule knows of the sizes
     target: str = "python"
     _function: Callable[..., Any] | None = field(default=None, repr=False)
 
@@ -139,7 +149,7 @@ class Units:
             program = self.typed(kinds)
             return self._unit(target, program, kinds, "primal", values)
 
-        return self._once(("primal", target, _key(kinds)), make)
+        return self._fitting(("primal", target, _key(kinds)), values, make)
 
     def adjoint(
         self,
@@ -161,7 +171,7 @@ class Units:
             unit.stored = derived.stored
             return unit
 
-        return self._once(("adjoint", target, _key(kinds), wrt), make)
+        return self._fitting(("adjoint", target, _key(kinds), wrt), values, make)
 
     def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
         """The forward derivative; Python target only."""
@@ -188,6 +198,7 @@ class Units:
     ) -> Unit:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
         reassociated: tuple[str, ...] = ()
+        answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
             done = (
                 Scheduled(program, ()) if what == "tangent" else schedule(program, dtypes)
@@ -197,9 +208,10 @@ class Units:
             )
         else:
             from pyrev.emit.numba import emit_numba
-            from pyrev.pipeline import schedule_cpu
 
-            done = schedule_cpu(program, dtypes, values or {})
+            sizes = Sizes(values or {})
+            done = schedule_for_cpu(program, dtypes, sizes)
+            answers = tuple(sizes.answers)
             emitted = emit_numba(
                 done.program,
                 dtypes,
@@ -230,6 +242,7 @@ class Units:
             frozenset(reads),
             decisions=done.decisions,
             reassociated=reassociated,
+            answers=answers,
             target=target,
         )
 
@@ -328,7 +341,7 @@ class Units:
             "primal": "Schedule",
             "indices": "The data-dependent subscripts",
         }
-        return f"{names[what]} of `{function.__qualname__}` in {file}, made by pyrev."
+        return f"{names[what]} of `{function.__qualname__}` in {file}."
 
     def _sources(self) -> dict[str, list[str]]:
         files = {s.loc.file for s in walk(self.program.body)}
@@ -342,6 +355,20 @@ class Units:
                 if found is None:
                     found = self._made[key] = make()
         return found
+
+
+    def _fitting(
+        self, key: Any, values: Mapping[str, Any] | None, make: Callable[[], Unit]
+    ) -> Unit:
+        """The variant made for sizes like these, made now if there is none."""
+        known: list[Unit] = self._once((key, values is None), list)
+        for unit in tuple(known):
+            if values is None or fits(unit.answers, values):
+                return unit
+        with self._lock:
+            unit = make()
+            known.append(unit)
+        return unit
 
 
 def _key(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:

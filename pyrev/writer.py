@@ -13,6 +13,7 @@ import ast
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import astunparse  # type: ignore[import-untyped]
@@ -346,61 +347,101 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
 
 # -------------------------------------------------------------------- lines of text
 
+_ASSIGNMENTS = (" = ", " += ", " -= ", " *= ", " /= ")
 
-def _breaks(text: str) -> tuple[list[int], int]:
-    """Where a line may be broken: after a space inside brackets, outside strings."""
-    depth, quote, found, outside = 0, "", [], 0
+# Where a long expression is broken, the loosest binding first.
+_OPERATORS = (
+    (" or ",),
+    (" and ",),
+    (" if ", " else "),
+    (" < ", " <= ", " > ", " >= ", " == ", " != "),
+    (" | ", " ^ ", " & "),
+    (" + ", " - "),
+    (" * ", " / ", " // ", " % "),
+)
+
+
+def _levels(text: str) -> list[int]:
+    """How many brackets are open at each character; -1 inside a string."""
+    out, depth, quote = [], 0, ""
     for k, ch in enumerate(text):
         if quote:
+            out.append(-1)
             if ch == quote and text[k - 1] != "\\":
                 quote = ""
-        elif ch in "\"'":
+            continue
+        if ch in ")]}":
+            depth -= 1
+        out.append(depth)
+        if ch in "\"'":
             quote = ch
         elif ch in "([{":
             depth += 1
-        elif ch in ")]}":
-            depth -= 1
-        elif ch == " " and depth:
-            found.append(k)
-        elif ch == " ":
-            outside += 1
-    return found, outside
+    return out
 
 
 def _wrap(indent: int, text: str) -> list[str]:
-    """Break a statement that is too long for one line, inside brackets only."""
-    pad = " " * (4 * indent)
-    if len(pad) + len(text) <= WIDTH:
-        return [pad + text]
-    for word in (" = ", " += ", " -= ", " *= ", " /= "):
-        head, found, tail = text.partition(word)
-        if found and "(" not in head and not _whole(tail):
-            text = f"{head}{word}({tail})"
-            break
-    else:
-        if text.startswith("return ") and not _whole(text[7:]):
-            text = f"return ({text[7:]})"
-        elif text.startswith(("if ", "elif ")) and text.endswith(":"):
-            word, _, test = text[:-1].partition(" ")
-            text = f"{word} ({test}):"
-    lines, room, lead = [], WIDTH - len(pad), ""
-    spaces, _ = _breaks(text)
-    start = 0
-    while len(lead) + len(text) - start > room:
-        fit = [k for k in spaces if start < k and len(lead) + k - start <= room]
-        if not fit:
-            fit = [k for k in spaces if k > start][:1]
-        if not fit:
-            break
-        lines.append(pad + lead + text[start : fit[-1]])
-        start, lead = fit[-1] + 1, "    " * 2
-    lines.append(pad + lead + text[start:])
-    return lines
+    """A statement in as many lines as it needs, broken inside brackets only."""
+    if 4 * indent + len(text) <= WIDTH:
+        return ["    " * indent + text]
+    levels = _levels(text)
+    for k, level in enumerate(levels):
+        word = next((w for w in _ASSIGNMENTS if text.startswith(w, k)), "")
+        if word and not level:
+            head, tail = text[:k], text[k + len(word) :]
+            return _open(indent, f"{head}{word}{_bracketed(tail)}")
+    for word in ("return ", "if ", "elif "):
+        if text.startswith(word):
+            colon = ":" if text.endswith(":") else ""
+            tail = text[len(word) :].removesuffix(":")
+            text = f"{word}{_bracketed(tail)}{colon}"
+    return _open(indent, text)
 
 
-def _whole(text: str) -> bool:
-    """Is the text one bracketed expression, ``f(...)`` or ``(...)``?"""
-    return text.endswith((")", "]")) and not _breaks(text)[1]
+def _bracketed(text: str) -> str:
+    """In brackets, unless it is one bracketed expression already: ``f(...)``."""
+    levels = _levels(text)
+    plain = any(ch == " " and level == 0 for ch, level in zip(text, levels))
+    return f"({text})" if plain or not text.endswith((")", "]")) else text
+
+
+def _open(indent: int, text: str) -> list[str]:
+    """What stands in the last brackets goes on lines of its own."""
+    if 4 * indent + len(text) <= WIDTH:
+        return ["    " * indent + text]
+    levels = _levels(text)
+    ends = [k for k, ch in enumerate(text) if levels[k] == 0 and ch in ")]}"]
+    if not ends:
+        return ["    " * indent + text]
+    end = ends[-1]
+    start = max(k for k in range(end) if levels[k] == 0 and text[k] in "([{")
+    lines = ["    " * indent + text[: start + 1]]
+    lines += _spread(indent + 1, text[start + 1 : end])
+    return [*lines, "    " * indent + text[end:]]
+
+
+def _spread(indent: int, text: str) -> list[str]:
+    """The inside of brackets: on one line, else cut at its loosest operators."""
+    if 4 * indent + len(text) <= WIDTH:
+        return ["    " * indent + text]
+    levels = _levels(text)
+    commas = [k for k, ch in enumerate(text) if ch == "," and levels[k] == 0]
+    if commas:
+        cuts = [0, *(k + 1 for k in commas), len(text)]
+        pieces = [text[a:b].strip() for a, b in pairwise(cuts)]
+        whole = [p if p.endswith(",") else f"{p}," for p in pieces if p]
+        return [line for piece in whole for line in _open(indent, piece)]
+    for words in _OPERATORS:
+        cuts = [
+            k
+            for k in range(1, len(text))
+            if levels[k] == 0 and any(text.startswith(word, k) for word in words)
+        ]
+        if cuts:
+            ends = [0, *cuts, len(text)]
+            pieces = [text[a:b].strip() for a, b in pairwise(ends)]
+            return [line for piece in pieces for line in _open(indent, piece)]
+    return _open(indent, text)
 
 
 def write(tree: ast.AST, indent: int = 0) -> Text:

@@ -36,7 +36,6 @@ from pyrev.ir import (
     Stmt,
     Var,
     all_names,
-    walk,
     written,
 )
 from pyrev.types import WEAK_INT, expr_dtype
@@ -123,6 +122,17 @@ class Linear:
         op = "+" if self.constant > 0 else "-"
         return Call(op, (out, Const(abs(self.constant))))
 
+    def not_negative(self) -> Expr:
+        """``form >= 0``, nothing subtracted on either side."""
+        less = Linear(tuple((a, -k) for a, k in self.terms if k < 0), 0)
+        more = Linear(tuple((a, k) for a, k in self.terms if k > 0), 0)
+        constant = Linear((), abs(self.constant))
+        if self.constant < 0:
+            less = less.plus(constant)
+        else:
+            more = more.plus(constant)
+        return Call("<=", (less.expr(), more.expr()))
+
 
 def linear(expr: Expr) -> Linear:
     """The linear form of an integer expression.
@@ -185,19 +195,17 @@ def _free(forms: tuple[Linear, ...], names: frozenset[str]) -> bool:
 
 
 def _mentions(e: Expr) -> frozenset[str]:
-    """Every name in an expression, measured arrays included."""
+    """What an expression reads. A region makes no arrays: extents stay as they are."""
     match e:
         case Var(name):
             return frozenset({name})
-        case Extent(array, _):
-            return frozenset({array})
         case Load(array, args):
             return frozenset({array}).union(*map(_mentions, args))
         case Call(_, args):
             return frozenset().union(*map(_mentions, args))
         case Saved(_, inner):
             return _mentions(inner)
-        case Const():
+        case Const() | Extent():
             return frozenset()
         case _:
             assert_never(e)
@@ -212,17 +220,14 @@ def analyse(block: Block, types: Mapping[str, str]) -> Region:
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import expr_text
     >>> block = parse_block('''
-    ... for u in range(n + k - 1):
-    ...     for j in range(max(0, u - n + 1), min(k, u + 1)):
-    ...         d_a[u] += d_r[u - j] * w[j]
+    ... for u in range(d_a.shape[0]):
+    ...     for j in range(max(0, u - d_r.shape[0] + 1), min(w.shape[0], u + 1)):
+    ...         d_a[u] += d_r[u - j] * w[j + 1]
     ... ''')
     >>> types = dict.fromkeys(("d_a", "d_r", "w"), "float64")
-    >>> types |= dict.fromkeys("nkuj", "weak int")
-    >>> for condition in analyse(block, types).conditions:
-    ...     print(expr_text(condition))
-    0 <= d_r.shape[0] - n
-    0 <= w.shape[0] - k
-    0 <= d_a.shape[0] - n - k + 1
+    >>> types |= dict.fromkeys("uj", "weak int")
+    >>> [expr_text(condition) for condition in analyse(block, types).conditions]
+    ['d_a.shape[0] + 1 <= w.shape[0]']
     """
     scan = _Scan(types, written(block), block)
     scan.block(block, _Known({}, {}, ()))
@@ -241,15 +246,12 @@ class _Scan:
         self.types = types
         self.settled: dict[Duty, list[Expr]] = {}
         self.open: dict[Duty, None] = {}
-        made = {s.array for s in walk(block) if isinstance(s, Alloc)}
-        # An extent is fixed as long as its array is not made here; a scalar or an
-        # element as long as it is not assigned here. Other widths would wrap elsewhere.
+        # Integers of other widths would wrap elsewhere than the forms made of them.
         self.scalars = frozenset(
             n
             for n in all_names(block)
             if n not in changed and types.get(n) in (WEAK_INT, "int64")
         )
-        self.unmade = frozenset(all_names(block)) - made
 
     # ---------------------------------------------------------------- statements
 
@@ -269,10 +271,8 @@ class _Scan:
                     form = (linear(value),)
                     return known.having(target.name, form, form)
                 return known.without(frozenset({target.name}))
-            case Alloc(array, shape, fill):
-                for e in (*shape, *(() if fill is None else (fill,))):
-                    self.expr(e, known)
-                return known.without(frozenset({array}))
+            case Alloc():
+                raise AssertionError("a region makes no arrays")
             case For(index, lo, hi, step, body):
                 for e in (lo, hi, step):
                     self.expr(e, known)
@@ -354,7 +354,7 @@ class _Scan:
                     return TRUE
                 if form.terms and not _hopeless(form):
                     found[form] = None
-        tests = [Call("<=", (ZERO, form.expr())) for form in found]
+        tests = [form.not_negative() for form in found]
         out: Expr = FALSE
         for test in tests[:_LIMIT]:
             out = test if out == FALSE else Call("or", (out, test))
@@ -389,12 +389,10 @@ class _Scan:
 
     def fixed(self, e: Expr) -> bool:
         match e:
-            case Const():
+            case Const() | Extent():
                 return True
             case Var(name):
                 return name in self.scalars
-            case Extent(array, _):
-                return array in self.unmade
             case Call(op, args):
                 # Only what cannot fail may be computed before the region.
                 safe = op in ("+", "-", "*", "min", "max", "neg") or (

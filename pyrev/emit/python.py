@@ -37,8 +37,11 @@ def emit_python(
     ranks |= array_ranks(program.body)
     known = sources or {}
     body: list[ast.stmt] = []
+    last: set[tuple[str, int]] = set()
     for stmt in program.body:
-        body.extend(_Nest(ranks, known, set()).trees((stmt,)))
+        nest = _Nest(ranks, known, last)
+        body.extend(nest.trees((stmt,)))
+        last = nest.last
     parameters = [ast.arg(p.name) for p in program.params]
     args = ast.arguments([], parameters, None, [], [], None, [])
     function = ast.FunctionDef(program.name, args, body, [], None, None)
@@ -65,14 +68,18 @@ def imports(function: ast.AST) -> Iterator[ast.stmt]:
 
 
 class _Nest:
-    """The statements of one nest, each of the user's lines quoted at most once."""
+    """The statements of one nest, each of the user's lines quoted at most once.
+
+    `said` is the line quoted last before the nest: it need not be said again.
+    """
 
     def __init__(
         self, ranks: Mapping[str, int], sources: Sources, said: set[tuple[str, int]]
     ) -> None:
         self.ranks = ranks
         self.sources = sources
-        self.said = said
+        self.said = set(said)
+        self.last = said
 
     def trees(self, block: Block) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -88,6 +95,7 @@ class _Nest:
         if len(lines) != 1 or lines[0] in self.said:
             return []
         self.said.add(lines[0])
+        self.last = {lines[0]}
         return [comment(_quote(*lines[0], self.sources))]
 
 

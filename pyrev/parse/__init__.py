@@ -85,12 +85,14 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}
         fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
-        ranks = shapes.ranks(walk.facts, walk.same, fixed)
+        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, fixed)
         if ranks == found:
             break
         found = ranks
     else:
-        raise InternalError(f"the ranks of `{function.__name__}` do not settle: {found}")
+        raise InternalError(
+            f"the ranks of `{function.__name__}` do not settle: {found}"
+        )
     integers = shapes.integers(body)
     needed = integers.names
     names = [p.id for p in parameters(source.node)]
@@ -153,7 +155,7 @@ def parse_block(text: str) -> ir.Block:
     for _ in range(_WALKS):
         walk = Lowering(found, loose=True)
         body = walk.statements(source)
-        ranks = shapes.ranks(walk.facts, walk.same, {})
+        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, {})
         if ranks == found:
             break
         found = ranks

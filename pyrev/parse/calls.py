@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
 
 import gast
 
@@ -28,6 +27,7 @@ from pyrev.parse import fence
 from pyrev.parse.functions import CREATORS, FOLDED, Meaning, is_range, meaning
 from pyrev.parse.names import (
     MISSING,
+    REFUSED,
     Helper,
     Inlined,
     Missing,
@@ -40,6 +40,10 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import assigned_names, is_one_expression, local_names
 from pyrev.parse.values import Values
+
+
+# `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
+_DEPTH = 4
 
 
 @dataclass(slots=True)
@@ -57,7 +61,7 @@ class Calls(Values):
         dropped: bool = False,
         whole: bool = False,
     ) -> tuple[tuple[Expr, ...], bool] | None:
-        """Lower a call; None if it gives nothing (or was refused)."""
+        """Lower a call; None if it gives nothing, `REFUSED` if it was refused."""
         at = scope.source.loc(node)
         function = self._object(node.func, scope)
         text = gast.unparse(node.func).strip()
@@ -66,38 +70,31 @@ class Calls(Values):
                 self.findings.add(
                     "P108", at, "`**` spreads arguments", "write each argument out"
                 )
-                return None
+                return REFUSED
         if isinstance(function, Helper):
             return self._inline(function, node, scope, dropped)
         single = self._known(function, text, node, scope)
         if single is not None:
+            self._rests_on(function, text, scope)
             if dropped:
                 self.findings.add(
                     "P115", at, "the value is not used", "assign it, or remove the line"
                 )
             return (single,), True
         if self._is_known(function):
-            return None
-        python = plain(function)
-        if python is not None:
-            try:
-                source = read(python)
-            except UnsupportedError as error:
-                for f in error.findings:
-                    self.findings.add(f.code, at, f.because, f.help)
-                return None
-            holder, path = home(scope), tuple(text.split("."))
-            if holder is not None:
-                key = (id(holder), *path)
-                self.inlined[key] = Inlined(holder, path, python.__code__)
-            helper = Helper(python.__name__, source, python, None)
+            return REFUSED
+        helper = self._helper(function, at)
+        if helper is REFUSED:
+            return REFUSED
+        if isinstance(helper, Helper):
+            self._rests_on(function, text, scope)
             return self._inline(helper, node, scope, dropped)
         if type(node.func) in fence.REJECTED:
-            return None
+            return REFUSED
         for argument in node.args:
             self._value(argument, scope, whole=True)
         self._refuse_call(function, text, node, scope)
-        return None
+        return REFUSED
 
     def _is_known(self, function: object) -> bool:
         if function is len or is_range(function) or meaning(function) is not None:
@@ -212,16 +209,16 @@ class Calls(Values):
     ) -> tuple[tuple[Expr, ...], bool] | None:
         """The body of a helper, in place of its call."""
         at = scope.source.loc(node)
-        if helper.key in scope.stack:
+        if scope.stack.count(helper.key) >= _DEPTH:
             self._refuse_recursion(helper.name, at)
-            return None
+            return REFUSED
         if helper.key not in self.fenced:
             self.fenced.append(helper.key)
             fence.check(helper.source, self.findings)
             self.refused |= fence.bound_by_refused(helper.source.node)
         arguments = self._bind(helper, node, scope)
         if arguments is None:
-            return None
+            return REFUSED
         bound: list[str] = []
         nodes: list[gast.AST] = []
         functions: dict[str, Helper] = {}
@@ -247,6 +244,8 @@ class Calls(Values):
                 break
             del self.out[mark:]
         if returned is None:
+            if self.findings.found:
+                return REFUSED
             if not dropped:
                 self.findings.add(
                     "P108",
@@ -258,6 +257,25 @@ class Calls(Values):
         results, single, _ = returned
         return results, single
 
+    def _helper(self, function: object, at: Loc) -> Helper | object:
+        """The helper that a Python function is, None if it is no plain function."""
+        python = plain(function)
+        if python is None:
+            return None
+        try:
+            source = read(python)
+        except UnsupportedError as error:
+            for f in error.findings:
+                self.findings.add(f.code, at, f.because, f.help)
+            return REFUSED
+        return Helper(python.__name__, source, python, None)
+
+    def _rests_on(self, function: object, text: str, scope: Scope) -> None:
+        """Note that the program is right while `text` stands for `function`."""
+        holder, path = home(scope), tuple(text.split("."))
+        if holder is not None:
+            self.inlined[(id(holder), *path)] = Inlined(holder, path, function)
+
     def _function(self, node: gast.AST, scope: Scope) -> Helper | None:
         """The helper that an argument names, so that functions can be passed on."""
         if isinstance(node, gast.Lambda):
@@ -266,12 +284,11 @@ class Calls(Values):
         found = self._object(node, scope)
         if isinstance(found, Helper):
             return found
-        if isinstance(found, FunctionType) and meaning(found) is None:
-            try:
-                return Helper(found.__name__, read(found), found, None)
-            except UnsupportedError:
-                return None
-        return None
+        helper = self._helper(found, scope.source.loc(node))
+        if not isinstance(helper, Helper):
+            return None
+        self._rests_on(found, gast.unparse(node).strip(), scope)
+        return helper
 
     def _enter(
         self,
@@ -328,8 +345,6 @@ class Calls(Values):
         positional = [*spec.posonlyargs, *spec.args]
         named = [p.id for p in [*spec.args, *spec.kwonlyargs]]
         every = [p.id for p in [*positional, *spec.kwonlyargs]]
-        if spec.vararg is not None or spec.kwarg is not None:
-            return None
         if len(node.args) > len(positional):
             refuse(
                 f"`{helper.name}` takes {len(positional)} positional arguments",
@@ -405,6 +420,9 @@ class Calls(Values):
             helps = "define it before the function is differentiated"
             if isinstance(node.func, gast.Attribute):
                 helps = "methods are outside the language: write it as loops"
+                if self._array(node.func.value, scope) is not None:
+                    because = f"`.{node.func.attr}` is a method of a whole array"
+                    helps = "whole-array methods are not supported yet: write the loop"
         elif module_name(function) == "numpy":
             helps = "whole-array functions are not supported yet: write the loop"
         self.findings.add("P107", scope.source.loc(node.func), because, helps)

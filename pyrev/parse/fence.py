@@ -114,7 +114,10 @@ def check(source: Source, findings: Findings) -> None:
             )
     if isinstance(source.node, gast.AsyncFunctionDef):
         findings.add(
-            "P105", source.loc(source.node), "this is a coroutine", "write a plain `def`"
+            "P105",
+            source.loc(source.node),
+            "this is a coroutine",
+            "write a plain `def`",
         )
     for node in _nodes(source.node):
         entry = REJECTED.get(type(node))

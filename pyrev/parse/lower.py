@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from pyrev.ir import (
+    ZERO,
     Add,
     Alloc,
     Assign,
@@ -34,6 +35,7 @@ from pyrev.ir import (
     blocks,
     map_block,
     names,
+    walk,
     with_blocks,
     written,
 )
@@ -41,7 +43,7 @@ from pyrev.parse import fence
 from pyrev.parse.calls import Calls
 from pyrev.parse.expression import BINARY, negated
 from pyrev.parse.functions import CREATORS, DTYPES, dtype_name, is_range
-from pyrev.parse.names import RESERVED, Helper, Scope
+from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import (
@@ -84,6 +86,7 @@ class Lowering(Calls):
 
     def statements(self, source: Source) -> Block:
         """Lower bare statements: free names are parameters."""
+        fence.check(source, self.findings)
         self.taken |= identifiers(source.node)
         scope = Scope(source, None, local_names(source.node), None, (), False)
         for node in source.node.body:
@@ -126,7 +129,7 @@ class Lowering(Calls):
                 "the paths through this `if` return different numbers of values",
                 "return equally many values on every path",
             )
-            return None
+            return (ZERO,), True, scope.source.loc(body[-1])
         if returns[0] == (0, False):
             return None
         at = results[0].loc
@@ -150,10 +153,15 @@ class Lowering(Calls):
         at = scope.source.loc(last)
         if isinstance(last, gast.If):
             condition = self._value(last.test, scope, test=True)
+            helpers = dict(scope.helpers)
+            self.depth += 1
             with self._block() as then:
                 self._path(last.body, scope, results, returns)
+            scope.helpers = dict(helpers)
             with self._block() as other:
                 self._path(last.orelse, scope, results, returns)
+            self.depth -= 1
+            scope.helpers = helpers
             match then, other:
                 case [Assign(Var(one), a)], [Assign(Var(two), b)] if one == two:
                     chosen = Call("where", (condition, a, b), loc=at)
@@ -187,7 +195,9 @@ class Lowering(Calls):
                 values = self._values(elements, scope, whole=True)
                 return tuple(values), False, at
             case gast.Call() as call:
-                results = self._call(call, scope, whole=True)
+                results = self._call(call, scope)
+                if results == REFUSED:
+                    return (ZERO,), True, at
                 return (*results, at) if results is not None else None
             case value:
                 return (self._value(value, scope, whole=True),), True, at
@@ -264,6 +274,7 @@ class Lowering(Calls):
                 f"`{name}` is bound more than once",
                 "give each function a name of its own",
             )
+            self.refused.add(name)
         inner = Source(scope.source.file, scope.source.lines, node)
         scope.helpers[name] = Helper(name, inner, None, scope)
 
@@ -288,6 +299,11 @@ class Lowering(Calls):
         if isinstance(result, Var) and self._is_array_var(result):
             self._alias(first, result, mark, at, scope)
             return
+        if single and isinstance(result, Var) and isinstance(value, gast.Name):
+            # Should one of them be an array, the next walk knows that both are.
+            variable = self._variable(first.id, scope)
+            if isinstance(variable, Var):
+                self.alike.append((variable.name, result.name))
         if len(targets) > 1 and not isinstance(result, Const):
             result = self._temp(result, "value")
         for target in targets:
@@ -368,9 +384,9 @@ class Lowering(Calls):
                 values = [Extent(array, k, loc=at_value) for k in range(len(targets))]
             case gast.Call():
                 results = self._call(value, scope)
-                values = () if results is None else results[0]
-                if results is None:
+                if results is None or results == REFUSED:
                     return
+                values = results[0]
             case _:
                 self._value(value, scope)
                 self.findings.add(
@@ -381,6 +397,8 @@ class Lowering(Calls):
                 )
                 return
         if len(values) != len(targets):
+            if any(isinstance(t, gast.Starred) for t in targets):
+                return
             self.findings.add(
                 "P112",
                 at,
@@ -454,13 +472,14 @@ class Lowering(Calls):
             lo = self._temp(lo, "start")
         if names(hi) & changed:
             hi = self._temp(hi, "stop")
-        if index in written(tuple(body)):
-            self.findings.add(
-                "P205",
-                scope.source.loc(node.target),
-                f"the body assigns the loop index `{index}`",
-                "assign to another name; writing to the index is not supported yet",
-            )
+        for inner in walk(tuple(body)):
+            if isinstance(inner, For) and inner.index == index:
+                self.findings.add(
+                    "P205",
+                    inner.loc,
+                    f"the outer loop uses the index `{index}` too",
+                    "give each of the two loops its own index",
+                )
         self.out.append(For(index, lo, hi, step, tuple(body), reverse, loc=at))
 
     def _range(

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 
 import gast
 import numpy as np
@@ -34,6 +34,9 @@ class Missing:
 
 
 MISSING = Missing()
+
+# What a refused call gives: no value, though one may be wanted.
+REFUSED: tuple[tuple[Expr, ...], bool] = ((), True)
 _NOWHERE = Loc("", 0, 0, 0, 0)
 
 
@@ -59,20 +62,18 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """A helper whose body is part of the program: calls check that it is still bound."""
+    """A function that the program's meaning rests on: is its name still bound to it?"""
 
     holder: FunctionType
     path: tuple[str, ...]
-    code: CodeType
+    function: object
 
     def current(self) -> bool:
-        """Whether the name still stands for the code that was inlined."""
+        """Whether the name still stands for the same function."""
         try:
-            value = Capture("", self.holder, self.path).read()
+            return Capture("", self.holder, self.path).read() is self.function
         except (NameError, AttributeError):
             return False
-        python = plain(value)
-        return python is not None and python.__code__ is self.code
 
 
 def lookup(f: FunctionType, name: str) -> object:
@@ -145,6 +146,7 @@ class Names:
     inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
     facts: list[RankFact] = field(default_factory=list)
     same: list[tuple[str, str]] = field(default_factory=list)
+    alike: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
     fenced: list[object] = field(default_factory=list)
     occupied: set[str] = field(default_factory=set)

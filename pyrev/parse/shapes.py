@@ -49,9 +49,15 @@ class RankFact:
 
 
 def ranks(
-    facts: Iterable[RankFact], same: Iterable[tuple[str, str]], fixed: Mapping[str, int]
+    facts: Iterable[RankFact],
+    same: Iterable[tuple[str, str]],
+    alike: Iterable[tuple[str, str]],
+    fixed: Mapping[str, int],
 ) -> dict[str, int]:
-    """The rank of every array: most subscripts, and equal for an array and its like."""
+    """The rank of every array: most subscripts, and equal for an array and its like.
+
+    The pairs of `alike` are equal too, but need not be arrays.
+    """
     found: dict[str, int] = {}
     for fact in facts:
         found[fact.array] = max(found.get(fact.array, 0), fact.rank)
@@ -60,6 +66,10 @@ def ranks(
         found |= {name: rank for name, rank in fixed.items() if rank or name in found}
         for a, b in pairs:
             rank = max(found.get(a, 1), found.get(b, 1))
+            found[a] = found[b] = rank
+    for a, b in alike:
+        rank = max(found.get(a, 0), found.get(b, 0))
+        if rank:
             found[a] = found[b] = rank
     return found | dict(fixed)
 
@@ -70,13 +80,18 @@ def check_ranks(
     """Report every place whose number of subscripts is not the array's."""
     for fact in facts:
         rank = found[fact.array]
-        if fact.rank > rank or (fact.rank < rank and not fact.least):
+        if rank == 0:
+            findings.add(
+                "P203",
+                fact.at,
+                f"`{fact.array}` is a number",
+                "annotate it as an array, or leave the subscripts out",
+            )
+        elif fact.rank > rank or (fact.rank < rank and not fact.least):
             findings.add(
                 "P202",
                 fact.at,
-                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here"
-                if rank
-                else f"`{fact.array}` is a number",
+                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here",
                 "subscript each axis; views of rows are not supported yet",
             )
 
@@ -89,16 +104,20 @@ def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> N
     """A name is either a number or an array, and a loop index only that."""
     indices = {s.index for s in walk(block) if isinstance(s, For)}
     arrays = {name for name, rank in found.items() if rank > 0}
+    # A line that is refused already may have made the wrong kind of thing.
+    refused = {(f.at.file, f.at.line) for f in findings.found}
     for s in walk(block):
         for top in exprs(s) if not isinstance(s, Return) else ():
             for e in walk_expr(top):
                 if isinstance(e, Var) and e.name in arrays:
-                    findings.add(
-                        "P203",
-                        e.loc,
-                        f"`{e.name}` is a number here, and subscripted or measured elsewhere",
-                        "give the number and the array different names",
-                    )
+                    arrays.discard(e.name)
+                    if (e.loc.file, e.loc.line) not in refused:
+                        findings.add(
+                            "P203",
+                            e.loc,
+                            f"`{e.name}` is a number here, and an array elsewhere",
+                            "give the number and the array different names",
+                        )
         if isinstance(s, (Assign, Add)) and s.target_name in indices:
             findings.add(
                 "P205",
@@ -107,10 +126,11 @@ def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> N
                 "use another name; sharing it is not supported yet",
             )
         if isinstance(s, For) and s.index in arrays:
+            arrays.discard(s.index)
             findings.add(
                 "P203",
                 s.loc,
-                f"the loop index `{s.index}` is subscripted or measured elsewhere",
+                f"`{s.index}` is a loop index here, and an array elsewhere",
                 "give the index and the array different names",
             )
 
@@ -189,10 +209,11 @@ _CARRY = frozenset(
     ["+", "-", "*", "//", "%", "**", "neg", "min", "max", "minimum", "maximum", "abs"]
     + ["fmin", "fmax", "&", "|", "^", "<<", ">>", "~"]
 )
-_INTEGER = frozenset(
-    ["int", "int64", "round", "bool", "<", "<=", ">", ">=", "==", "!=", "not", "and"]
-    + ["or", "isnan", "isinf", "isfinite"]
+_TRUTH = frozenset(
+    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
+    + ["isnan", "isinf", "isfinite"]
 )
+_INTEGER = _TRUTH | {"int", "int64", "round"}
 _BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
 
 
@@ -203,6 +224,7 @@ class Integers:
     names: frozenset[str]
     uses: tuple[Var | Load, ...]
     floats: tuple[Expr, ...]
+    subscripts: tuple[Expr, ...]
 
 
 def integers(block: Block) -> Integers:
@@ -210,6 +232,7 @@ def integers(block: Block) -> Integers:
     found: set[str] = set()
     uses: list[Var | Load] = []
     floats: list[Expr] = []
+    subscripts: list[Expr] = []
 
     def need(e: Expr) -> None:
         match e:
@@ -240,6 +263,7 @@ def integers(block: Block) -> Integers:
                 if isinstance(e, Load):
                     for index in e.index:
                         need(index)
+                        subscripts.append(index)
                 elif isinstance(e, Call) and e.op in _BITS:
                     for arg in e.args:
                         need(arg)
@@ -254,7 +278,7 @@ def integers(block: Block) -> Integers:
                 done.add(k)
                 need(s.value)
                 changed = True
-    return Integers(frozenset(found), tuple(uses), tuple(floats))
+    return Integers(frozenset(found), tuple(uses), tuple(floats), tuple(subscripts))
 
 
 def check_integers(
@@ -279,6 +303,18 @@ def check_integers(
         name = use.name if isinstance(use, Var) else use.array
         if name in floating:
             places.append((use, f"`{name}` holds floats"))
+    logical = {p.name for p in params if p.dtype == "bool"}
+    logical |= {
+        s.array for s in walk(program) if isinstance(s, Alloc) and s.dtype == "bool"
+    }
+    for e in found.subscripts:
+        match e:
+            case Const(bool()):
+                places.append((e, "NumPy takes a bool for a mask"))
+            case Call(op) if op in _TRUTH:
+                places.append((e, "NumPy takes a bool for a mask"))
+            case Var(name) | Load(name) if name in logical:
+                places.append((e, "NumPy takes a bool for a mask"))
     for e, because in places:
         findings.add(
             "P210", e.loc, because, "convert it with `int(...)`, or divide with `//`"
@@ -323,7 +359,36 @@ def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
                     break
         else:
             break
-    return _folded(block, found)
+    return map_block(_folded(block, found), _from_the_end)
+
+
+def _from_the_end(e: Expr) -> Expr:
+    """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign of the subscript is known."""
+    if not isinstance(e, Load):
+        return e
+    index = list(e.index)
+    for k, i in enumerate(index):
+        value = _literal(i)
+        if value is not None and value < 0:
+            extent = Extent(e.array, k, loc=i.loc)
+            index[k] = Call("-", (extent, Const(-value)), loc=i.loc)
+    return replace(e, index=tuple(index))
+
+
+def _literal(e: Expr) -> int | None:
+    """The value of an integer expression of literals."""
+    match e:
+        case Const(value) if type(value) is int:
+            return value
+        case Call("neg", (a,)):
+            x = _literal(a)
+            return None if x is None else -x
+        case Call("+" | "-" | "*" as op, (a, b)):
+            x, y = _literal(a), _literal(b)
+            if x is None or y is None:
+                return None
+            return x + y if op == "+" else x - y if op == "-" else x * y
+    return None
 
 
 def _scalars_written(s: Stmt) -> tuple[str, ...]:

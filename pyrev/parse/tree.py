@@ -93,7 +93,7 @@ def tail_form(body: list[gast.AST]) -> list[gast.AST] | None:
     for k, node in enumerate(body):
         if isinstance(node, gast.Return):
             return body[: k + 1] if k == len(body) - 1 else None
-        if not _returns(node):
+        if not returns(node):
             continue
         if not isinstance(node, gast.If):
             return None
@@ -110,10 +110,13 @@ def tail_form(body: list[gast.AST]) -> list[gast.AST] | None:
     return None
 
 
-def _returns(node: gast.AST) -> bool:
-    """Whether a `return` of this very function stands in `node`."""
-    if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
-        return False
-    return isinstance(node, gast.Return) or any(
-        map(_returns, gast.iter_child_nodes(node))
+def returns(node: gast.AST) -> bool:
+    """Whether a `return` of this very function stands inside `node`."""
+    return any(
+        isinstance(child, gast.Return)
+        or (
+            not isinstance(child, (gast.FunctionDef, gast.Lambda, gast.ClassDef))
+            and returns(child)
+        )
+        for child in gast.iter_child_nodes(node)
     )

@@ -29,7 +29,7 @@ from pyrev.ir import (
 )
 from pyrev.parse import fence
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
-from pyrev.parse.names import Missing, Names, Scope, kind_of, module_name
+from pyrev.parse.names import REFUSED, Missing, Names, Scope, kind_of, module_name
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.tree import what
 
@@ -118,6 +118,9 @@ class Values(Names):
                 if results is None:
                     return ZERO
                 values, single = results
+                if results == REFUSED:
+                    assert self.findings.found
+                    return ZERO
                 if single and self._is_array_var(values[0]) and not whole:
                     self.findings.add(
                         "P201",
@@ -168,7 +171,6 @@ class Values(Names):
     ) -> Expr:
         """A number (or array, by name) from a module or an enclosing function."""
         at = scope.source.loc(node)
-        holder = self._holder(scope)
         if isinstance(found, Missing):
             if self.loose and len(path) == 1:
                 return Var(text, loc=at)
@@ -183,7 +185,7 @@ class Values(Names):
             return ZERO
         if isinstance(found, np.ndarray):
             if whole and found.ndim > 0:
-                return Var(self._capture(holder, path, found), loc=at)
+                return Var(self._capture(self._holder(scope), path, found), loc=at)
             self.findings.add(
                 "P201",
                 at,
@@ -194,7 +196,7 @@ class Values(Names):
         if isinstance(
             found, (bool, int, float, np.number, np.bool_)
         ) and not isinstance(found, (np.complexfloating, np.float16, np.longdouble)):
-            return Var(self._capture(holder, path, found), loc=at)
+            return Var(self._capture(self._holder(scope), path, found), loc=at)
         self.findings.add(
             "P113",
             at,
@@ -313,7 +315,19 @@ class Values(Names):
                     "compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`",
                 )
                 return ZERO
-        values = self._values([node.left, *node.comparators], scope)
+        values = self._values([node.left, node.comparators[0]], scope)
+        for other in node.comparators[1:]:
+            with self._block() as emitted:
+                values.append(self._value(other, scope))
+            if emitted:
+                # Python may not come to evaluate it.
+                self.findings.add(
+                    "P108",
+                    scope.source.loc(other),
+                    "this call needs statements of its own in a chained comparison",
+                    "write the comparisons with `and`",
+                )
+                return ZERO
         result: Expr | None = None
         for k, op in enumerate(node.ops):
             test = Call(COMPARE[type(op)], (values[k], values[k + 1]), loc=at)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyrev.dependence import Region, live_before, with_live
+from pyrev.dependence import Leaf, Region, live_before, with_live
 from pyrev.ir import (
     Add,
     Alloc,
@@ -23,11 +23,12 @@ from pyrev.ir import (
     Var,
     walk,
 )
-from pyrev.poly import Unknown, integer_names
+from pyrev.poly import integer_names
 from pyrev.schedule.groups import Group, distribute, merge
-from pyrev.schedule.gather import Gathered, gather
-from pyrev.schedule.legality import forward, free_order, parallelise, prove_parallel
+from pyrev.schedule.gather import Gathered, NoGather, axes, gather
+from pyrev.schedule.legality import forward, free_order, parallelise, prove_parallel, races
 from pyrev.schedule.report import Decision
+from pyrev.schedule.scalars import inline_integers, part
 
 
 DtypeOf = Callable[[str], str]
@@ -98,13 +99,59 @@ class _Readable:
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         kept = parallelise(forward(loop, outer, live, self.integers), outer, live, self.integers)
         if kept.parallel:
-            self.report_kept(kept)
-            return (kept,)
-        groups = distribute(loop, outer, live, self.integers)
-        result: list[Stmt] = []
-        for group in self.merged(loop, groups, outer, live):
+            return self.kept(kept, outer, live)
+        made, parted = self.parted(loop, outer, live)
+        groups = distribute(parted, outer, live, self.integers)
+        if len(groups) == 1 and parted != loop:
+            made, parted = (), loop
+            groups = distribute(loop, outer, live, self.integers)
+        result: list[Stmt] = list(made)
+        for group in self.merged(parted, groups, outer, live):
             result += self.group(group, outer, live, alone=len(groups) == 1)
         return tuple(result)
+
+    def parted(
+        self, loop: For, outer: tuple[For, ...], live: frozenset[str]
+    ) -> tuple[tuple[Alloc, ...], For]:
+        """`loop` with the scalars resolved that keep scatters and sums in it."""
+        loop = inline_integers(loop, outer, live, self.integers)
+        made, parted = part(
+            loop,
+            lambda region: self.wanted(region, live),
+            outer,
+            live,
+            self.integers,
+            self.taken,
+            self.dtype_of,
+        )
+        self.taken |= {a.array for a in made}
+        return made, parted
+
+    def wanted(self, region: Region, live: frozenset[str]) -> frozenset[int]:
+        """The increments that need a loop of their own: scatters and sums."""
+        found: set[int] = set()
+        by_target: dict[str, list[Leaf]] = {}
+        for leaf in region.leaves:
+            if isinstance(leaf.stmt, Add) and not region.private_depth(
+                leaf, leaf.stmt.target_name
+            ):
+                by_target.setdefault(leaf.stmt.target_name, []).append(leaf)
+        for leaves in by_target.values():
+            if self.turns(region, leaves, live):
+                found |= {leaf.number for leaf in leaves}
+        return frozenset(found)
+
+    def turns(
+        self, region: Region, leaves: list[Leaf], live: frozenset[str]
+    ) -> bool:
+        """Is this a sum, or a scatter that can become a gather and has to?"""
+        stmt = leaves[0].stmt
+        assert isinstance(stmt, Add)
+        if isinstance(stmt.target, Var):
+            return True
+        if not all(region.exact(s) and axes(region, [s]) for s in leaves):
+            return False
+        return races(region, leaves)
 
     def merged(
         self,
@@ -133,7 +180,7 @@ class _Readable:
     ) -> bool:
         (loop,) = g.nest
         assert isinstance(loop, For)
-        return prove_parallel(loop, outer, live | _used(g), self.integers) is not None
+        return prove_parallel(loop, outer, live | g.shared, self.integers) is not None
 
     def group(
         self,
@@ -144,20 +191,22 @@ class _Readable:
     ) -> Block:
         (loop,) = g.nest
         assert isinstance(loop, For)
-        live = live if alone else live | _used(g)
+        live = live if alone else live | g.shared
         kept = parallelise(
             forward(loop, outer, live, self.integers), outer, live, self.integers
         )
         if kept.parallel:
-            self.report_kept(kept)
-            return (kept,)
+            return self.kept(kept, outer, live)
         if g.target is not None:
             if isinstance(g.leaves[0].stmt, Add) and isinstance(g.leaves[0].stmt.target, Var):
-                return self.reduction(kept, g.target)
+                return self.reduction(kept, g, outer, live)
             return self.scatter(kept, g, outer, live)
         return self.serial(kept, outer, live, self.why(loop, outer, live))
 
-    def reduction(self, loop: For, target: str) -> Block:
+    def reduction(
+        self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        target = g.target or ""
         reason = f"{target} is one number: its terms are added in order"
         self.decisions.append(
             Decision(loop.index, target, "reduction", reason, loc=loop.loc)
@@ -171,11 +220,13 @@ class _Readable:
         region = Region(g.nest, live, outer, self.integers)
         try:
             found = gather(region, region.leaves, self.taken)
-        except Unknown as why:
-            text = str(why) if " " in str(why) else "its index is not understood"
-            reason = f"two iterations may write the same element of {g.target}, {text}"
+        except NoGather as why:
+            reason = f"two iterations may write the same element of {g.target}, {why}"
             return self.serial(loop, outer, live, reason)
-        return self.proven(found, loop, g.target, outer, live)
+        result: list[Stmt] = []
+        for one in found:
+            result += self.proven(one, loop, g.target, outer, live)
+        return tuple(result)
 
     def proven(
         self,
@@ -243,6 +294,11 @@ class _Readable:
                         )
         return f"the iterations of {loop.index} depend on each other"
 
+    def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        """A nest that is parallel as it stands."""
+        self.report_kept(loop)
+        return (loop,)
+
     def report_kept(self, loop: For) -> None:
         for array in _targets((loop,)):
             self.decisions.append(
@@ -255,11 +311,6 @@ class _Readable:
                     loop.loc,
                 )
             )
-
-
-def _used(g: Group) -> frozenset[str]:
-    """What another group may read after this one: all that it writes."""
-    return frozenset(a.name for leaf in g.leaves for a in leaf.accesses)
 
 
 def _targets(block: Block) -> tuple[str, ...]:

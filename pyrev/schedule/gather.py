@@ -18,6 +18,7 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
+    Extent,
     For,
     If,
     Load,
@@ -46,7 +47,12 @@ from pyrev.poly import (
 
 FRESH = ("u", "v", "w", "p", "q")
 BOX = "B"  # a statement that does nothing, in every element of a box
+TOO_LONG = "its loops as a gather would be too long to read"
 LONGEST = 60  # statements and loops: a longer text is no help to its reader
+
+
+class NoGather(Exception):
+    """A scatter stays as it is; the message says why, as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,14 @@ class Gathered:
     equations: tuple[str, ...]
 
 
-def gather(region: Region, scatter: Sequence[Leaf], taken: frozenset[str]) -> Gathered:
+def gather(
+    region: Region, scatter: Sequence[Leaf], taken: frozenset[str]
+) -> tuple[Gathered, ...]:
     """Loops over the elements of the array that all of `scatter` increments.
 
-    Law: every instance of `scatter` runs exactly once. Raises `Unknown`, with a sentence
-    for the user, where bounds are opaque, no subscript is affine, ISL gives up or the
-    text would be too long. It proves nothing about parallel loops.
+    Law: every instance of `scatter` runs exactly once. Raises `NoGather` where bounds
+    are opaque, no subscript is affine, ISL gives up or the text would be too long. It
+    proves nothing about parallel loops.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import block_text
@@ -85,23 +93,32 @@ def gather(region: Region, scatter: Sequence[Leaf], taken: frozenset[str]) -> Ga
     ... for i in range(1, n - 1):
     ...     d_u[i - 1] += c[i] * d_r[i]
     ... '''), frozenset({"d_u"}))
-    >>> print(block_text(gather(region, region.leaves, frozenset()).block))
+    >>> (found,) = gather(region, region.leaves, frozenset())
+    >>> print(block_text(found.block))
     for i in range(n - 2):
         d_u[i] += c[i + 1] * d_r[i + 1]
     """
+    try:
+        return _gather(region, scatter, taken)
+    except Unknown as error:
+        raise NoGather("its index is too hard to invert") from error
+
+
+def _gather(
+    region: Region, scatter: Sequence[Leaf], taken: frozenset[str]
+) -> tuple[Gathered, ...]:
     parts: list[Part] = []
     for leaf in scatter:
         parts += _parts(region, leaf, len(parts))
-    axes = _axes(region, scatter)
-    fused = _together(region, parts, axes, taken)
+    found = axes(region, scatter)
+    fused = _together(region, parts, found, taken)
     if len(parts) == 1 or _uniform(parts):
-        return fused
-    apart = [_together(region, [p], axes, taken) for p in parts]
-    split = Gathered(
-        tuple(s for g in apart for s in g.block),
-        tuple(dict.fromkeys(e for g in apart for e in g.equations)),
-    )
-    return min(fused, split, key=lambda g: _length(g.block))
+        return (fused,)
+    apart = tuple(_together(region, [p], found, taken) for p in parts)
+    choice = min((fused,), apart, key=lambda gs: sum(_length(g.block) for g in gs))
+    if sum(1 for g in choice for _ in walk(g.block)) > LONGEST:
+        raise NoGather(TOO_LONG)
+    return choice
 
 
 def _length(block: Block) -> int:
@@ -115,6 +132,7 @@ def _uniform(parts: Sequence[Part]) -> bool:
     return all(
         p.piece.coefficients == first.piece.coefficients
         and not any(p.piece.divides)
+        and None not in p.piece.shifts
         and [at.loop.index for at in p.leaf.loops] == names
         for p in parts
     )
@@ -133,7 +151,7 @@ def _access(leaf: Leaf) -> Access:
     return Access("add", _target(leaf).array, _target(leaf).index, 0, leaf.depth)
 
 
-def _axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
+def axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
     """The subscripts of the target that are affine in every leaf."""
     known = None
     for leaf in scatter:
@@ -146,14 +164,14 @@ def _axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
 
 def _parts(region: Region, leaf: Leaf, first: int) -> list[Part]:
     if not region.exact(leaf):
-        raise Unknown("a loop bound is data")
-    axes = _axes(region, [leaf])
+        raise NoGather("a loop bound is data")
+    affine = axes(region, [leaf])
     found = region.subscripts(leaf, _access(leaf), "i")
-    if not axes or found is None:
-        raise Unknown("its index is data")
+    if not affine or found is None:
+        raise NoGather("its index is data")
     index = [
         disj(conj((c.when, f"t{n} = {c.term}")) for c in found[k] or ())
-        for n, k in enumerate(axes)
+        for n, k in enumerate(affine)
     ]
     variables = region.variables(leaf, "i")
     name = f"S{first}"
@@ -226,8 +244,9 @@ def _together(
         # bounds are harder to read than the tests that the parts need anyway.
         targets = [(p.piece.domain, p.piece.mapping) for p in parts]
         whole = bounding_box(space, BOX, targets, rank)
-        timed.append(_nothing(whole, rank, width + 1))
-        names[BOX] = names[parts[0].name]
+        if whole is not None:
+            timed.append(_nothing(whole, rank, width + 1))
+            names[BOX] = names[parts[0].name]
     elif not several and _lattice(parts[0]):
         # Likewise: a test of divisibility is easier to read than the bounds and the
         # step of a loop over the multiples only.
@@ -244,8 +263,7 @@ def _together(
     outer = tuple(f.index for f in region.outer)
     block = generate(space, timed, names, leaf, outer)
     if sum(1 for _ in walk(block)) > LONGEST:
-        raise Unknown("its loops as a gather would be too long to read")
-    assert rank
+        raise NoGather(TOO_LONG)
     return Gathered(_merge_tests(block), equations)
 
 
@@ -362,10 +380,28 @@ class _Mover:
                 return replace(e, index=tuple(map(self.subscript, index)))
             case Var(name):
                 return self.env.get(name, e)
-            case Call(op, args):
-                return replace(e, args=tuple(map(self.value, args)))
+            case Call(_, args):
+                moved = replace(e, args=tuple(map(self.value, args)))
+                return self.comparison(e, moved)
             case _:
                 return e
+
+    def comparison(self, old: Call, new: Call) -> Expr:
+        """A comparison of loop indices, folded; float arithmetic is never touched."""
+        if new == old or not all(map(self.integral, old.args)):
+            return new
+        return tidy(new, self.order)
+
+    def integral(self, e: Expr) -> bool:
+        match e:
+            case Const(value):
+                return type(value) is int
+            case Var(name):
+                return name in self.env
+            case Call("+" | "-" | "neg", args):
+                return all(map(self.integral, args))
+            case _:
+                return isinstance(e, Extent)
 
 
 def _merge_tests(block: Block) -> Block:

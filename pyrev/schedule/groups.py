@@ -6,7 +6,7 @@ order nothing among themselves form another, a *scatter*, which may be turned ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.dependence import Leaf, Region
@@ -15,11 +15,15 @@ from pyrev.ir import Add, Block, Call, For, If, Load, Restart, Stmt
 
 @dataclass(frozen=True)
 class Group:
-    """Some leaves of a nest; `target` is the array they all increment, or None."""
+    """Some leaves of a nest; `target` is the array they all increment, or None.
+
+    `shared` are names of the other groups, which are not private to an iteration.
+    """
 
     nest: Block
     leaves: tuple[Leaf, ...]
     target: str | None
+    shared: frozenset[str]
 
 
 def distribute(
@@ -73,17 +77,28 @@ def distribute(
                 restrict((nest,), members),
                 tuple(leaves[k] for k in part),
                 target,
+                _shared(region, (s for s in leaves if s.number not in members)),
             )
         )
     return tuple(groups)
 
 
-def merge(nest: For, groups: Iterable[Group]) -> Group:
+def merge(nest: For, groups: Sequence[Group]) -> Group:
     """Neighbouring groups as one, its statements in their original order."""
     leaves = tuple(
         sorted((leaf for g in groups for leaf in g.leaves), key=lambda s: s.number)
     )
-    return Group(restrict((nest,), {s.number for s in leaves}), leaves, None)
+    shared = frozenset(name for g in groups for name in g.shared)
+    return Group(restrict((nest,), {s.number for s in leaves}), leaves, None, shared)
+
+
+def _shared(region: Region, leaves: Iterable[Leaf]) -> frozenset[str]:
+    return frozenset(
+        a.name
+        for leaf in leaves
+        for a in leaf.accesses
+        if not region.private_depth(leaf, a.name)
+    )
 
 
 def _added(leaf: Leaf) -> str | None:

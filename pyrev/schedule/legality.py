@@ -6,6 +6,7 @@ will be emitted and trusts nothing about how the loop was made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.dependence import Access, Leaf, Region, private_names
@@ -75,6 +76,23 @@ def _alone(region: Region, s: Leaf, a: Access) -> bool:
             if region.possible(s, t, conj((same, "a0 != b0"))):
                 return False
     return True
+
+
+def races(region: Region, leaves: Sequence[Leaf]) -> bool:
+    """May two iterations of the outermost loop write one element through `leaves`?"""
+    for s in leaves:
+        for a in s.accesses:
+            if a.kind != "read":
+                for t in leaves:
+                    for b in t.accesses:
+                        if b.kind == "read" or b.name != a.name:
+                            continue
+                        same = region.same_element(s, a, t, b)
+                        if same is not None and region.possible(
+                            s, t, conj((same, "a0 != b0"))
+                        ):
+                            return True
+    return False
 
 
 def parallelise(

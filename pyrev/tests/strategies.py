@@ -2,7 +2,7 @@
 
 A generated function has the arrays `a` and `m` (read and perhaps written), `u` and `w`
 (usually written), `idx` (integers), the scalars `s` (float) and `n` (int, a size), and
-`ref`, whose shape is (n, n + 1). Every subscript is an expression whose range is known,
+`ref`, whose shape is (n, n + 1); of these, those that it uses. Every subscript is an expression whose range is known,
 shifted so that it never goes below zero; arrays are made as large as the largest
 subscript needs, so patterns alias freely and nothing is out of bounds. Values are kept
 small by construction where that is easy; the test rejects what still grows.
@@ -10,8 +10,10 @@ small by construction where that is easy; the test rejects what still grows.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import random
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 LARGEST = 4
+PARAMETERS = ("a", "u", "m", "w", "idx", "s", "n", "ref")
 RANKS = {"a": 1, "u": 1, "m": 2, "w": 2}
 BELOW = 4
 
@@ -108,8 +111,11 @@ class Nest:
         made["idx"] = rng.integers(0, BELOW, 3 * LARGEST + 4)
         made["s"] = float(rng.uniform(0.3, 0.9))
         made["n"] = self.n
-        made["ref"] = np.zeros((self.n, self.n + 1), dtype)
-        return made
+        if "ref" in self.shapes:
+            rank = len(self.shapes["ref"])
+            made["ref"] = np.zeros((self.n, self.n + 1)[:rank], dtype)
+        names = inspect.signature(self.function()).parameters
+        return {name: made[name] for name in names}
 
     def __str__(self) -> str:
         shapes = ", ".join(f"{k}{list(v)}" for k, v in self.shapes.items())
@@ -498,12 +504,12 @@ class Writer:
             self.emit(1, f"return {self.pick(*scope.scalars)}")
         elif not self.writes:
             self.emit(1, f"return {self.value(scope, 1)}")
-        source = (
-            HEADER + "def f(a, u, m, w, idx, s, n, ref):\n" + "\n".join(self.lines) + "\n"
-        )
+        body = "\n".join(self.lines) + "\n"
+        used = [p for p in PARAMETERS if re.search(rf"\b{p}\b", body)]
+        self.need["ref"] = [0, 0] if "ref.shape[1]" in body else [0]
         return Nest(
-            source,
-            {k: tuple(v) for k, v in self.need.items()},
+            f"{HEADER}def f({', '.join(used)}):\n{body}",
+            {k: tuple(self.need[k]) for k in used if k in self.need},
             tuple(k for k in RANKS if k in self.writes),
             self.between(0, LARGEST),
             self.between(0, 9),

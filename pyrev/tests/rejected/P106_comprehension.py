@@ -3,11 +3,6 @@ def f(x):
     return squares[0]
 
 
-# P106_comprehension.py:2:5: P203 a name is either a number or an array
-#    2 |     squares = [v * v for v in x]
-#      |     ^^^^^^^ `squares` is a number here, and subscripted or measured elsewhere
-#   help: give the number and the array different names
-#
 # P106_comprehension.py:2:15: P106 this kind of value is outside the language
 #    2 |     squares = [v * v for v in x]
 #      |               ^^^^^^^^^^^^^^^^^^ a list is built here

@@ -5,11 +5,6 @@ def f(a, s):
             s[i] += r[j] * a[i, j]
 
 
-# P202_row_view.py:3:9: P203 a name is either a number or an array
-#    3 |         r = a[i]
-#      |         ^ `r` is a number here, and subscripted or measured elsewhere
-#   help: give the number and the array different names
-#
 # P202_row_view.py:3:13: P202 an array has one number of subscripts
 #    3 |         r = a[i]
 #      |             ^^^^ `a` has 2 subscripts elsewhere, and 1 here

@@ -7,10 +7,5 @@ def f(n):
 
 # P203_number_and_array.py:2:5: P203 a name is either a number or an array
 #    2 |     s = 0.0
-#      |     ^ `s` is a number here, and subscripted or measured elsewhere
-#   help: give the number and the array different names
-#
-# P203_number_and_array.py:4:9: P203 a name is either a number or an array
-#    4 |         s += 1.0
-#      |         ^ `s` is a number here, and subscripted or measured elsewhere
+#      |     ^ `s` is a number here, and an array elsewhere
 #   help: give the number and the array different names

@@ -4,11 +4,6 @@ def f(x):
         i += 1
 
 
-# P205_assigned.py:2:9: P205 a loop index belongs to its loop
-#    2 |     for i in range(len(x)):
-#      |         ^ the body assigns the loop index `i`
-#   help: assign to another name; writing to the index is not supported yet
-#
 # P205_assigned.py:4:9: P205 a loop index belongs to its loop
 #    4 |         i += 1
 #      |         ^ `i` is also the index of a loop

@@ -6,7 +6,7 @@ def f(x):
     return x
 
 
-# P206_parameter.py:5:5: P206 an array name is bound once
+# P206_parameter.py:5:5: P206 the name of an array or a function is bound once
 #    5 |     x = np.zeros(3)
 #      |     ^ `x` already names an array
 #   help: use another name; rebinding an array is not supported yet

@@ -8,7 +8,7 @@ def f(x, n):
     return u
 
 
-# P206_twice.py:7:5: P206 an array name is bound once
+# P206_twice.py:7:5: P206 the name of an array or a function is bound once
 #    7 |     u = np.ones(n)
 #      |     ^ `u` already names an array
 #   help: use another name; rebinding an array is not supported yet

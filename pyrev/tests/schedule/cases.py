@@ -230,7 +230,6 @@ for x in reversed(range(n)):
         d_a[min(max(x + r - 1, 0), n - 1)] += d_o[x] * k[r]
 """,
         {"d_a": "n", "d_o": "n", "k": "m"},
-        ("d_a",),
         m=(0, 1, 2, 3, 4, 6),
     ),
     Scatter(
@@ -531,7 +530,7 @@ for x in reversed(range(n)):
         d_k[r] += d_o[x] * a[at]
 """,
         {"d_a": "n", "a": "n", "d_o": "n", "k": "3", "d_k": "3"},
-        ("d_a", "d_k"),
+        ("d_k",),
         m=(1,),
     ),
     Scatter(

@@ -3,17 +3,12 @@ def f(a, b, c):
     return u[0] + a[0] + b[0]
 
 
-# P206_conditional.py:2:5: P203 a name is either a number or an array
-#    2 |     u = a if c > 0 else b
-#      |     ^ `u` is a number here, and subscripted or measured elsewhere
-#   help: give the number and the array different names
-#
-# P206_conditional.py:2:9: P201 whole-array operations are not supported yet
+# P201_conditional.py:2:9: P201 whole-array operations are not supported yet
 #    2 |     u = a if c > 0 else b
 #      |         ^ `a` is a whole array, and a number is needed here
 #   help: write the loop over its elements; this comes in a later version
 #
-# P206_conditional.py:2:25: P201 whole-array operations are not supported yet
+# P201_conditional.py:2:25: P201 whole-array operations are not supported yet
 #    2 |     u = a if c > 0 else b
 #      |                         ^ `b` is a whole array, and a number is needed here
 #   help: write the loop over its elements; this comes in a later version

@@ -1,0 +1,908 @@
+"""The CPU target: Numba functions that run a scheduled program on all cores.
+
+    def f(...)            called from Python: raises what the compiled code found wrong
+    def _f(...)           the statements between the nests, and a call for each nest
+    def _f_1(...)         one nest; a parallel loop calls, for each iteration,
+    def _f_1_y(y, ...)    its body, twice: without tests where `bounds` shows that no
+                          access can leave its array, else with a test for each access
+
+Nothing is raised inside a parallel loop, where Numba would lose it: a body that fails
+says so in `status` and returns. Sums over an innermost loop stand in functions of their
+own, which alone may reassociate; they are listed in the result.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import assert_never
+
+from pyrev.adjoint.algebra import add_int, sub_int
+from pyrev.adjoint.reverse import exposed
+from pyrev.emit.bounds import Duty, Inside, Nonzero, analyse, duties
+from pyrev.ir import (
+    ONE,
+    TRUE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Loc,
+    Program,
+    Restart,
+    Return,
+    Stmt,
+    Var,
+    all_names,
+    exprs,
+    fresh,
+    map_block,
+    names,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.show import (
+    alloc_tree,
+    array_ranks,
+    call,
+    constant,
+    expr_text,
+    expr_tree,
+    name,
+    store,
+    subscript,
+)
+from pyrev.types import (
+    WEAK_FLOAT,
+    WEAK_INT,
+    concrete,
+    expr_dtype,
+    infer,
+    is_float,
+    promote,
+)
+from pyrev.writer import Blank, Text, comment, tag, write
+
+#: Loops of at most this many iterations, known beforehand, are left to the unroller.
+UNROLLED = 16
+
+_RESERVED = ("np", "math", "njit", "prange", "status", "range", "min", "max", "abs")
+_NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
+_FAST = ("contract", "nsz", "reassoc")
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """The module, and one sentence for each sum that may be reassociated."""
+
+    text: Text
+    reassociated: tuple[str, ...]
+
+
+def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Program:
+    """The program for arrays that have these extents: ``(array, axis) -> size``."""
+
+    def known(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if (array, axis) in extents:
+                return Const(extents[array, axis], loc=e.loc)
+        return e
+
+    return replace(program, body=map_block(program.body, known))
+
+
+def emit_numba(
+    program: Program,
+    dtypes: Mapping[str, str],
+    *,
+    doc: str = "",
+    sources: Mapping[str, Sequence[str]] | None = None,
+    extents: Mapping[tuple[str, int], int] | None = None,
+) -> Emitted:
+    """The module that runs `program`, for parameters of the given dtypes.
+
+    `extents` are sizes that the caller has checked: they become literals.
+    """
+    if extents:
+        program = specialise(program, extents)
+    module = _Module(program, infer(program, dtypes))
+    functions = module.functions(program)
+    head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
+    imports: list[ast.stmt] = [
+        ast.ImportFrom("numba", [ast.alias("njit"), ast.alias("prange")], 0)
+    ]
+    if not module.drivers:
+        imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
+    tree = [*functions]
+    if any(
+        isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
+    ):
+        imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
+    at = 2 if isinstance(imports[0], ast.Import) else 0
+    imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
+    body = [*head, *imports, Blank(), *module.constants(), *tree]
+    text = write(ast.Module(body, []))
+    return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """How a block is printed: which duties it must test, and what a failure does."""
+
+    #: None: every access is tested; else only these.
+    open: frozenset[Duty] | None
+    #: What the function returns, also when a test fails; None in the entry function.
+    outputs: tuple[str, ...] | None
+
+    def tests(self, duty: Duty) -> bool:
+        return self.open is None or duty in self.open
+
+
+class _Module:
+    """The functions of one module, as they come about: callees first."""
+
+    def __init__(self, program: Program, types: dict[str, str]) -> None:
+        self.program = program
+        self.types = types
+        self.ranks = {p.name: p.rank for p in program.params if p.rank}
+        self.ranks |= array_ranks(program.body)
+        self.taken = set(all_names(program.body)) | {p.name for p in program.params}
+        self.taken |= {*_RESERVED, program.name, f"_{program.name}"}
+        self.made: list[ast.stmt] = []
+        self.places: list[tuple[str, str]] = []
+        self.reassociated: dict[str, None] = {}
+        self.drivers = False
+        self.nests = 0
+        self.carried_out: frozenset[str] = frozenset()
+        self.once = _occurrences(program.body)
+
+    # ---------------------------------------------------------------- functions
+
+    def functions(self, program: Program) -> list[ast.stmt]:
+        """Every function of the module, the one that Python calls last."""
+        params = [p.name for p in program.params]
+        body = self.top(program.body, ())
+        assigned = [n for n in self.types if n in _scalars(program.body)]
+        outputs = {n for n in assigned if n in self.carried_out and n not in params}
+        start: list[ast.stmt] = [
+            _assign(n, self.zero(self.types[n])) for n in assigned if n in outputs
+        ]
+        entry = f"_{program.name}"
+        self.define(entry, [*params, "status"], [*start, *body], "ENTRY", program.loc)
+        inner = call(entry, *map(name, params), name("status"))
+        made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
+        outer: list[ast.stmt] = [_assign("status", made)]
+        result = fresh("result", self.taken)
+        outer.append(_assign(result, inner))
+        if self.places:
+            failed = subscript(name("status"), [ast.Constant(0)])
+            error = subscript(name("ERRORS"), [failed])
+            kind = subscript(error, [ast.Constant(0)])
+            raised = ast.Raise(
+                ast.Call(kind, [subscript(error, [ast.Constant(1)])], [])
+            )
+            outer.append(ast.If(failed, [raised], []))
+        outer.append(ast.Return(name(result)))
+        self.define(program.name, params, outer, "", program.loc)
+        return self.made
+
+    def constants(self) -> list[ast.stmt]:
+        """The decorators' options, and the errors that `status` counts."""
+        serial = ast.parse('SERIAL = {"error_model": "numpy", "nogil": True}').body
+        fast = ", ".join(f'"{flag}"' for flag in _FAST)
+        text = [
+            'ENTRY = {**SERIAL, "cache": True}',
+            *(['PARALLEL = {**SERIAL, "parallel": True}'] if self.drivers else []),
+            *(
+                [f'SUM = {{**SERIAL, "fastmath": {{{fast}}}}}']
+                if self.reassociated
+                else []
+            ),
+        ]
+        out = [*serial, *ast.parse("\n".join(text)).body]
+        if self.places:
+            errors: list[ast.expr] = [ast.Constant(None)]
+            for kind, what in self.places:
+                pair: list[ast.expr] = [name(kind), ast.Constant(what)]
+                errors.append(ast.Tuple(pair, ast.Load()))
+            out.append(_assign("ERRORS", ast.Tuple(errors, ast.Load())))
+        return out
+
+    def define(
+        self,
+        function: str,
+        params: Sequence[str],
+        body: list[ast.stmt],
+        how: str,
+        at: Loc,
+    ) -> None:
+        args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
+        decorators: list[ast.expr] = []
+        if how:
+            options = ast.keyword(None, name(how))
+            decorators.append(ast.Call(name("njit"), [], [options]))
+        tree = ast.FunctionDef(function, args, body, decorators, None, None)
+        self.made.append(tag(tree, at))
+
+    def numbered(self) -> str:
+        """The name of the next nest's function."""
+        self.nests += 1
+        return fresh(f"_{self.program.name}_{self.nests}", self.taken)
+
+    # ---------------------------------------------------------------- entry level
+
+    def top(self, block: Block, after: Block) -> list[ast.stmt]:
+        """The statements of the entry function; each nest becomes a call."""
+        out: list[ast.stmt] = []
+        mode = _Mode(None, None)
+        for k, s in enumerate(block):
+            rest = block[k + 1 :] + after
+            match s:
+                case For():
+                    out.append(self.nest(s, rest))
+                case If(test, then, orelse):
+                    out.extend(self.guards(s, (test,), mode))
+                    inner = self.top(then, rest), self.top(orelse, rest)
+                    out.append(ast.If(self.tree(test, mode), *inner))
+                case _:
+                    out.extend(self.plain((s,), mode))
+        return out
+
+    def nest(self, loop: For, after: Block) -> ast.stmt:
+        """The call of the function that a nest at entry level becomes."""
+        outputs = tuple(
+            n for n in _scalars((loop,)) if not loop.parallel and exposed(after, n)[0]
+        )
+        self.carried_out |= frozenset(outputs)
+        if loop.parallel:
+            return self.driver(loop)
+        function = self.numbered()
+        inputs = self.inputs((loop,), outputs)
+        body = self.loops((loop,), _Mode(None, outputs))
+        if outputs:
+            body.append(_return(outputs))
+        self.define(function, [*inputs, "status"], body, "SERIAL", loop.loc)
+        tree = call(function, *map(name, inputs), name("status"))
+        return tag(_receive(outputs, tree), loop.loc, loop.note)
+
+    def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
+        """What a block needs from outside, in order of appearance."""
+        made = {s.array for s in walk(block) if isinstance(s, Alloc)}
+        found = dict.fromkeys(_in_order(block))
+        return [
+            n
+            for n in found
+            if (n in self.ranks and n not in made)
+            or (n not in self.ranks and (n in outputs or exposed(block, n)[0]))
+        ]
+
+    def driver(self, loop: For) -> ast.stmt:
+        """The call of a parallel loop: a function of its own, and one for its body.
+
+        Directly nested loops that are parallel too run as one, if they have fixed bounds.
+        """
+        self.drivers = True
+        loops = [loop]
+        while True:
+            match loops[-1].body:
+                case (For() as inner,) if inner.parallel and not (
+                    {f.index for f in loops}
+                    & frozenset().union(*map(names, (inner.lo, inner.hi, inner.step)))
+                ):
+                    loops.append(inner)
+                case body:
+                    break
+        function = self.numbered()
+        row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", self.taken)
+        inputs = self.inputs(body)
+        lines = self.loops(body, _Mode(None, ()))
+        self.define(row, [*inputs, "status"], lines, "SERIAL", loop.loc)
+
+        mode = _Mode(None, ())
+        start: list[ast.stmt] = []
+        for f in loops:
+            start.extend(self.guards(f, (f.lo, f.hi, f.step), mode))
+        counts: list[Expr] = [_count(f) for f in loops]
+        if len(loops) > 1:
+            for k, f in enumerate(loops):
+                n = fresh(f"count_{f.index}", self.taken)
+                self.types[n] = WEAK_INT
+                start.append(_assign(n, self.tree(counts[k], mode)))
+                counts[k] = Var(n)
+        task = loop.index
+        simple = len(loops) == 1 and (loop.lo, loop.step) == (ZERO, ONE)
+        if not simple:
+            task = fresh("task", self.taken)
+            self.types[task] = WEAK_INT
+        total = counts[0]
+        for count in counts[1:]:
+            total = Call("*", (total, count))
+        # `prange` may count in unsigned integers, which meet signed ones as floats.
+        place: Expr = Call("int64", (Var(task),))
+        inside: list[ast.stmt] = []
+        values: dict[str, Expr] = {loop.index: place}
+        if not simple:
+            number = fresh("number", self.taken)
+            self.types[number] = WEAK_INT
+            inside.append(_assign(number, expr_tree(place)))
+            for k, f in enumerate(loops):
+                position: Expr = Var(number)
+                for count in counts[k + 1 :]:
+                    position = Call("//", (position, count))
+                if k:
+                    position = Call("%", (position, counts[k]))
+                if f.step != ONE:
+                    position = Call("*", (position, f.step))
+                if f.lo != ZERO:
+                    position = Call("+", (f.lo, position))
+                values[f.index] = position
+        args = [self.tree(values[n], mode) if n in values else name(n) for n in inputs]
+        inside.append(ast.Expr(call(row, *args, name("status"))))
+        bounds = call("prange", self.tree(total, mode))
+        tree = ast.For(store(name(task)), bounds, inside, [], None)
+        start.append(tag(tree, loop.loc, loop.parallel))
+        needs = dict.fromkeys(n for n in inputs if n not in values)
+        for f in loops:
+            for e in (f.lo, f.hi, f.step):
+                needs.update(dict.fromkeys(_names_in(e)))
+        self.define(function, [*needs, "status"], start, "PARALLEL", loop.loc)
+        return tag(
+            ast.Expr(call(function, *map(name, needs), name("status"))), loop.loc
+        )
+
+    # ---------------------------------------------------------------- blocks
+
+    def loops(self, block: Block, mode: _Mode) -> list[ast.stmt]:
+        """A block that may hold parallel loops and new arrays; the rest is in regions."""
+        out: list[ast.stmt] = []
+        run: list[Stmt] = []
+
+        def flush() -> None:
+            if run:
+                out.extend(self.region(tuple(run), mode))
+                run.clear()
+
+        for s in block:
+            if not any(isinstance(x, Alloc) or _parallel(x) for x in walk((s,))):
+                run.append(s)
+                continue
+            flush()
+            match s:
+                case For() if s.parallel:
+                    out.append(self.driver(s))
+                case For(lo=lo, hi=hi, step=step, body=body):
+                    out.extend(self.guards(s, (lo, hi, step), mode))
+                    out.append(self.loop(s, self.loops(body, mode), mode))
+                case If(test, then, orelse):
+                    out.extend(self.guards(s, (test,), mode))
+                    inner = self.loops(then, mode), self.loops(orelse, mode)
+                    out.append(ast.If(self.tree(test, mode), *inner))
+                case _:
+                    out.extend(self.plain((s,), mode))
+        flush()
+        return out
+
+    def region(self, block: Block, mode: _Mode) -> list[ast.stmt]:
+        """A block in two versions, and the test that chooses."""
+        if not any(isinstance(s, For) for s in walk(block)):
+            return self.plain(block, mode)
+        found = analyse(block, self.types)
+        fast = self.plain(block, _Mode(found.open, mode.outputs))
+        if not found.conditions:
+            return fast
+        test = found.conditions[0]
+        for condition in found.conditions[1:]:
+            test = Call("and", (test, condition))
+        return [ast.If(self.tree(test, mode), fast, self.plain(block, mode))]
+
+    def plain(self, block: Block, mode: _Mode) -> list[ast.stmt]:
+        """Statements one by one, each after the tests that it needs in this mode."""
+        out: list[ast.stmt] = []
+        for s in block:
+            match s:
+                case Assign(target, value) | Add(target, value):
+                    out.extend(self.guards(s, (value, target), mode))
+                    out.append(tag(self.store(s, mode), s.loc))
+                case Alloc():
+                    out.extend(self.guards(s, exprs(s), mode))
+                    out.extend(self.sizes(s, mode))
+                    out.append(tag(self.alloc(s, mode), s.loc))
+                case For(lo=lo, hi=hi, step=step):
+                    out.extend(self.guards(s, (lo, hi, step), mode))
+                    out.extend(self.accumulated(s, mode))
+                case If(test, then, orelse):
+                    out.extend(self.guards(s, (test,), mode))
+                    inner = self.plain(then, mode), self.plain(orelse, mode)
+                    out.append(tag(ast.If(self.tree(test, mode), *inner), s.loc))
+                case Return(values, single):
+                    trees = [self.tree(v, mode) for v in values]
+                    out.append(tag(_result(trees, single), s.loc))
+                case Restart():
+                    raise AssertionError("a restart is left over")
+                case _:
+                    assert_never(s)
+        return out
+
+    def loop(self, f: For, body: list[ast.stmt], mode: _Mode) -> ast.stmt:
+        tree = ast.For(store(name(f.index)), self.span(f, mode), body, [], None)
+        return tag(tree, f.loc, f.note)
+
+    def span(self, f: For, mode: _Mode) -> ast.expr:
+        """``range(...)``; Numba has no `reversed`, so its values are written backwards."""
+        lo, hi, step = f.lo, f.hi, f.step
+        if f.reverse and f.step in (ONE, Const(-1)):
+            back = 1 if f.step == ONE else -1
+            lo, hi, step = add_int(f.hi, -back), add_int(f.lo, -back), Const(-back)
+        elif f.reverse:
+            last = Call("-", (_count(f), ONE))
+            lo = Call("+", (f.lo, Call("*", (last, f.step))))
+            hi = Call("-", (f.lo, f.step))
+            step = Call("neg", (f.step,))
+            if isinstance(f.step, Const):
+                step = Const(-f.step.value)
+        args = [self.tree(e, mode) for e in (lo, hi, step)]
+        if step == ONE:
+            args.pop()
+            if lo == ZERO:
+                args.pop(0)
+        return call("range", *args)
+
+    # ---------------------------------------------------------------- sums
+
+    def accumulated(self, f: For, mode: _Mode) -> list[ast.stmt]:
+        """A loop, with each sum into one place kept in a local while it runs."""
+        targets = _sums(f)
+        if not targets:
+            return [self.loop(f, self.plain(f.body, mode), mode)]
+        pairs = {}
+        for target in targets:
+            base = target.name if isinstance(target, Var) else target.array
+            local = fresh(f"sum_{base}", self.taken)
+            self.types[local] = self.types[base]
+            pairs[target] = Var(local)
+        body = tuple(
+            replace(s, target=pairs[s.target])
+            if isinstance(s, Add) and s.target in pairs
+            else s
+            for s in f.body
+        )
+        inner = replace(f, body=body)
+        places = tuple(Add(t, ZERO, loc=f.loc) for t in targets)
+        lines: list[ast.stmt] = []
+        for place in places:
+            lines.extend(self.guards(place, (place.target,), mode))
+        if self.may_reassociate(f, inner, targets, mode):
+            lines.append(self.summed(f, inner, [pairs[t].name for t in targets], mode))
+            for t in targets:
+                lines.append(tag(self.store(Add(t, pairs[t]), mode), f.loc))
+        elif all(isinstance(t, Var) for t in targets):
+            return [self.loop(f, self.plain(f.body, mode), mode)]
+        else:
+            for t in targets:
+                lines.append(_assign(pairs[t].name, self.tree(t, mode)))
+            lines.append(self.loop(inner, self.plain(inner.body, mode), mode))
+            for t in targets:
+                lines.append(tag(self.store(Assign(t, pairs[t]), mode), f.loc))
+        # The place of an empty sum need not exist.
+        return [ast.If(self.tree(_nonempty(f), mode), lines, [])]
+
+    def may_reassociate(
+        self, f: For, inner: For, targets: Sequence[Var | Load], mode: _Mode
+    ) -> bool:
+        trip = _trip(f)
+        if trip is not None and trip <= UNROLLED:
+            return False
+        if not all(is_float(expr_dtype(t, self.types)) for t in targets):
+            return False
+        if any(self.wanted(s, exprs(s), mode) for s in inner.body):
+            return False
+        for s in f.body:
+            match s:
+                case Add(target, _) if target in targets:
+                    pass
+                case Assign(Var(n), _) if self.once[n] == _occurrences((f,))[n]:
+                    pass
+                case _:
+                    return False
+        return True
+
+    def summed(
+        self, f: For, inner: For, locals_: Sequence[str], mode: _Mode
+    ) -> ast.stmt:
+        """The call of the function that sums over one loop, in any order."""
+        function = fresh(f"_{self.program.name}_sum", self.taken)
+        inputs = [n for n in self.inputs((inner,)) if n not in locals_]
+        start = [_assign(n, self.zero(self.types[n])) for n in locals_]
+        body = self.loop(inner, self.plain(inner.body, mode), mode)
+        lines = [*start, body, _return(tuple(locals_))]
+        self.define(function, inputs, lines, "SUM", f.loc)
+        where = f"{PurePath(f.loc.file).name}:{f.loc.line}"
+        for s in f.body:
+            if isinstance(s, Add):
+                text = expr_text(s.target)
+                self.reassociated[f"{where}: the sum of {text} over {f.index}"] = None
+        return _receive(tuple(locals_), call(function, *map(name, inputs)))
+
+    # ---------------------------------------------------------------- leaves
+
+    def store(self, s: Assign | Add, mode: _Mode) -> ast.stmt:
+        target = store(self.tree(s.target, mode))
+        kind = expr_dtype(s.target, self.types)
+        value, dtype = self.typed(s.value, mode)
+        if isinstance(s, Assign):
+            if isinstance(s.target, Var):
+                value = _cast(value, dtype, concrete(kind))
+            return ast.Assign([target], expr_tree(value), None)
+        wide = promote(kind, dtype)
+        if wide == "float32" or isinstance(s.target, Var):
+            value = _cast(value, dtype, concrete(wide))
+        match value:
+            case Call("neg", (positive,)):
+                return ast.AugAssign(target, ast.Sub(), expr_tree(positive))  # type: ignore[arg-type]
+        return ast.AugAssign(target, ast.Add(), expr_tree(value))  # type: ignore[arg-type]
+
+    def alloc(self, s: Alloc, mode: _Mode) -> ast.stmt:
+        dtype = concrete(self.types[s.array])
+        shape = tuple(self.typed(n, mode)[0] for n in s.shape)
+        fill = s.fill
+        if fill is not None and not (isinstance(fill, Const) and fill.value in (0, 1)):
+            fill = _cast(*self.typed(fill, mode), dtype)
+        like = f"like:{s.source}" if s.source else dtype
+        if s.source is not None and concrete(self.types[s.source]) != dtype:
+            like = dtype
+        plain = replace(s, shape=shape, fill=fill, dtype=like)
+        return _assign(s.array, alloc_tree(plain, self.ranks))
+
+    def zero(self, dtype: str) -> ast.expr:
+        kind = concrete(dtype)
+        if kind == "float64":
+            return ast.Constant(0.0)
+        if kind == "bool":
+            return ast.Constant(False)
+        return ast.Constant(0) if kind == "int64" else call(f"np.{kind}", constant(0))
+
+    # ---------------------------------------------------------------- expressions
+
+    def tree(self, e: Expr, mode: _Mode) -> ast.expr:
+        return expr_tree(self.typed(e, mode)[0])
+
+    def typed(self, e: Expr, mode: _Mode) -> tuple[Expr, str]:
+        """The expression with every conversion written out, and its dtype.
+
+        Numba's own promotion differs from NumPy's: a float32 beside a Python number, or
+        beside an integer, would become a float64.
+        """
+        if isinstance(e, Var) and e.name in self.ranks:
+            return e, self.types[e.name]
+        dtype = expr_dtype(e, self.types)
+        match e:
+            case Const() | Var() | Extent():
+                return e, dtype
+            case Load(array, index):
+                where = tuple(
+                    self.position(i, Inside(i, array, axis), mode)
+                    for axis, i in enumerate(index)
+                )
+                return Load(array, where), dtype
+            case Call(op, args):
+                return self.typed_call(op, args, dtype, mode), dtype
+            case _:
+                raise AssertionError("a saved value is left over")
+
+    def position(self, index: Expr, duty: Duty, mode: _Mode) -> Expr:
+        """A subscript; one that is known not to be negative says so to the compiler."""
+        value, _ = self.typed(index, mode)
+        if isinstance(index, Const) or mode.tests(duty):
+            return value
+        return Call("uint64", (value,))
+
+    def typed_call(
+        self, op: str, args: tuple[Expr, ...], dtype: str, mode: _Mode
+    ) -> Expr:
+        pairs = [self.typed(a, mode) for a in args]
+        kinds = [k for _, k in pairs]
+        plain = tuple(a for a, _ in pairs)
+        if op == "float":
+            return Call("float64", plain)
+        if op == "~" and dtype == "bool":
+            return Call("not", plain)
+        if op == "where":
+            test, a, b = pairs
+            want = concrete(dtype)
+            return Call(op, (test[0], _cast(*a, want), _cast(*b, want)))
+        if op in ("<", "<=", ">", ">=", "==", "!="):
+            return Call(op, _meet(pairs, promote(*kinds)))
+        if op == "**":
+            return self.power(pairs, dtype)
+        if op in ("and", "or") and all(k == "bool" for k in kinds):
+            return Call(op, plain)
+        if op in ("not", "int", "bool", "round", "isnan", "isinf", "isfinite"):
+            return Call(op, plain)
+        if op in _NARROW or op in ("int64", "uint64", "float32", "float64"):
+            return Call(op, plain)
+        out = Call(op, _meet(pairs, dtype))
+        return Call(dtype, (out,)) if dtype in _NARROW else out
+
+    def power(self, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:
+        (base, kind), (exponent, other) = pairs
+        match exponent:
+            case Const(int(n)) if is_float(dtype):
+                base = _cast(base, kind, concrete(dtype))
+                if n >= 0:
+                    return Call("**", (base, exponent))
+                # Numba's own `x ** -n` raises at zero.
+                one = _cast(Const(1.0), WEAK_FLOAT, concrete(dtype))
+                return Call("/", (one, Call("**", (base, Const(-n)))))
+        if is_float(dtype):
+            want = concrete(dtype)
+            return Call("**", (_cast(base, kind, want), _cast(exponent, other, want)))
+        return Call("**", (base, exponent))
+
+    # ---------------------------------------------------------------- tests
+
+    def wanted(self, s: Stmt, parts: Sequence[Expr], mode: _Mode) -> bool:
+        """Does any part of the statement need a test in this mode?"""
+        return any(
+            self.sound(p, kind, mode) is not None
+            for p in parts
+            for kind in (Inside, Nonzero)
+        )
+
+    def guards(self, s: Stmt, parts: Sequence[Expr], mode: _Mode) -> list[ast.stmt]:
+        """Leave the function if evaluating `parts` would fail."""
+        out: list[ast.stmt] = []
+        for kind, error, what in (
+            (Inside, "IndexError", "index out of bounds"),
+            (Nonzero, "ZeroDivisionError", "integer division or modulo by zero"),
+        ):
+            test = _all(self.sound(p, kind, mode) for p in parts)
+            if test is not None:
+                out.append(self.unless(test, error, what, s.loc, mode))
+        return out
+
+    def sizes(self, s: Alloc, mode: _Mode) -> list[ast.stmt]:
+        loose = [n for n in s.shape if not isinstance(n, (Const, Extent))]
+        test = _all(Call("<=", (ZERO, n)) for n in loose)
+        if test is None:
+            return []
+        what = "negative dimensions are not allowed"
+        return [self.unless(test, "ValueError", what, s.loc, mode)]
+
+    def unless(
+        self, test: Expr, error: str, what: str, at: Loc, mode: _Mode
+    ) -> ast.stmt:
+        message = f"{PurePath(at.file).name}:{at.line}: {what}"
+        tree = ast.UnaryOp(ast.Not(), self.tree(test, mode))
+        if mode.outputs is None:
+            raised = ast.Raise(call(error, ast.Constant(message)), None)
+            return tag(ast.If(tree, [raised], []), at)
+        if (error, message) not in self.places:
+            self.places.append((error, message))
+        code = 1 + self.places.index((error, message))
+        place = store(subscript(name("status"), [ast.Constant(0)]))
+        failed: list[ast.stmt] = [
+            ast.Assign([place], ast.Constant(code), None),
+            _return(mode.outputs),
+        ]
+        return tag(ast.If(tree, failed, []), at)
+
+    def sound(self, e: Expr, kind: type[Duty], mode: _Mode) -> Expr | None:
+        """A test that evaluating `e` cannot fail; None if it cannot anyway."""
+        match e:
+            case Call("where", (test, a, b)):
+                first = self.sound(test, kind, mode)
+                one, two = self.sound(a, kind, mode), self.sound(b, kind, mode)
+                if one is None and two is None:
+                    return first
+                chosen = Call("where", (test, one or TRUE, two or TRUE))
+                return _all((first, chosen))
+            case Call(("and" | "or") as op, (a, b)):
+                first, second = self.sound(a, kind, mode), self.sound(b, kind, mode)
+                if second is None:
+                    return first
+                skipped = Call("not", (a,)) if op == "and" else a
+                return _all((first, Call("or", (skipped, second))))
+            case Call(_, args) | Load(_, args):
+                parts: list[Expr | None] = [self.sound(a, kind, mode) for a in args]
+            case _:
+                return None
+        for duty in duties(e, self.types):
+            if isinstance(duty, kind) and mode.tests(duty):
+                parts.append(_holds(duty))
+        return _all(parts)
+
+
+# -------------------------------------------------------------------- small questions
+
+
+def _holds(duty: Duty) -> Expr:
+    match duty:
+        case Inside(index, array, axis):
+            size = Extent(array, axis)
+            above = Call("<=", (Call("neg", (size,)), index))
+            return Call("and", (above, Call("<", (index, size))))
+        case Nonzero(divisor):
+            return Call("!=", (divisor, ZERO))
+        case _:
+            assert_never(duty)
+
+
+def _all(tests: object) -> Expr | None:
+    out: Expr | None = None
+    for test in tests:  # type: ignore[attr-defined]
+        if test is not None and test != TRUE:
+            out = test if out is None else Call("and", (out, test))
+    return out
+
+
+def _cast(e: Expr, have: str, want: str) -> Expr:
+    """`e`, of kind `have`, as a value of the NumPy dtype `want`."""
+    if have == want or concrete(have) == want:
+        return e
+    match e:
+        case Const(bool()):
+            return Call(want, (e,))
+        case Const(value) if want == "float64":
+            return Const(float(value), loc=e.loc)
+        case Const(int(value)) if want == "float32":
+            return Call(want, (Const(float(value), loc=e.loc),))
+    return Call("bool" if want == "bool" else want, (e,))
+
+
+def _meet(pairs: list[tuple[Expr, str]], dtype: str) -> tuple[Expr, ...]:
+    """The operands of an operation whose result has this dtype."""
+    want = concrete(dtype)
+    if want == "float32":
+        return tuple(_cast(a, k, want) for a, k in pairs)
+    if want == "float64":
+        # An integer beside a float64 is converted anyway.
+        mixed = not any(concrete(k) == want for _, k in pairs)
+        return tuple(_cast(a, k, want) if mixed or k == "bool" else a for a, k in pairs)
+    return tuple(_cast(a, k, want) if k == "bool" else a for a, k in pairs)
+
+
+def _assign(target: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([store(name(target))], value, None)
+
+
+def _return(outputs: Sequence[str]) -> ast.stmt:
+    return _result([name(n) for n in outputs], len(outputs) == 1)
+
+
+def _result(values: list[ast.expr], single: bool) -> ast.stmt:
+    if single:
+        return ast.Return(values[0])
+    return ast.Return(ast.Tuple(values, ast.Load()) if values else None)
+
+
+def _receive(outputs: Sequence[str], tree: ast.expr) -> ast.stmt:
+    if not outputs:
+        return ast.Expr(tree)
+    targets = [store(name(n)) for n in outputs]
+    one = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
+    return ast.Assign([one], tree, None)
+
+
+def _parallel(s: Stmt) -> bool:
+    return isinstance(s, For) and bool(s.parallel)
+
+
+def _scalars(block: Block) -> list[str]:
+    """The scalars that a block assigns, loop indices aside, in order."""
+    out: dict[str, None] = {}
+    for s in walk(block):
+        match s:
+            case Assign(Var(n), _) | Add(Var(n), _):
+                out[n] = None
+    return list(out)
+
+
+def _names_in(e: Expr) -> list[str]:
+    out: list[str] = []
+    for x in walk_expr(e):
+        match x:
+            case Var(n) | Load(n, _) | Extent(n, _):
+                out.append(n)
+    return out
+
+
+def _in_order(block: Block) -> list[str]:
+    """Every name of a block but its loop indices, in order of appearance."""
+    out: list[str] = []
+    indices = {s.index for s in walk(block) if isinstance(s, For)}
+    for s in walk(block):
+        if isinstance(s, Alloc) and s.source is not None:
+            out.append(s.source)
+        for e in exprs(s):
+            out.extend(n for n in _names_in(e) if n not in indices)
+    return out
+
+
+def _occurrences(block: Block) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for s in walk(block):
+        for e in exprs(s):
+            for n in _names_in(e):
+                out[n] = out.get(n, 0) + 1
+    return out
+
+
+def _sums(f: For) -> list[Var | Load]:
+    """The places that an innermost loop only adds to, each the same throughout."""
+    if any(isinstance(s, (For, If, Alloc, Return, Restart)) for s in f.body):
+        return []
+    changed = written(f.body) | {f.index}
+    out: dict[Var | Load, None] = {}
+    for s in f.body:
+        match s:
+            case Add(Load(array, index) as target, _):
+                moving = {n for i in index for n in names(i)} & changed
+                if not moving and _only_sum(f, array, target):
+                    out[target] = None
+            case Add(Var(n) as scalar, _) if _only_sum(f, n, scalar):
+                out[scalar] = None
+    return list(out)
+
+
+def _only_sum(f: For, base: str, target: Var | Load) -> bool:
+    """Is adding to `target` all that the loop does with this array or scalar?"""
+    for s in f.body:
+        match s:
+            case Add(place, value) if place == target:
+                touched = names(value)
+            case Assign(place, value) | Add(place, value):
+                touched = names(value) | names(place)
+            case _:
+                return False
+        if base in touched:
+            return False
+    return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
+
+
+def _trip(f: For) -> int | None:
+    match f.lo, f.hi, f.step:
+        case Const(int(a)), Const(int(b)), Const(int(c)):
+            return len(range(a, b, c))
+    match sub_int(f.hi, f.lo):
+        case Const(int(n)) if f.step == ONE:
+            return n
+    return None
+
+
+def _nonempty(f: For) -> Expr:
+    match f.step:
+        case Const(value) if value > 0:
+            return Call("<", (f.lo, f.hi))
+        case Const():
+            return Call(">", (f.lo, f.hi))
+        case _:
+            return Call("<", (ZERO, _count(f)))
+
+
+def _count(f: For) -> Expr:
+    """How many iterations a loop has."""
+    match f.step:
+        case Const(int(1)):
+            gap = f.hi if f.lo == ZERO else Call("-", (f.hi, f.lo))
+            return gap if isinstance(gap, (Extent, Const)) else Call("max", (ZERO, gap))
+        case Const(int(k)) if k > 0:
+            gap = Call("-", (add_int(f.hi, k - 1), f.lo))
+            return Call("max", (ZERO, Call("//", (gap, f.step))))
+        case Const(int(k)):
+            gap = Call("-", (add_int(f.lo, -k - 1), f.hi))
+            return Call("max", (ZERO, Call("//", (gap, Const(-k)))))
+        case _:
+            whole = Call("-", (f.hi, f.lo))
+            ups = Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))
+            return Call("max", (ZERO, ups))

@@ -1,0 +1,1 @@
+"""Applications: one file each, the loops first, then their use."""

@@ -1,0 +1,635 @@
+"""The CPU's form: rows and blocks that own what they write, contiguous loops innermost.
+
+Element gathers are what a reader wants and the slowest thing a CPU can run. Here only the
+outermost coordinates of a target get loops of their own (rows; for one axis, blocks of
+elements); below them the user's loops stay, with the one that walks memory innermost.
+Small targets are summed in private copies, over a fixed number of chunks of the outermost
+loop, combined in order: the number of threads never changes a bit. `algorithms.md` 2.4
+has the measurements behind these choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pyrev.adjoint.algebra import add_int, sub_int
+from pyrev.dependence import Access, Leaf, Region, live_before, with_live
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Stmt,
+    Var,
+    all_names,
+    blocks,
+    exprs,
+    fresh,
+    map_block,
+    names,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.poly import (
+    Instance,
+    Timed,
+    Unknown,
+    conj,
+    disj,
+    generate,
+    integer_names,
+    pieces,
+)
+from pyrev.schedule.distribute import DtypeOf, _Readable as Readable
+from pyrev.schedule.gather import Part, _instance, _target as target_of
+from pyrev.schedule.groups import Group
+from pyrev.schedule.legality import parallelise, prove_parallel
+from pyrev.schedule.report import Decision
+from pyrev.schedule.storage import trip_count
+
+CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
+BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
+ENOUGH = 48  # owners: fewer than this leave cores idle, so copies are taken
+
+Choose = Callable[[Expr], bool | None]
+
+
+def schedule_cpu(
+    block: Block,
+    taken: frozenset[str],
+    live_out: frozenset[str],
+    dtype_of: DtypeOf,
+    choose: Choose,
+) -> tuple[Block, tuple[Decision, ...]]:
+    """`block` scheduled for CPU cores.
+
+    Law: as for `schedule_readable`; besides, results do not depend on the number of
+    threads. `choose(count)` says whether a target has at least `ENOUGH` owners; None if
+    that is not known yet.
+    """
+    scheduler = _Cpu(taken, block, dtype_of, choose)
+    result = scheduler.block(block, (), live_out)
+    return result, tuple(scheduler.decisions)
+
+
+class _Cpu(Readable):
+    def __init__(
+        self,
+        taken: frozenset[str],
+        block: Block,
+        dtype_of: DtypeOf,
+        choose: Choose,
+    ) -> None:
+        super().__init__(taken, integer_names(block), dtype_of)
+        self.choose = choose
+        self.used = set(taken) | set(all_names(block))
+
+    # ---------------------------------------------------------------- kept nests
+
+    def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        """A nest that is parallel as it stands: inside, the contiguous loop goes last."""
+        inner = self.inward(loop.body, (*outer, loop), self.inside(loop, live))
+        changed = replace(loop, body=self.collapsible(inner, loop, outer, live))
+        proven = parallelise(changed, outer, live, self.integers)
+        if not proven.parallel:
+            proven = loop
+        self.report_kept(proven)
+        return (proven,)
+
+    def inside(self, loop: For, live: frozenset[str]) -> frozenset[str]:
+        back = live | live_before((loop,), live)
+        return live_before(loop.body, back) | back
+
+    def collapsible(
+        self, body: Block, loop: For, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        """Prove the loop directly inside too, if it is alone and its range is fixed.
+
+        The emitter then runs both as one loop, so that a short outer loop does not leave
+        cores idle.
+        """
+        if len(body) != 1 or not isinstance(body[0], For):
+            return body
+        (inner,) = body
+        if loop.index in names(inner.lo) | names(inner.hi):
+            return body
+        if not any(isinstance(s, For) for s in inner.body):
+            return body  # the innermost loop is for vector instructions
+        around = (*outer, loop)
+        live = self.inside(loop, live)
+        proven = parallelise(inner, around, live, self.integers)
+        if not proven.parallel:
+            return body
+        return (
+            replace(proven, body=self.collapsible(proven.body, proven, around, live)),
+        )
+
+    def inward(
+        self, body: Block, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        """Move the loop that walks memory to the innermost place, where that is legal."""
+        result: list[Stmt] = []
+        for s, after in with_live(body, live):
+            match s:
+                case For():
+                    result += self.inward_loop(s, outer, after)
+                case If():
+                    then = self.inward(s.then, outer, after)
+                    orelse = self.inward(s.orelse, outer, after)
+                    result.append(replace(s, then=then, orelse=orelse))
+                case _:
+                    result.append(s)
+        return tuple(result)
+
+    def inward_loop(
+        self, loop: For, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        around = (*outer, loop)
+        wanted = self.walks_memory(loop)
+        if wanted and any(isinstance(s, For) for s in loop.body):
+            proof = prove_parallel(loop, outer, live, self.integers)
+            if proof is not None:
+                pushed = _Push(loop, self.used, self.dtype_of).run()
+                if pushed is not None:
+                    return pushed
+        body = self.inward(loop.body, around, self.inside(loop, live))
+        return (replace(loop, body=body),)
+
+    def walks_memory(self, loop: For) -> bool:
+        """Is `loop`, of all loops in it and itself, the one with the most contiguous accesses?"""
+        loops = [s for s in walk((loop,)) if isinstance(s, For)]
+        scores = {s.index: score(s.index, loop) for s in loops}
+        best = max(scores.values())
+        return scores[loop.index] == best and best > 0
+
+    # ---------------------------------------------------------------- scatters
+
+    def scatter(
+        self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        assert g.target is not None
+        region = Region(g.nest, live, outer, self.integers)
+        try:
+            plan = Owners(region, region.leaves, self.used)
+            if plan.axes and self.enough(plan, loop):
+                found = plan.rows()
+                return self.owned(found, loop, g.target, outer, live, plan.sentence())
+        except Unknown:
+            plan = None
+        copies = self.copies(loop, g, outer, live)
+        if copies is not None:
+            return copies
+        try:
+            if plan is None:
+                raise Unknown("")
+            found = plan.rows() if plan.axes else plan.blocks()
+            return self.owned(found, loop, g.target, outer, live, plan.sentence())
+        except Unknown as why:
+            text = str(why) if " " in str(why) else "its index is not understood"
+            reason = f"two iterations may write the same element of {g.target}, {text}"
+            return self.serial(loop, outer, live, reason)
+
+    def enough(self, plan: Owners, loop: For) -> bool:
+        """Are there owners for every core? If unknown: unless the sum runs over two loops."""
+        if not plan.reduces:
+            return True
+        count = plan.count()
+        known = None if count is None else self.choose(count)
+        return plan.reduces < 2 if known is None else known
+
+    def owned(
+        self,
+        block: Block,
+        loop: For,
+        target: str,
+        outer: tuple[For, ...],
+        live: frozenset[str],
+        sentence: str,
+    ) -> Block:
+        result: list[Stmt] = []
+        for s in block:
+            if isinstance(s, For):
+                body = self.collapsible(s.body, s, outer, live)
+                s = parallelise(replace(s, body=body), outer, live, self.integers)
+                s = replace(s, loc=loop.loc, note=sentence)
+                kind = "owner" if s.parallel else "serial"
+                self.decisions.append(
+                    Decision(s.index, target, kind, sentence, s.parallel, loop.loc)
+                )
+            result.append(s)
+        return tuple(result)
+
+    # ---------------------------------------------------------------- private copies
+
+    def reduction(
+        self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        copies = self.copies(loop, g, outer, live)
+        return super().reduction(loop, g, outer, live) if copies is None else copies
+
+    def copies(
+        self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block | None:
+        """Sum chunks of the outermost loop in private copies; None if that is not legal."""
+        target = g.target
+        assert target is not None
+        adds = [s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target]
+        if loop.step != ONE or loop.index in written(loop.body):
+            return None
+        if outer and not any(isinstance(s, For) for s in walk(loop.body)):
+            return None  # a short row in a loop that runs often: not worth a launch
+        chunk, own, parts = (
+            fresh(n, self.used) for n in ("chunk", f"own_{target}", f"{target}_parts")
+        )
+        count = Const(CHUNKS)
+        length = trip_count(loop)
+        first = _plus(loop.lo, Call("//", (Call("*", (length, Var(chunk))), count)))
+        after = Call("*", (length, add_int(Var(chunk), 1)))
+        last = _plus(loop.lo, Call("//", (after, count)))
+        rank = len(adds[0].target.index) if isinstance(adds[0].target, Load) else 0
+        body = _renamed_target(loop.body, target, own)
+        inner = replace(loop, lo=first, hi=last, body=body, reverse=False)
+        moved = self.inward((inner,), outer, frozenset({own}) | live)
+        scope = set(self.used)
+        index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
+        part = Load(parts, (Var(chunk), *index))
+        from pyrev.ir import Extent
+
+        if rank:
+            shape: tuple[Expr, ...] = tuple(Extent(target, k) for k in range(rank))
+            make: Stmt = Alloc(own, shape, Const(0.0), f"like:{target}")
+            give = _over(index, target, Assign(part, Load(own, index)))
+            whole = Load(target, index)
+        else:
+            shape = ()
+            make = Assign(Var(own), Const(0.0))
+            give = Assign(part, Var(own))
+            whole = Var(target)
+        dtype = f"like:{target}" if rank else self.dtype_of(target)
+        room = Alloc(parts, (count, *shape), None, dtype, loc=loop.loc)
+        body = (make, *moved, give)
+        chunks = For(chunk, ZERO, count, ONE, body, loc=loop.loc)
+        chunks = parallelise(chunks, outer, live | {parts}, self.integers)
+        if not chunks.parallel:
+            return None
+        sentence = (
+            f"private copies: {CHUNKS} chunks of {loop.index}, summed in order"
+        )
+        chunks = replace(chunks, note=sentence)
+        combine = _over(index, target, Add(whole, part))
+        total = For(chunk, ZERO, count, ONE, (combine,), loc=loop.loc)
+        self.decisions.append(
+            Decision(chunk, target, "private copies", sentence, chunks.parallel, loop.loc)
+        )
+        return (room, chunks, total)
+
+
+class Owners:
+    """A scatter whose outermost target coordinates become loops.
+
+    `axes` are the subscripts that get one: all affine ones but the last, which stays a
+    contiguous walk. `reduces` is how many loops the target does not mention.
+    """
+
+    def __init__(
+        self, region: Region, scatter: Sequence[Leaf], used: set[str]
+    ) -> None:
+        self.region, self.scatter, self.used = region, scatter, used
+        if not all(region.exact(leaf) for leaf in scatter):
+            raise Unknown("a loop bound is data")
+        affine = None
+        for leaf in scatter:
+            found = region.subscripts(leaf, _access(leaf), "i") or ()
+            here = {k for k, cases in enumerate(found) if cases is not None}
+            affine = here if affine is None else affine & here
+        rank = len(target_of(scatter[0]).index)
+        known = sorted(affine or ())
+        self.axes = [k for k in known if k < rank - 1] if rank > 1 else []
+        self.last = rank - 1 if rank - 1 in known else None
+        mentioned = {
+            n for leaf in scatter for e in target_of(leaf).index for n in names(e)
+        }
+        first = scatter[0]
+        self.reduces = sum(at.loop.index not in mentioned for at in first.loops)
+
+    def sentence(self) -> str:
+        from pyrev.show import expr_text
+
+        target = target_of(self.scatter[0])
+        if not self.axes:
+            return f"block owner: {BLOCK} elements of {target.array} each"
+        texts = [expr_text(target.index[k]) for k in self.axes]
+        return f"row owner of {target.array}[{', '.join(texts)}]"
+
+    def count(self) -> Expr | None:
+        """How many rows there are, if the subscripts are plain loop indices."""
+        leaf = self.scatter[0]
+        loops = {at.loop.index: at.loop for at in leaf.loops}
+        total: Expr = ONE
+        for k in self.axes:
+            match target_of(leaf).index[k]:
+                case Var(name) if name in loops:
+                    total = Call("*", (total, trip_count(loops[name])))
+                case _:
+                    return None
+        return total
+
+    def rows(self) -> Block:
+        """One loop per owned subscript, then the user's, the contiguous one last."""
+        return self.nest(self.axes, None)
+
+    def blocks(self) -> Block:
+        """One loop over blocks of elements, then the user's."""
+        if self.last is None:
+            raise Unknown("its index is data")
+        return self.nest([self.last], BLOCK)
+
+    def nest(self, axes: Sequence[int], size: int | None) -> Block:
+        region = self.region
+        made: list[Stmt] = []
+        # Statements one after the other inside a row: guard-free contiguous loops.
+        timed: list[Timed] = []
+        loop_names: dict[str, Sequence[str]] = {}
+        scope = set(self.used)
+        heads = [fresh(n, scope) for n in ("u", "v", "w", "p", "q", "r")[: len(axes)]]
+        if size is not None:
+            heads = [fresh("b", scope)]
+        parts: list[Part] = []
+        for leaf in self.scatter:
+            found = region.subscripts(leaf, _access(leaf), "i")
+            assert found is not None
+            index = []
+            for n, k in enumerate(axes):
+                cases = found[k]
+                assert cases is not None
+                index.append(
+                    disj(
+                        conj((c.when, f"t{n} = {_owner(c.term, size)}")) for c in cases
+                    )
+                )
+            variables = region.variables(leaf, "i")
+            name = f"S{len(parts)}"
+            domain = region.domain(leaf, "i")
+            for piece in pieces(region.space, name, variables, domain, index):
+                own = f"S{len(parts)}"
+                named = piece._replace(
+                    domain=piece.domain.replace(f"{name}[", f"{own}["),
+                    mapping=piece.mapping.replace(f"{name}[", f"{own}["),
+                )
+                parts.append(Part(own, leaf, named, (), ()))
+        width = max(leaf.depth for leaf in self.scatter)
+        several = len(parts) > 1
+        for n, part in enumerate(parts):
+            own, leaf = part.name, part.leaf
+            variables = region.variables(leaf, "i")
+            rest = self.order(leaf, axes, size)
+            times = [str(n)] * several + [variables[k] for k in rest]
+            times += ["0"] * (width - len(rest))
+            domain, mapping = part.piece.domain, part.piece.mapping
+            timed.append(Timed(own, variables, domain, mapping, tuple(times)))
+            inner = [leaf.loops[k].loop.index for k in rest]
+            # An owned subscript that is a plain index keeps the user's name.
+            head = [
+                self.head(leaf, k, h) if size is None else h
+                for k, h in zip(axes, heads, strict=True)
+            ]
+            clash = set(head)
+            here = set(scope) | clash
+            inner = [fresh(i, here) if i in clash else i for i in inner]
+            padding = ["_"] * (width - len(rest))
+            loop_names[own] = [*head, *(["_"] * several), *inner, *padding]
+
+        by_name = {part.name: part for part in parts}
+
+        def emit(instance: Instance) -> Block:
+            part = by_name[instance.name]
+            return _instance(region, part, axes if size is None else (), instance)
+
+        outer = tuple(f.index for f in region.outer)
+        made += generate(region.space, timed, loop_names, emit, outer)
+        self.used |= set(heads)
+        return tuple(made)
+
+    def head(self, leaf: Leaf, axis: int, fallback: str) -> str:
+        """The index of an owned subscript: the user's, if all leaves have it bare."""
+        target = target_of(leaf).index[axis]
+        same = all(target_of(s).index[axis] == target for s in self.scatter)
+        return target.name if same and isinstance(target, Var) else fallback
+
+    def order(
+        self, leaf: Leaf, axes: Sequence[int], size: int | None
+    ) -> list[int]:
+        """The loops below the owned coordinates, the one that walks memory last."""
+        loops = [at.loop for at in leaf.loops]
+        target = target_of(leaf)
+        pivots: set[int] = set()
+        if size is None:
+            for k in axes:
+                candidates = [
+                    n
+                    for n, loop in enumerate(loops)
+                    if _coefficient(loop.index, target.index[k]) in (1, -1)
+                    and n not in pivots
+                ]
+                if candidates:
+                    pivots.add(candidates[0])
+        rest = [n for n in range(len(loops)) if n not in pivots]
+        rest += sorted(pivots)  # degenerate: one value each
+        free = [n for n in rest if n not in pivots]
+        scores = {n: _score(loops[n].index, (leaf.stmt,)) for n in free}
+        if free:
+            best = max(free, key=lambda n: (scores[n], n))
+            if scores[best] > 0:
+                rest.remove(best)
+                rest.insert(len(free) - 1, best)
+        return rest
+
+
+def _owner(term: str, size: int | None) -> str:
+    return term if size is None else f"floor(({term}) / {size})"
+
+
+def _access(leaf: Leaf) -> Access:
+    target = target_of(leaf)
+    return Access("add", target.array, target.index, 0, leaf.depth)
+
+
+def _plus(a: Expr, b: Expr) -> Expr:
+    return b if a == ZERO else Call("+", (a, b))
+
+
+def _over(index: tuple[Var, ...], array: str, stmt: Stmt) -> Stmt:
+    from pyrev.ir import Extent
+
+    for k in reversed(range(len(index))):
+        stmt = For(index[k].name, ZERO, Extent(array, k), ONE, (stmt,))
+    return stmt
+
+
+def _renamed_target(block: Block, old: str, new: str) -> Block:
+    """Increments of `old` become increments of `new`; nothing else mentions `old`."""
+    result: list[Stmt] = []
+    for s in block:
+        match s:
+            case Add(Load(array, index), _) if array == old:
+                result.append(replace(s, target=Load(new, index)))
+            case Add(Var(name), _) if name == old:
+                result.append(replace(s, target=Var(new)))
+            case For():
+                result.append(replace(s, body=_renamed_target(s.body, old, new)))
+            case If():
+                then = _renamed_target(s.then, old, new)
+                orelse = _renamed_target(s.orelse, old, new)
+                result.append(replace(s, then=then, orelse=orelse))
+            case _:
+                result.append(s)
+    return tuple(result)
+
+
+# ------------------------------------------------------------------ contiguous walks
+
+
+def score(index: str, loop: For) -> int:
+    """How many accesses in `loop` walk memory with `index`, minus those that jump."""
+    return _score(index, (loop,))
+
+
+def _score(index: str, block: Sequence[Stmt]) -> int:
+    total = 0
+    for s in walk(tuple(block)):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    total += _walk(index, e)
+    return total
+
+
+def _walk(index: str, load: Load) -> int:
+    *leading, last = load.index
+    if any(index in names(e) for e in leading):
+        return -2
+    step = _coefficient(index, last)
+    if step == 0:
+        return 0
+    return 1 if step == 1 else -1
+
+
+def _coefficient(index: str, e: Expr) -> int | None:
+    """The factor of `index` in a linear expression; None where it isn't linear in it."""
+    match e:
+        case Var(name):
+            return int(name == index)
+        case Call("+", (a, b)):
+            p, q = _coefficient(index, a), _coefficient(index, b)
+            return None if p is None or q is None else p + q
+        case Call("-", (a, b)):
+            p, q = _coefficient(index, a), _coefficient(index, b)
+            return None if p is None or q is None else p - q
+        case Call("neg", (a,)):
+            p = _coefficient(index, a)
+            return None if p is None else -p
+        case Call("*", (Const(k), a)) | Call("*", (a, Const(k))) if isinstance(k, int):
+            p = _coefficient(index, a)
+            return None if p is None else k * p
+    return None if index in names(e) else 0
+
+
+class _Push:
+    """Runs a parallel loop inside each statement of its body: `for x` goes innermost.
+
+    The loop carries no dependence, so its body may be run statement by statement; the
+    scalars that one iteration hands on become rows, one element per iteration.
+    """
+
+    def __init__(self, loop: For, used: set[str], dtype_of: DtypeOf) -> None:
+        self.loop, self.used, self.dtype_of = loop, used, dtype_of
+        self.rows: dict[str, str] = {}
+
+    def run(self) -> Block | None:
+        loop = self.loop
+        if loop.step != ONE or any(isinstance(s, Alloc) for s in walk(loop.body)):
+            return None
+        made = [s.target_name for s in walk(loop.body) if _sets_scalar(s)]
+        handed = [n for n in dict.fromkeys(made) if self.crosses(n)]
+        trial = set(self.used)
+        self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
+        pushed = self.push(loop.body)
+        if not any(isinstance(s, For) and s.index != loop.index for s in pushed):
+            return None
+        self.used |= trial
+        length = trip_count(loop)
+        room = [
+            Alloc(row, (length,), None, self.dtype_of(n), loc=loop.loc)
+            for n, row in self.rows.items()
+        ]
+        return (*room, *pushed)
+
+    def crosses(self, name: str) -> bool:
+        """Is scalar `name` used in more than one piece of the loop's body?"""
+        return sum(name in all_names((s,)) for s in self.pieces(self.loop.body)) > 1
+
+    def pieces(self, block: Block) -> Block:
+        """The statements that will each get a loop of their own (adjacent ones share)."""
+        found: list[Stmt] = []
+        for s in block:
+            if isinstance(s, For) and not self.stays(s):
+                found += self.pieces(s.body)
+            else:
+                found.append(s)
+        return tuple(found)
+
+    def stays(self, inner: For) -> bool:
+        """Must `inner` stay inside one iteration: do its bounds depend on it?"""
+        own = {self.loop.index} | {
+            s.target_name for s in walk(self.loop.body) if _sets_scalar(s)
+        }
+        return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
+
+    def push(self, block: Block) -> list[Stmt]:
+        result: list[Stmt] = []
+        waiting: list[Stmt] = []
+
+        def flush() -> None:
+            if waiting:
+                body = self.with_rows(tuple(waiting))
+                result.append(replace(self.loop, body=body, parallel="", note=""))
+                waiting.clear()
+
+        for s in block:
+            if isinstance(s, For) and not self.stays(s):
+                flush()
+                result.append(replace(s, body=tuple(self.push(s.body))))
+            else:
+                waiting.append(s)
+        flush()
+        return result
+
+    def with_rows(self, block: Block) -> Block:
+        at = sub_int(Var(self.loop.index), self.loop.lo)
+        if self.loop.lo == ZERO:
+            at = Var(self.loop.index)
+
+        def element(e: Expr) -> Expr:
+            match e:
+                case Var(name) if name in self.rows:
+                    return Load(self.rows[name], (at,))
+            return e
+
+        return map_block(block, element)
+
+
+def _sets_scalar(s: Stmt) -> bool:
+    return isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+
+
+__all__ = ["BLOCK", "CHUNKS", "ENOUGH", "Owners", "blocks", "schedule_cpu", "score"]

@@ -1,0 +1,438 @@
+"""Which scalars of a nest become expressions or arrays, so that its statements can part.
+
+A scalar that every iteration sets before use ties the statements that use it to one
+loop. Where one of them is to run in a loop of its own, a cheap scalar is written out in
+place, and any other gets an element per iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pyrev.dependence import At, Leaf, Region
+from pyrev.ir import (
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Restart,
+    Stmt,
+    Var,
+    fresh,
+    map_expr,
+    map_stmt_exprs,
+    names,
+    substitute,
+    walk_expr,
+)
+from pyrev.poly import Linear, from_linear, integer, is_empty, linear, plus
+
+CHEAP = 8  # operations that may be repeated rather than stored
+TRIVIAL = 2  # operations that may be repeated even in an inner loop
+LAST = 30  # operations that may be repeated where nothing else can be done
+DEEPEST = 3  # axes of an array that takes the place of a scalar
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The only assignment of a private scalar, and the loop that it is private to."""
+
+    leaf: Leaf
+    at: At
+    value: Expr
+
+
+def inline_integers(
+    loop: For, outer: tuple[For, ...], live: frozenset[str], integers: frozenset[str]
+) -> For:
+    """`loop` with private scalars written out where they are subscripts.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.show import block_text
+    >>> (loop,) = parse_block("for i in range(n):\\n    k = i + 1\\n    a[k] += b[k]")
+    >>> print(block_text((inline_integers(loop, (), frozenset("a"), frozenset()),)))
+    for i in range(n):
+        a[i + 1] += b[i + 1]
+    """
+    for _ in range(20):
+        region = Region((loop,), live, outer, integers)
+        found = next(_integer_uses(region), None)
+        if found is None:
+            return loop
+        name, definition, number = found
+        (loop,) = _rewrite((loop,), {number: {name: definition.value}})  # type: ignore[assignment]
+        loop = _without_unused(loop, outer, live, integers)
+    return loop
+
+
+def _integer_uses(region: Region) -> Iterator[tuple[str, Definition, int]]:
+    for leaf in region.leaves:
+        for number, e in _places(leaf):
+            inside = _subscript_names(e)
+            for name in sorted(inside):
+                definition = _definition(region, leaf, number, name)
+                if definition is not None:
+                    yield name, definition, number
+
+
+def _places(leaf: Leaf) -> Iterator[tuple[int, Expr]]:
+    """The expressions of a leaf and of the tests around it, each with its number."""
+    for t in leaf.tests:
+        yield t.number, t.test
+    if isinstance(leaf.stmt, (Assign, Add)):
+        if isinstance(leaf.stmt.target, Load):
+            yield leaf.number, leaf.stmt.target
+        yield leaf.number, leaf.stmt.value
+
+
+def _subscript_names(e: Expr) -> set[str]:
+    found: set[str] = set()
+    for part in walk_expr(e):
+        if isinstance(part, Load):
+            for k in part.index:
+                found |= {v.name for v in walk_expr(k) if isinstance(v, Var)}
+    return found
+
+
+def _definition(
+    region: Region, leaf: Leaf, number: int, name: str
+) -> Definition | None:
+    """The assignment whose value `name` has at `number` in `leaf`, if it may move there."""
+    depth = region.private_depth(leaf, name)
+    if depth == 0:
+        return None
+    at = leaf.loops[depth - 1]
+    inside = [s for s in region.leaves if at in s.loops]
+    writes = [s for s in inside if _writes(s) == name]
+    if len(writes) != 1 or not isinstance(writes[0].stmt, Assign):
+        return None
+    (source,) = writes
+    if source.number >= number or source.loops[:depth] != source.loops:
+        return None
+    value = source.stmt.value  # type: ignore[union-attr]
+    needed = names(value)
+    if name in needed:
+        return None
+    inner = set(leaf.loops[depth:])
+    for s in inside:
+        between = source.number < s.number < number or inner & set(s.loops)
+        if between and s.number != source.number and _writes(s) in needed:
+            return None
+    return Definition(source, at, value)
+
+
+def _writes(leaf: Leaf) -> str | None:
+    match leaf.stmt:
+        case Assign() | Add():
+            return leaf.stmt.target_name
+        case Alloc(array):
+            return array
+        case _:
+            return None
+
+
+# ------------------------------------------------------------------ parting a nest
+
+
+def part(
+    loop: For,
+    wanted: Callable[[Region], frozenset[int]],
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+    taken: frozenset[str],
+    dtype_of: Callable[[str], str],
+) -> tuple[tuple[Alloc, ...], For]:
+    """`loop` after the scalars that tie the leaves in `wanted` to others are resolved.
+
+    Law: together with the new arrays it computes what `loop` computes. A local array is
+    never expanded, nor a scalar over loops whose bounds are data.
+    """
+    made: list[Alloc] = []
+    used = set(taken)
+    for _ in range(60):
+        region = Region((loop,), live, outer, integers)
+        step = _next_step(region, wanted(region))
+        if step is None:
+            break
+        kind, name, leaf, number, definition = step
+        if kind == "inline":
+            assert definition is not None
+            (loop,) = _rewrite((loop,), {number: {name: definition.value}})  # type: ignore[assignment]
+            loop = _without_unused(loop, outer, live, integers)
+        else:
+            array = fresh(f"{name}_at", used)
+            shape, index = _box(region, leaf, region.private_depth(leaf, name))
+            at = leaf.loops[region.private_depth(leaf, name) - 1]
+            made.append(Alloc(array, shape, None, dtype_of(name), loc=loop.loc))
+            (loop,) = _expand((loop,), at.number, name, Load(array, index))  # type: ignore[assignment]
+    return tuple(made), loop
+
+
+Step = tuple[Literal["inline", "expand"], str, Leaf, int, Definition | None]
+
+
+def _next_step(region: Region, wanted: frozenset[int]) -> Step | None:
+    leaves = [leaf for leaf in region.leaves if leaf.number in wanted]
+    for leaf in leaves:
+        for number, e in _places(leaf):
+            for name in dict.fromkeys(
+                p.name for p in walk_expr(e) if isinstance(p, Var)
+            ):
+                depth = region.private_depth(leaf, name)
+                if depth == 0 or not _shared(region, leaf, name, wanted):
+                    continue
+                definition = _definition(region, leaf, number, name)
+                if definition is not None and _cheap(region, leaf, leaves, definition):
+                    return "inline", name, leaf, number, definition
+                if depth <= DEEPEST and _box_exists(region, leaf, depth):
+                    return "expand", name, leaf, number, None
+                if definition is not None and _full_cost(region, definition) <= LAST:
+                    return "inline", name, leaf, number, definition
+    return None
+
+
+def _shared(region: Region, leaf: Leaf, name: str, wanted: frozenset[int]) -> bool:
+    """Does a statement that is not to part with `leaf` set or use the scalar too?"""
+    return any(
+        s.number != leaf.number and any(a.name == name for a in s.accesses)
+        for s in region.leaves
+        if region.private_depth(s, name)
+    )
+
+
+def _cheap(
+    region: Region, leaf: Leaf, leaves: list[Leaf], definition: Definition
+) -> bool:
+    cost = _full_cost(region, definition)
+    if cost <= TRIVIAL:
+        return True
+    name = definition.leaf.stmt.target.name  # type: ignore[union-attr]
+    uses = sum(
+        isinstance(p, Var) and p.name == name
+        for other in leaves
+        for _, e in _places(other)
+        for p in walk_expr(e)
+    )
+    same_depth = leaf.loops[-1].number == definition.at.number
+    return same_depth and uses * cost <= CHEAP
+
+
+def _full_cost(region: Region, definition: Definition) -> int:
+    """The operations of a definition, the private scalars in it written out."""
+    leaf = definition.leaf
+    total = _cost(definition.value)
+    for p in walk_expr(definition.value):
+        if isinstance(p, Var) and region.private_depth(leaf, p.name):
+            inner = _definition(region, leaf, leaf.number, p.name)
+            total += _full_cost(region, inner) if inner is not None else LAST
+    return total
+
+
+_WEIGHTS = {"+": 1, "-": 1, "*": 1, "neg": 1, "/": 2, "where": 1, "min": 1, "max": 1}
+
+
+def _cost(e: Expr) -> int:
+    return sum(
+        _WEIGHTS.get(part.op, 1 if part.op in "<=>!==" else 8)
+        for part in walk_expr(e)
+        if isinstance(part, Call)
+    )
+
+
+# ------------------------------------------------------------------ rewriting
+
+
+def _rewrite(block: Block, changes: Mapping[int, Mapping[str, Expr]]) -> Block:
+    """`block` with scalars written out in the statements and tests of these numbers."""
+    return _Rewriter(changes).run(block)
+
+
+class _Rewriter:
+    def __init__(self, changes: Mapping[int, Mapping[str, Expr]]) -> None:
+        self.changes, self.count = changes, 0
+
+    def run(self, block: Block) -> Block:
+        result: list[Stmt] = []
+        for s in block:
+            if isinstance(s, Restart):
+                result.append(s)
+                continue
+            self.count += 1
+            change = self.changes.get(self.count)
+            match s:
+                case For():
+                    s = replace(s, body=self.run(s.body))
+                case If():
+                    test = s.test if change is None else substitute(s.test, change)
+                    then = self.run(s.then)
+                    s = replace(s, test=test, then=then, orelse=self.run(s.orelse))
+                case Assign() | Add() if change is not None:
+                    target = s.target
+                    if isinstance(target, Load):
+                        index = tuple(substitute(k, change) for k in target.index)
+                        target = replace(target, index=index)
+                    value = substitute(s.value, change)
+                    s = replace(s, target=target, value=value)
+            result.append(s)
+        return tuple(result)
+
+
+def _without_unused(
+    loop: For, outer: tuple[For, ...], live: frozenset[str], integers: frozenset[str]
+) -> For:
+    """`loop` without assignments of private scalars that nothing reads any more."""
+    region = Region((loop,), live, outer, integers)
+    for leaf in region.leaves:
+        match leaf.stmt:
+            case Assign(Var(name), _) if region.private_depth(leaf, name):
+                at = leaf.loops[region.private_depth(leaf, name) - 1]
+                inside = [s for s in region.leaves if at in s.loops]
+                read = any(
+                    a.name == name and (a.kind == "read" or s.number != leaf.number)
+                    for s in inside
+                    for a in s.accesses
+                )
+                if not read:
+                    from pyrev.schedule.groups import restrict
+
+                    kept = {s.number for s in region.leaves} - {leaf.number}
+                    (loop,) = restrict((loop,), kept)  # type: ignore[assignment]
+                    return _without_unused(loop, outer, live, integers)
+    return loop
+
+
+def _expand(block: Block, number: int, name: str, element: Load) -> Block:
+    """`block` with scalar `name` replaced by `element` inside the loop of this number."""
+    return _Expander(number, name, element).run(block)
+
+
+class _Expander:
+    def __init__(self, number: int, name: str, element: Load) -> None:
+        self.number, self.name, self.element, self.count = number, name, element, 0
+
+    def run(self, block: Block) -> Block:
+        result: list[Stmt] = []
+        for s in block:
+            if isinstance(s, Restart):
+                result.append(s)
+                continue
+            self.count += 1
+            match s:
+                case For():
+                    here = self.count == self.number
+                    body = self.run(s.body)
+                    if here:
+                        body = tuple(map_stmt_exprs(t, self.swap) for t in body)
+                    result.append(replace(s, body=body))
+                case If():
+                    then = self.run(s.then)
+                    result.append(replace(s, then=then, orelse=self.run(s.orelse)))
+                case _:
+                    result.append(s)
+        return tuple(result)
+
+    def swap(self, e: Expr) -> Expr:
+        return self.element if isinstance(e, Var) and e.name == self.name else e
+
+
+# ------------------------------------------------------------------ the box of a scalar
+
+
+def _box_exists(region: Region, leaf: Leaf, depth: int) -> bool:
+    return _sides(region, leaf, depth) is not None
+
+
+def _box(
+    region: Region, leaf: Leaf, depth: int
+) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    sides = _sides(region, leaf, depth)
+    assert sides is not None
+    return tuple(s for s, _ in sides), tuple(i for _, i in sides)
+
+
+def _sides(
+    region: Region, leaf: Leaf, depth: int
+) -> tuple[tuple[Expr, Expr], ...] | None:
+    """Per loop an extent that holds all its values, and the subscript for its index."""
+    bounds: dict[str, tuple[Expr, Expr]] = {}
+    result = []
+    for at in leaf.loops[:depth]:
+        loop = at.loop
+        step = integer(loop.step)
+        if step is None:
+            return None
+        first, last = (loop.lo, loop.hi) if step > 0 else (plus(loop.hi, 1), plus(loop.lo, 1))
+        low = _extreme(first, bounds, lowest=True, region=region)
+        high = _extreme(last, bounds, lowest=False, region=region)
+        if low is None or high is None:
+            return None
+        bounds[loop.index] = (low, plus(high, -1))
+        if _never_negative(region, low):
+            index: Expr = Var(loop.index)
+            extent = high
+        else:
+            index = from_linear(linear(Var(loop.index)).plus(linear(low), -1))
+            extent = from_linear(linear(high).plus(linear(low), -1))
+        result.append((_size(region, extent), index))
+    return tuple(result)
+
+
+def _size(region: Region, extent: Expr) -> Expr:
+    """An extent that is never negative and no smaller than `extent`."""
+    if _never_negative(region, extent):
+        return extent
+    form = linear(extent)
+    if form.constant < 0:
+        larger = from_linear(Linear(form.terms, 0))
+        if isinstance(larger, Extent):
+            return larger
+    return Call("max", (extent, ZERO))
+
+
+def _never_negative(region: Region, e: Expr) -> bool:
+    cases = region.space.cases(e, {})
+    return cases is not None and all(
+        is_empty(region.space, (), f"({c.when}) and {c.term} < 0") for c in cases
+    )
+
+
+def _extreme(
+    e: Expr, bounds: Mapping[str, tuple[Expr, Expr]], lowest: bool, region: Region
+) -> Expr | None:
+    """The lowest or highest value of `e` over a box, or a bound of it."""
+    if not any(isinstance(v, Var) and v.name in bounds for v in walk_expr(e)):
+        return e if region.space.cases(e, {}) is not None else None
+    match e:
+        case Call("min" | "max", args):
+            parts = [_extreme(a, bounds, lowest, region) for a in args]
+            if any(p is None for p in parts):
+                return None
+            return Call(e.op, tuple(p for p in parts if p is not None))
+        case Call("//", (a, Const(int(d)))) if d > 0:
+            inner = _extreme(a, bounds, lowest, region)
+            return None if inner is None else Call("//", (inner, Const(d)))
+    form = linear(e)
+    total = Linear((), form.constant)
+    for atom, k in form.terms:
+        if isinstance(atom, Var) and atom.name in bounds:
+            low, high = bounds[atom.name]
+            total = total.plus(linear(low if (k > 0) == lowest else high), k)
+        elif any(isinstance(v, Var) and v.name in bounds for v in walk_expr(atom)):
+            return None
+        else:
+            total = total.plus(Linear(((atom, 1),), 0), k)
+    found = from_linear(total)
+    return found if region.space.cases(found, {}) is not None else None
+
+

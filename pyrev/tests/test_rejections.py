@@ -1,0 +1,58 @@
+"""Every refusal is a file: a function, and under it the complete message it gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyrev.diagnostics import CODES, UnsupportedError
+from pyrev.parse import parse
+
+FILES = sorted((Path(__file__).parent / "rejected").glob("*.py"))
+
+
+def split(text: str) -> tuple[str, str]:
+    """The function's part of a file, and the message in its trailing comments."""
+    lines = text.splitlines()
+    last = max(k for k, line in enumerate(lines) if not line.startswith("#"))
+    message = "\n".join(line.removeprefix("#")[1:] for line in lines[last + 1 :])
+    return "\n".join(lines[: last + 1]), message
+
+
+def refusal(path: Path) -> UnsupportedError:
+    namespace: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    with pytest.raises(UnsupportedError) as caught:
+        parse(namespace["f"])
+    return caught.value
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_refused_function_gets_its_whole_message(path: Path) -> None:
+    _, expected = split(path.read_text())
+    assert str(refusal(path)).replace(str(path), path.name) == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_named_after_a_code_it_gets(path: Path) -> None:
+    codes = {finding.code for finding in refusal(path).findings}
+    assert path.stem.split("_")[0] in codes
+
+
+def test_every_code_of_the_front_end_has_a_file() -> None:
+    codes = {code for code in CODES if not code.startswith("P3")}
+    assert codes <= {path.stem.split("_")[0] for path in FILES}
+
+
+def test_no_file_has_an_unknown_code() -> None:
+    assert {path.stem.split("_")[0] for path in FILES} <= set(CODES)
+
+
+def test_all_findings_of_a_function_and_its_helpers_come_together_in_order() -> None:
+    path = next(path for path in FILES if path.stem == "P103_several")
+    findings = refusal(path).findings
+    assert len(findings) == 8
+    places = [(f.at.line, f.at.col) for f in findings]
+    assert places == sorted(places)
