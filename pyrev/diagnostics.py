@@ -5,8 +5,8 @@
          |     ^^^^ what was found
       help: what to write instead
 
-Nothing else formats an error about the user's source. `P1xx` is syntax, `P2xx` shape and
-domain, `P3xx` differentiation.
+Nothing else formats an error about the user's source. `P1xx` is syntax, `P2xx` shape
+and domain, `P3xx` differentiation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PyrevError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place in the user's source, what is wrong with it, and what to write instead."""
+    """One place in the user's source, what was found, and what to write instead."""
 
     code: str
     at: Loc
@@ -118,6 +118,8 @@ class Findings:
         """Raise `UnsupportedError` with everything found, in source order."""
         if self.found:
             files = list(dict.fromkeys(f.at.file for f in self.found))
-            order = {file: k for k, file in enumerate(files)}
-            key = lambda f: (order[f.at.file], f.at.line, f.at.col, f.code)
-            raise UnsupportedError(sorted(self.found, key=key))
+
+            def place(f: Finding) -> tuple[int, int, int, str]:
+                return files.index(f.at.file), f.at.line, f.at.col, f.code
+
+            raise UnsupportedError(sorted(self.found, key=place))

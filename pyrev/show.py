@@ -1,4 +1,4 @@
-"""How the IR looks: what each node is called in Python, and in which form it is shortest.
+"""How the IR looks: what a node is called in Python, and which form is the shortest.
 
 `expr_text`, `block_text` and `program_text` print any stage of the pipeline in the
 language the user writes; `expr_tree` and `block_tree` are the same as `ast` nodes, for
@@ -264,7 +264,7 @@ def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
 
 
 def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
-    """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``..."""
+    """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``."""
     if s.source is not None:
         if s.dtype == f"like:{s.source}":
             return call(f"{s.source}.copy")

@@ -1,9 +1,9 @@
 """Which dtype every name of a program has, by the promotion rules of NumPy 2.
 
 Beside NumPy's own kinds there are two weak ones, `weak int` and `weak float`: Python
-numbers, which adapt to what they meet. ``s = 0.0; s += a[i]`` with a float32 array makes
-`s` a float32, ``a[i] * 2.0`` stays one, an element of an int64 array beside it makes a
-float64. A name has one dtype: the join of all that is assigned to it.
+numbers, which adapt to what they meet. ``s = 0.0; s += a[i]`` with a float32 array
+makes `s` a float32, ``a[i] * 2.0`` stays one, an element of an int64 array beside it
+makes a float64. A name has one dtype: the join of all that is assigned to it.
 """
 
 from __future__ import annotations

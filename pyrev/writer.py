@@ -256,7 +256,7 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
     # ---------------------------------------------------------------- expressions
 
     def _expr(self, t: ast.expr, level: int) -> None:
-        """Print `t` where the grammar wants something that binds at least as `level`."""
+        """Print `t` where the grammar wants what binds at least as well as `level`."""
         if _level(t) < level:
             self.write("(")
             self.dispatch(t)
@@ -287,7 +287,7 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
 
     def _Compare(self, t: ast.Compare) -> None:
         self._expr(t.left, BIT_OR)
-        for op, right in zip(t.ops, t.comparators):
+        for op, right in zip(t.ops, t.comparators, strict=True):
             self.write(f" {self.cmpops[type(op).__name__]} ")
             self._expr(right, BIT_OR)
 
@@ -401,7 +401,9 @@ def _wrap(indent: int, text: str) -> list[str]:
 def _bracketed(text: str) -> str:
     """In brackets, unless it is one bracketed expression already: ``f(...)``."""
     levels = _levels(text)
-    plain = any(ch == " " and level == 0 for ch, level in zip(text, levels))
+    plain = any(
+        ch == " " and level == 0 for ch, level in zip(text, levels, strict=True)
+    )
     return f"({text})" if plain or not text.endswith((")", "]")) else text
 
 

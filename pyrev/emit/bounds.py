@@ -1,17 +1,17 @@
 """Which accesses cannot leave their arrays, and what must be true for that.
 
 A region is a block that runs many times between two points where we can afford a test.
-Each of its accesses has duties, linear forms that must not be negative: a subscript, and
-the extent minus one minus the subscript. Loop indices are eliminated from a duty,
+Each of its accesses has duties, linear forms that must not be negative: a subscript,
+and the extent minus one minus the subscript. Loop indices are eliminated from a duty,
 innermost first, by the bounds of their loops, by clamps and by the tests around the
 access; what is left is known before the region and becomes one of its conditions. Where
-the conditions hold, the accesses need no test of their own and no index is negative. The
-bounds may be too wide, never too narrow: a condition that fails costs only speed.
+the conditions hold, the accesses need no test of their own and no index is negative.
+The bounds may be too wide, never too narrow: a condition that fails costs only speed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -36,6 +36,8 @@ from pyrev.ir import (
     Stmt,
     Var,
     all_names,
+    walk,
+    walk_expr,
     written,
 )
 from pyrev.types import WEAK_INT, expr_dtype
@@ -64,10 +66,15 @@ Duty = Inside | Nonzero
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What to test before the region, and the duties that no such test settles."""
+    """The duties of a region: those that tests before it settle, and the others."""
 
-    conditions: tuple[Expr, ...]
+    settled: Mapping[Duty, tuple[Expr, ...]]
     open: frozenset[Duty]
+
+    def conditions(self, known: Container[Duty] = ()) -> tuple[Expr, ...]:
+        """What to test before the region; the duties in `known` are settled already."""
+        rest = (cs for duty, cs in self.settled.items() if duty not in known)
+        return tuple(dict.fromkeys(c for cs in rest for c in cs))
 
 
 def is_integer(expr: Expr, types: Mapping[str, str]) -> bool:
@@ -162,19 +169,34 @@ class _Known:
     """What is known at a point: bounds of names, outermost first, and tested facts.
 
     Each of the `low` forms bounds the name from below, each `high` one from above; a
-    fact is a form that is not negative here.
+    fact is a form that is not negative here. `sizes` are the shapes of the arrays that
+    were made in the region.
     """
 
     low: Mapping[str, tuple[Linear, ...]]
     high: Mapping[str, tuple[Linear, ...]]
     facts: tuple[Linear, ...]
+    sizes: Mapping[str, tuple[Linear, ...]]
 
-    def without(self, names: frozenset[str]) -> _Known:
-        """After these names have changed."""
+    def without(
+        self, names: frozenset[str], made: frozenset[str] = frozenset()
+    ) -> _Known:
+        """After these names have changed, and these arrays were made anew."""
+
+        def kept(
+            forms: Mapping[str, tuple[Linear, ...]], gone: frozenset[str]
+        ) -> dict[str, tuple[Linear, ...]]:
+            return {
+                n: b
+                for n, b in forms.items()
+                if n not in gone and _free(b, names) and not _measures(b, made)
+            }
+
+        facts = tuple(
+            f for f in self.facts if _free((f,), names) and not _measures((f,), made)
+        )
         return _Known(
-            {n: b for n, b in self.low.items() if n not in names and _free(b, names)},
-            {n: b for n, b in self.high.items() if n not in names and _free(b, names)},
-            tuple(f for f in self.facts if _free((f,), names)),
+            kept(self.low, names), kept(self.high, names), facts, kept(self.sizes, made)
         )
 
     def having(
@@ -183,11 +205,30 @@ class _Known:
         """With bounds for one more name, which has just got its value."""
         rest = self.without(frozenset({name}))
         own = frozenset({name})
+        lows = tuple(b for b in low if _free((b,), own))
+        highs = tuple(b for b in high if _free((b,), own))
         return _Known(
-            {**rest.low, name: tuple(b for b in low if _free((b,), own))},
-            {**rest.high, name: tuple(b for b in high if _free((b,), own))},
-            rest.facts,
+            {**rest.low, name: lows}, {**rest.high, name: highs}, rest.facts, rest.sizes
         )
+
+    def made(self, array: str, shape: tuple[Expr, ...]) -> _Known:
+        """With a new array, which has just got its shape."""
+        own = frozenset({array})
+        rest = self.without(own, own)
+        forms = tuple(linear(n) for n in shape)
+        if _measures(forms, own):
+            return rest
+        return _Known(rest.low, rest.high, rest.facts, {**rest.sizes, array: forms})
+
+
+def _measures(forms: tuple[Linear, ...], arrays: frozenset[str]) -> bool:
+    """Do the forms mention an extent of one of the arrays?"""
+    return bool(arrays) and any(
+        isinstance(e, Extent) and e.array in arrays
+        for form in forms
+        for atom, _ in form.terms
+        for e in walk_expr(atom)
+    )
 
 
 def _free(forms: tuple[Linear, ...], names: frozenset[str]) -> bool:
@@ -195,7 +236,7 @@ def _free(forms: tuple[Linear, ...], names: frozenset[str]) -> bool:
 
 
 def _mentions(e: Expr) -> frozenset[str]:
-    """What an expression reads. A region makes no arrays: extents stay as they are."""
+    """What an expression reads; to measure an array is not to read it."""
     match e:
         case Var(name):
             return frozenset({name})
@@ -226,15 +267,13 @@ def analyse(block: Block, types: Mapping[str, str]) -> Region:
     ... ''')
     >>> types = dict.fromkeys(("d_a", "d_r", "w"), "float64")
     >>> types |= dict.fromkeys("uj", "weak int")
-    >>> [expr_text(condition) for condition in analyse(block, types).conditions]
+    >>> [expr_text(condition) for condition in analyse(block, types).conditions()]
     ['d_a.shape[0] + 1 <= w.shape[0]']
     """
     scan = _Scan(types, written(block), block)
-    scan.block(block, _Known({}, {}, ()))
-    conditions = dict.fromkeys(
-        c for duty, cs in scan.settled.items() if duty not in scan.open for c in cs
-    )
-    return Region(tuple(conditions), frozenset(scan.open))
+    scan.block(block, _Known({}, {}, (), {}))
+    settled = {d: tuple(cs) for d, cs in scan.settled.items() if d not in scan.open}
+    return Region(settled, frozenset(scan.open))
 
 
 class _Scan:
@@ -246,6 +285,7 @@ class _Scan:
         self.types = types
         self.settled: dict[Duty, list[Expr]] = {}
         self.open: dict[Duty, None] = {}
+        self.made = _made(block)
         # Integers of other widths would wrap elsewhere than the forms made of them.
         self.scalars = frozenset(
             n
@@ -271,20 +311,26 @@ class _Scan:
                     form = (linear(value),)
                     return known.having(target.name, form, form)
                 return known.without(frozenset({target.name}))
-            case Alloc():
-                raise AssertionError("a region makes no arrays")
+            case Alloc(array, shape, fill):
+                for e in (*shape, *(() if fill is None else (fill,))):
+                    self.expr(e, known)
+                return known.made(array, shape)
             case For(index, lo, hi, step, body):
                 for e in (lo, hi, step):
                     self.expr(e, known)
-                after = known.without(written(body) | {index})
+                after = known.without(written(body) | {index}, _made(body))
                 self.block(body, after.having(index, *_span(lo, hi, step)))
                 return after
             case If(test, then, orelse):
                 self.expr(test, known)
                 self.block(then, self.assume(test, True, known))
                 self.block(orelse, self.assume(test, False, known))
-                return known.without(written(then + orelse))
-            case Return():
+                both = then + orelse
+                return known.without(written(both), _made(both))
+            case Return(values):
+                for e in values:
+                    if not isinstance(e, Var):
+                        self.expr(e, known)
                 return known
             case Restart():
                 return known
@@ -294,7 +340,7 @@ class _Scan:
     def assume(self, test: Expr, holds: bool, known: _Known) -> _Known:
         """What is known after a test came out as `holds`."""
         facts = tuple(self.facts(test, holds))
-        return _Known(known.low, known.high, known.facts + facts)
+        return _Known(known.low, known.high, known.facts + facts, known.sizes)
 
     def facts(self, test: Expr, holds: bool) -> Iterator[Linear]:
         match test:
@@ -361,7 +407,7 @@ class _Scan:
         return out
 
     def lower(self, form: Linear, known: _Known, depth: int) -> list[Linear]:
-        """Lower bounds of a form in what is fixed; each is valid, none need be tight."""
+        """Lower bounds of a form in what is fixed: valid each, but maybe not tight."""
         step = self.next_atom(form, known)
         if step is None:
             return [form]
@@ -389,8 +435,10 @@ class _Scan:
 
     def fixed(self, e: Expr) -> bool:
         match e:
-            case Const() | Extent():
+            case Const():
                 return True
+            case Extent(array, _):
+                return array not in self.made
             case Var(name):
                 return name in self.scalars
             case Call(op, args):
@@ -407,6 +455,9 @@ class _Scan:
     def bounds(self, atom: Expr, below: bool, known: _Known) -> list[Linear]:
         """Bounds of one atom, from below or from above."""
         match atom, below:
+            case Extent(array, axis), _:
+                sizes = known.sizes.get(array, ())
+                return [sizes[axis]] if sizes else []
             case Var(name), _:
                 return list((known.low if below else known.high).get(name, ()))
             case (Call("max", args), True) | (Call("min", args), False):
@@ -467,6 +518,10 @@ class _Scan:
         for corner in corners[1:]:
             out = Call("min" if below else "max", (out, corner))
         return [linear(out)]
+
+
+def _made(block: Block) -> frozenset[str]:
+    return frozenset(s.array for s in walk(block) if isinstance(s, Alloc))
 
 
 def _span(lo: Expr, hi: Expr, step: Expr) -> tuple[list[Linear], list[Linear]]:

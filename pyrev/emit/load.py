@@ -1,9 +1,9 @@
 """Where generated text lives and how it becomes a callable.
 
-A generated module is a real file in a cache folder of the user, named after the function
-and the hash of its text, so that tracebacks and debuggers show its lines and Numba's
-`cache=True` finds its machine code again in the next process. The folder is private:
-whoever can write there decides what we execute.
+A generated module is a real file in a cache folder of the user, named after the
+function and the hash of its text, so that tracebacks and debuggers show its lines and
+Numba's `cache=True` finds its machine code again in the next process. The folder is
+private: whoever can write there decides what we execute.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import linecache
 import os
 import re
 import stat
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -76,10 +77,12 @@ def load(text: str, name: str) -> ModuleType:
         if key not in _LOADED:
             _store(path, text)
             linecache.checkcache(key)
-            spec = importlib.util.spec_from_file_location(path.stem, path)
+            # Numba's cache finds the globals of a function by the name of its module.
+            spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
             spec.loader.exec_module(module)
             _LOADED[key] = module
         return _LOADED[key]

@@ -3,8 +3,9 @@
     def f(...)            called from Python: raises what the compiled code found wrong
     def _f(...)           the statements between the nests, and a call for each nest
     def _f_1(...)         one nest; a parallel loop calls, for each iteration,
-    def _f_1_y(y, ...)    its body, twice: without tests where `bounds` shows that no
-                          access can leave its array, else with a test for each access
+    def _f_1_y(y, ...)    its body
+    def _f_checked(...)   the same with a test for each access, for calls whose sizes do
+                          not show that every access stays inside its array
 
 Nothing is raised inside a parallel loop, where Numba would lose it: a body that fails
 says so in `status` and returns. Sums over an innermost loop stand in functions of their
@@ -14,7 +15,7 @@ own, which alone may reassociate; they are listed in the result.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import assert_never
@@ -138,15 +139,14 @@ def emit_numba(
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """How a block is printed: which duties it must test, and what a failure does."""
+    """How to print a block: which duties need no test, what a failed test does."""
 
-    #: None: every access is tested; else only these.
-    open: frozenset[Duty] | None
+    settled: frozenset[Duty]
     #: What the function returns, also when a test fails; None in the entry function.
     outputs: tuple[str, ...] | None
 
     def tests(self, duty: Duty) -> bool:
-        return self.open is None or duty in self.open
+        return duty not in self.settled
 
 
 class _Module:
@@ -164,7 +164,10 @@ class _Module:
         self.reassociated: dict[str, None] = {}
         self.drivers = False
         self.nests = 0
+        self.suffix = ""
+        self.settled: frozenset[Duty] = frozenset()
         self.carried_out: frozenset[str] = frozenset()
+        self.result = fresh("result", self.taken)
         self.once = _occurrences(program.body)
 
     # ---------------------------------------------------------------- functions
@@ -172,19 +175,15 @@ class _Module:
     def functions(self, program: Program) -> list[ast.stmt]:
         """Every function of the module, the one that Python calls last."""
         params = [p.name for p in program.params]
-        body = self.top(program.body, ())
-        assigned = [n for n in self.types if n in _scalars(program.body)]
-        outputs = {n for n in assigned if n in self.carried_out and n not in params}
-        start: list[ast.stmt] = [
-            _assign(n, self.zero(self.types[n])) for n in assigned if n in outputs
-        ]
-        entry = f"_{program.name}"
-        self.define(entry, [*params, "status"], [*start, *body], "ENTRY", program.loc)
-        inner = call(entry, *map(name, params), name("status"))
+        region = analyse(program.body, self.types)
+        conditions = region.conditions()
+        run: ast.stmt = self.version(f"_{program.name}", frozenset(region.settled))
+        if conditions:
+            self.suffix = "_checked"
+            checked = self.version(f"_{program.name}_checked", frozenset())
+            run = ast.If(expr_tree(_every(conditions)), [run], [checked])
         made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
-        outer: list[ast.stmt] = [_assign("status", made)]
-        result = fresh("result", self.taken)
-        outer.append(_assign(result, inner))
+        outer = [_assign("status", made), run]
         if self.places:
             failed = subscript(name("status"), [ast.Constant(0)])
             error = subscript(name("ERRORS"), [failed])
@@ -193,9 +192,25 @@ class _Module:
                 ast.Call(kind, [subscript(error, [ast.Constant(1)])], [])
             )
             outer.append(ast.If(failed, [raised], []))
-        outer.append(ast.Return(name(result)))
+        outer.append(ast.Return(name(self.result)))
         self.define(program.name, params, outer, "", program.loc)
         return self.made
+
+    def version(self, entry: str, settled: frozenset[Duty]) -> ast.stmt:
+        """Define the entry function and all below it; the call of it is returned."""
+        self.settled = settled
+        self.nests = 0
+        params = [p.name for p in self.program.params]
+        body = self.top(self.program.body, ())
+        start: list[ast.stmt] = [
+            _assign(n, self.zero(self.types[n]))
+            for n in _scalars(self.program.body)
+            if n in self.carried_out and n not in params
+        ]
+        lines = [*start, *body]
+        self.define(entry, [*params, "status"], lines, "ENTRY", self.program.loc)
+        inner = call(entry, *map(name, params), name("status"))
+        return _assign(self.result, inner)
 
     def constants(self) -> list[ast.stmt]:
         """The decorators' options, and the errors that `status` counts."""
@@ -238,14 +253,14 @@ class _Module:
     def numbered(self) -> str:
         """The name of the next nest's function."""
         self.nests += 1
-        return fresh(f"_{self.program.name}_{self.nests}", self.taken)
+        return fresh(f"_{self.program.name}_{self.nests}{self.suffix}", self.taken)
 
     # ---------------------------------------------------------------- entry level
 
     def top(self, block: Block, after: Block) -> list[ast.stmt]:
         """The statements of the entry function; each nest becomes a call."""
         out: list[ast.stmt] = []
-        mode = _Mode(None, None)
+        mode = _Mode(self.settled, None)
         for k, s in enumerate(block):
             rest = block[k + 1 :] + after
             match s:
@@ -269,7 +284,7 @@ class _Module:
             return self.driver(loop)
         function = self.numbered()
         inputs = self.inputs((loop,), outputs)
-        body = self.loops((loop,), _Mode(None, outputs))
+        body = self.loops((loop,), _Mode(self.settled, outputs))
         if outputs:
             body.append(_return(outputs))
         self.define(function, [*inputs, "status"], body, "SERIAL", loop.loc)
@@ -290,7 +305,7 @@ class _Module:
     def driver(self, loop: For) -> ast.stmt:
         """The call of a parallel loop: a function of its own, and one for its body.
 
-        Directly nested loops that are parallel too run as one, if they have fixed bounds.
+        Directly nested loops that are parallel too run as one if their bounds allow it.
         """
         self.drivers = True
         loops = [loop]
@@ -306,10 +321,10 @@ class _Module:
         function = self.numbered()
         row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", self.taken)
         inputs = self.inputs(body)
-        lines = self.loops(body, _Mode(None, ()))
+        lines = self.loops(body, _Mode(self.settled, ()))
         self.define(row, [*inputs, "status"], lines, "SERIAL", loop.loc)
 
-        mode = _Mode(None, ())
+        mode = _Mode(self.settled, ())
         start: list[ast.stmt] = []
         for f in loops:
             start.extend(self.guards(f, (f.lo, f.hi, f.step), mode))
@@ -364,7 +379,7 @@ class _Module:
     # ---------------------------------------------------------------- blocks
 
     def loops(self, block: Block, mode: _Mode) -> list[ast.stmt]:
-        """A block that may hold parallel loops and new arrays; the rest is in regions."""
+        """A block with parallel loops and new arrays in it; between them are regions."""
         out: list[ast.stmt] = []
         run: list[Stmt] = []
 
@@ -398,13 +413,13 @@ class _Module:
         if not any(isinstance(s, For) for s in walk(block)):
             return self.plain(block, mode)
         found = analyse(block, self.types)
-        fast = self.plain(block, _Mode(found.open, mode.outputs))
-        if not found.conditions:
+        settled = mode.settled | frozenset(found.settled)
+        fast = self.plain(block, _Mode(settled, mode.outputs))
+        conditions = found.conditions(mode.settled)
+        if not conditions:
             return fast
-        test = found.conditions[0]
-        for condition in found.conditions[1:]:
-            test = Call("and", (test, condition))
-        return [ast.If(self.tree(test, mode), fast, self.plain(block, mode))]
+        test = self.tree(_every(conditions), mode)
+        return [ast.If(test, fast, self.plain(block, mode))]
 
     def plain(self, block: Block, mode: _Mode) -> list[ast.stmt]:
         """Statements one by one, each after the tests that it needs in this mode."""
@@ -439,7 +454,7 @@ class _Module:
         return tag(tree, f.loc, f.note)
 
     def span(self, f: For, mode: _Mode) -> ast.expr:
-        """``range(...)``; Numba has no `reversed`, so its values are written backwards."""
+        """``range(...)``: Numba has no `reversed`, its values are written backwards."""
         lo, hi, step = f.lo, f.hi, f.step
         if f.reverse and f.step in (ONE, Const(-1)):
             back = 1 if f.step == ONE else -1
@@ -521,7 +536,7 @@ class _Module:
         self, f: For, inner: For, locals_: Sequence[str], mode: _Mode
     ) -> ast.stmt:
         """The call of the function that sums over one loop, in any order."""
-        function = fresh(f"_{self.program.name}_sum", self.taken)
+        function = fresh(f"_{self.program.name}_sum{self.suffix}", self.taken)
         inputs = [n for n in self.inputs((inner,)) if n not in locals_]
         start = [_assign(n, self.zero(self.types[n])) for n in locals_]
         body = self.loop(inner, self.plain(inner.body, mode), mode)
@@ -738,9 +753,13 @@ def _holds(duty: Duty) -> Expr:
             assert_never(duty)
 
 
-def _all(tests: object) -> Expr | None:
+def _every(tests: Sequence[Expr]) -> Expr:
+    return _all(tests) or TRUE
+
+
+def _all(tests: Iterable[Expr | None]) -> Expr | None:
     out: Expr | None = None
-    for test in tests:  # type: ignore[attr-defined]
+    for test in tests:
         if test is not None and test != TRUE:
             out = test if out is None else Call("and", (out, test))
     return out

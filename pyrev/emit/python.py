@@ -1,8 +1,8 @@
 """The readable target: plain loops that run in CPython with NumPy alone.
 
 The text is what a colleague reviews. It decides only on what is said around the code:
-where it comes from, the imports it needs, and above each group of statements the line of
-the user's function that the group belongs to.
+where it comes from, the imports it needs, and above each group of statements the line
+of the user's function that the group belongs to.
 """
 
 from __future__ import annotations

@@ -90,6 +90,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
             break
         found = ranks
     else:
+        walk.findings.check()
         raise InternalError(
             f"the ranks of `{function.__name__}` do not settle: {found}"
         )

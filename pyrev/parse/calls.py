@@ -1,9 +1,10 @@
-"""What a call means: an operation of the table, or the body of a helper in its place."""
+"""What a call means: an operation of the table, or the body of a helper in place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gast
 
@@ -40,7 +41,6 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import assigned_names, is_one_expression, local_names
 from pyrev.parse.values import Values
-
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
@@ -197,7 +197,7 @@ class Calls(Values):
             return None
         nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
         order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
-        bound = dict(zip(order, self._values(nodes, scope)))
+        bound = dict(zip(order, self._values(nodes, scope), strict=True))
         used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
         for name, value in bound.items():
             if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
@@ -233,7 +233,10 @@ class Calls(Values):
             else:
                 bound.append(name)
                 nodes.append(argument)
-        values = dict(zip(bound, self._values(nodes, scope, whole=True))) | fixed
+        values = (
+            dict(zip(bound, self._values(nodes, scope, whole=True), strict=True))
+            | fixed
+        )
         mark = len(self.out)
         for cheap in (True, False):
             inner = self._enter(helper, values, functions, scope, cheap)
@@ -352,7 +355,7 @@ class Calls(Values):
             )
             return None
         bound: list[tuple[str, gast.AST | Const]] = [
-            (p.id, a) for p, a in zip(positional, node.args)
+            (p.id, a) for p, a in zip(positional, node.args, strict=False)
         ]
         for argument in node.keywords:
             if argument.arg not in named or argument.arg in dict(bound):
@@ -382,15 +385,19 @@ class Calls(Values):
         given: Sequence[object]
         if helper.python is not None:
             given = helper.python.__defaults__ or ()
-            defaults = dict(zip(positional[len(positional) - len(given) :], given))
+            defaults = _last(positional, given)
             value = {**defaults, **(helper.python.__kwdefaults__ or {})}.get(
                 name, MISSING
             )
         else:
             given = spec.defaults
-            nodes = dict(zip(positional[len(positional) - len(given) :], given))
+            nodes = _last(positional, given)
             only = [p.id for p in spec.kwonlyargs]
-            nodes |= {n: d for n, d in zip(only, spec.kw_defaults) if d is not None}
+            nodes |= {
+                n: d
+                for n, d in zip(only, spec.kw_defaults, strict=True)
+                if d is not None
+            }
             default = nodes.get(name)
             if isinstance(default, gast.UnaryOp) and isinstance(default.op, gast.USub):
                 inner = default.operand
@@ -436,6 +443,13 @@ class Calls(Values):
 def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
     """Give the nodes that come from `pattern` the position of the call."""
     if isinstance(pattern, Call) and isinstance(value, Call):
-        args = tuple(_at(v, p, at) for v, p in zip(value.args, pattern.args))
+        args = tuple(
+            _at(v, p, at) for v, p in zip(value.args, pattern.args, strict=True)
+        )
         return replace(value, args=args, loc=at)
     return value
+
+
+def _last(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """The last names with the values: how Python stores defaults."""
+    return dict(zip(names[len(names) - len(values) :], values, strict=True))

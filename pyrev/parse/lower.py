@@ -1,9 +1,8 @@
-"""What a Python definition means in the IR: statements, expressions and inlined calls.
+"""What a Python definition means in the IR: statements, targets and new arrays.
 
-The only file that reads gast for meaning. Calls of helpers become their statements in
-front of the statement that calls, so every place that evaluates several operands keeps
-their order (`_values`). What is refused goes to a collector and a placeholder stands for
-it, so that one walk reports everything.
+Names, expressions and calls are `names`, `values` and `calls`; the walk is one object
+because each needs the others. What is refused goes to a collector and a placeholder
+stands for it, so that one walk reports everything.
 """
 
 from __future__ import annotations
@@ -207,6 +206,8 @@ class Lowering(Calls):
         match node:
             case gast.Pass() | gast.Expr(value=gast.Constant(value=str())):
                 pass
+            case gast.Expr(value=gast.Constant(value=value)) if value is Ellipsis:
+                pass
             case gast.Expr(value=gast.Call() as call):
                 self._call(call, scope, dropped=True)
             case gast.Expr(value=value):
@@ -248,7 +249,7 @@ class Lowering(Calls):
                         "P102",
                         loc(node.decorator_list[0]),
                         f"`{name}` is decorated inside a function",
-                        "define it at the top of the module, or leave the decorator out",
+                        "define it at the top of the module, or without the decorator",
                     )
                 self._define(name, node, loc(node), scope)
             case gast.While(test=test, body=body):
@@ -333,6 +334,8 @@ class Lowering(Calls):
             or name in scope.bound
             or bindings(scope.source.node).count(name) > 1
         ):
+            if name and isinstance(unbound := self._variable(name, scope), Var):
+                self.alike.append((unbound.name, array.name))
             self.findings.add(
                 "P206",
                 at,
@@ -551,7 +554,10 @@ class Lowering(Calls):
                 return replace(place, loc=at)
             case gast.Subscript():
                 load = self._value(node, scope)
+                if isinstance(load, Extent):
+                    self._refuse_target(node, scope)
                 if not isinstance(load, Load):
+                    assert self.findings.found
                     return None
                 if any(c.name == load.array for c in self.captures.values()):
                     self.findings.add(
@@ -730,7 +736,7 @@ class Lowering(Calls):
             "P208",
             scope.source.loc(node),
             f"a new array cannot be made from {what}",
-            "write `np.zeros(shape, dtype)` with integers or `a.shape`, and a known dtype",
+            "write `np.zeros(shape, dtype)` with integers or `a.shape`, and a dtype",
         )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from pyrev.diagnostics import Findings
 from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.source import Source, plain
+from pyrev.parse.source import Source
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(

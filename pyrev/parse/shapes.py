@@ -1,4 +1,4 @@
-"""Which rank and type each parameter has before any call, and which sizes are constants.
+"""Which rank and type each parameter has before any call, and what is a size.
 
 Rank is the number of subscripts; a parameter used in an index, a bound or a shape is an
 integer; the others are float64; annotations win. Everything here reads the IR alone.
@@ -219,7 +219,7 @@ _BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """What must be an integer: scalars and arrays by name, and expressions that are not."""
+    """What must be an integer: scalars and arrays by name, and what is a float."""
 
     names: frozenset[str]
     uses: tuple[Var | Load, ...]
@@ -234,20 +234,20 @@ def integers(block: Block) -> Integers:
     floats: list[Expr] = []
     subscripts: list[Expr] = []
 
-    def need(e: Expr) -> None:
+    def need(e: Expr, strict: bool = True) -> None:
         match e:
             case Var(name) | Load(name):
                 found.add(name)
                 uses.append(e)
             case Call("where", (_, a, b)):
-                need(a)
-                need(b)
+                need(a, strict)
+                need(b, strict)
             case Call(op, args) if op in _CARRY:
                 for arg in args:
-                    need(arg)
-            case Const(float()):
+                    need(arg, strict)
+            case Const(float()) if strict:
                 floats.append(e)
-            case Call(op) if op not in _INTEGER:
+            case Call(op) if strict and op not in _INTEGER:
                 floats.append(e)
 
     for s in walk(block):
@@ -276,7 +276,8 @@ def integers(block: Block) -> Integers:
                 continue
             if s.target_name in found:
                 done.add(k)
-                need(s.value)
+                # An element of an integer array may be cast from anything.
+                need(s.value, strict=isinstance(s.target, Var))
                 changed = True
     return Integers(frozenset(found), tuple(uses), tuple(floats), tuple(subscripts))
 
@@ -363,7 +364,7 @@ def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
 
 
 def _from_the_end(e: Expr) -> Expr:
-    """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign of the subscript is known."""
+    """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign is known."""
     if not isinstance(e, Load):
         return e
     index = list(e.index)
@@ -421,9 +422,14 @@ def _folded(block: Block, found: Mapping[str, Expr]) -> Block:
             return replace(found[e.name], loc=e.loc)
         return e
 
+    def typed(s: Stmt) -> Stmt:
+        if isinstance(s, Alloc) and s.dtype.removeprefix("like:") in found:
+            return replace(s, dtype="int64")
+        return s
+
     def drop(stmts: Block) -> Block:
         return tuple(
-            with_blocks(s, tuple(map(drop, blocks(s))))
+            typed(with_blocks(s, tuple(map(drop, blocks(s)))))
             for s in stmts
             if not (
                 isinstance(s, Assign)

@@ -1,8 +1,8 @@
 """Which text a function was compiled from, and where in it each node stands.
 
-The whole file is parsed, never a dedented snippet, so that every position is the user's
-own. A definition is found by its code object: the first line for a `def`, the columns of
-its instructions for a lambda.
+The whole file is parsed, never a dedented snippet: every position is the user's own. A
+definition is found by its code object: the first line for a `def`, the columns of its
+instructions for a lambda.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Values(Names):
     def _values(
         self, nodes: Sequence[gast.AST], scope: Scope, whole: bool = False
     ) -> list[Expr]:
-        """Operands from left to right; statements of a later one come after earlier ones.
+        """Operands from left to right, and the statements that they need.
 
         An inlined call may write what an earlier operand reads: that operand is then
         evaluated into a temporary in front of the call.
@@ -269,7 +269,7 @@ class Values(Names):
                 self.findings.add(
                     "P201",
                     scope.source.loc(node),
-                    f"`{gast.unparse(node).strip()}` is a part of the array, not an element",
+                    f"`{gast.unparse(node).strip()}` is a part of the array",
                     "write the loop over its elements" + fence.LATER,
                 )
                 return ZERO
@@ -340,7 +340,7 @@ class Values(Names):
         at = scope.source.loc(node)
         op = BOOLEAN[type(node.op)]
         first = self._value(node.values[0], scope, test=test)
-        for k, other in enumerate(node.values[1:]):
+        for other in node.values[1:]:
             with self._block() as emitted:
                 value = self._value(other, scope, test=test)
             truth = test or (_is_truth(first) and _is_truth(value))

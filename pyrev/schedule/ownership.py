@@ -31,7 +31,6 @@ from pyrev.ir import (
     Stmt,
     Var,
     all_names,
-    blocks,
     exprs,
     fresh,
     map_block,
@@ -98,6 +97,9 @@ class _Cpu(Readable):
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         """A nest that is parallel as it stands: inside, the contiguous loop goes last."""
+        scatter = self.one_scatter(loop, outer, live)
+        if scatter is not None:
+            return scatter
         inner = self.inward(loop.body, (*outer, loop), self.inside(loop, live))
         changed = replace(loop, body=self.collapsible(inner, loop, outer, live))
         proven = parallelise(changed, outer, live, self.integers)
@@ -105,6 +107,26 @@ class _Cpu(Readable):
             proven = loop
         self.report_kept(proven)
         return (proven,)
+
+    def one_scatter(
+        self, loop: For, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block | None:
+        """Rows, if the nest does nothing but increment one array; else None."""
+        region = Region((loop,), live, outer, self.integers)
+        targets = {leaf.stmt.target_name for leaf in region.leaves if _adds(leaf.stmt)}
+        if len(targets) != 1 or not all(_adds(leaf.stmt) for leaf in region.leaves):
+            return None
+        if any(region.depends(s, t) for s in region.leaves for t in region.leaves):
+            return None
+        try:
+            plan = Owners(region, region.leaves, self.used)
+            if not plan.axes or not self.enough(plan):
+                return None
+            (target,) = targets
+            found = plan.nest()
+            return self.owned(found, loop, target, outer, live, plan.sentence())
+        except Unknown:
+            return None
 
     def inside(self, loop: For, live: frozenset[str]) -> frozenset[str]:
         back = live | live_before((loop,), live)
@@ -168,7 +190,7 @@ class _Cpu(Readable):
     def walks_memory(self, loop: For) -> bool:
         """Is `loop`, of all loops in it and itself, the one with the most contiguous accesses?"""
         loops = [s for s in walk((loop,)) if isinstance(s, For)]
-        scores = {s.index: score(s.index, loop) for s in loops}
+        scores = {s.index: _score(s.index, (loop,)) for s in loops}
         best = max(scores.values())
         return scores[loop.index] == best and best > 0
 
@@ -179,33 +201,36 @@ class _Cpu(Readable):
     ) -> Block:
         assert g.target is not None
         region = Region(g.nest, live, outer, self.integers)
+        reason = "its index is not understood"
+        plan = None
         try:
             plan = Owners(region, region.leaves, self.used)
-            if plan.axes and self.enough(plan, loop):
-                found = plan.rows()
-                return self.owned(found, loop, g.target, outer, live, plan.sentence())
-        except Unknown:
-            plan = None
+            if self.enough(plan):
+                return self.owned(
+                    plan.nest(), loop, g.target, outer, live, plan.sentence()
+                )
+        except Unknown as why:
+            reason = str(why) if " " in str(why) else reason
         copies = self.copies(loop, g, outer, live)
         if copies is not None:
             return copies
-        try:
-            if plan is None:
-                raise Unknown("")
-            found = plan.rows() if plan.axes else plan.blocks()
-            return self.owned(found, loop, g.target, outer, live, plan.sentence())
-        except Unknown as why:
-            text = str(why) if " " in str(why) else "its index is not understood"
-            reason = f"two iterations may write the same element of {g.target}, {text}"
-            return self.serial(loop, outer, live, reason)
+        if plan is not None:
+            try:
+                return self.owned(
+                    plan.nest(), loop, g.target, outer, live, plan.sentence()
+                )
+            except Unknown as why:
+                reason = str(why) if " " in str(why) else reason
+        reason = f"two iterations may write the same element of {g.target}, {reason}"
+        return self.serial(loop, outer, live, reason)
 
-    def enough(self, plan: Owners, loop: For) -> bool:
+    def enough(self, plan: Owners) -> bool:
         """Are there owners for every core? If unknown: unless the sum runs over two loops."""
         if not plan.reduces:
             return True
         count = plan.count()
         known = None if count is None else self.choose(count)
-        return plan.reduces < 2 if known is None else known
+        return plan.axes != [] and plan.reduces < 2 if known is None else known
 
     def owned(
         self,
@@ -218,6 +243,10 @@ class _Cpu(Readable):
     ) -> Block:
         result: list[Stmt] = []
         for s in block:
+            if isinstance(s, If):
+                then = self.owned(s.then, loop, target, outer, live, sentence)
+                orelse = self.owned(s.orelse, loop, target, outer, live, sentence)
+                s = replace(s, then=then, orelse=orelse)
             if isinstance(s, For):
                 body = self.collapsible(s.body, s, outer, live)
                 s = parallelise(replace(s, body=body), outer, live, self.integers)
@@ -259,7 +288,7 @@ class _Cpu(Readable):
         rank = len(adds[0].target.index) if isinstance(adds[0].target, Load) else 0
         body = _renamed_target(loop.body, target, own)
         inner = replace(loop, lo=first, hi=last, body=body, reverse=False)
-        moved = self.inward((inner,), outer, frozenset({own}) | live)
+        moved = sink(inner) or self.inward((inner,), outer, frozenset({own}) | live)
         scope = set(self.used)
         index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
         part = Load(parts, (Var(chunk), *index))
@@ -335,27 +364,27 @@ class Owners:
         """How many rows there are, if the subscripts are plain loop indices."""
         leaf = self.scatter[0]
         loops = {at.loop.index: at.loop for at in leaf.loops}
-        total: Expr = ONE
-        for k in self.axes:
+        total: Expr | None = None
+        for k in self.axes or range(len(target_of(leaf).index)):
             match target_of(leaf).index[k]:
                 case Var(name) if name in loops:
-                    total = Call("*", (total, trip_count(loops[name])))
+                    trips = trip_count(loops[name])
+                    total = trips if total is None else Call("*", (total, trips))
                 case _:
                     return None
+        if total is not None and not self.axes:
+            total = Call("//", (total, Const(BLOCK)))
         return total
 
-    def rows(self) -> Block:
-        """One loop per owned subscript, then the user's, the contiguous one last."""
-        return self.nest(self.axes, None)
+    def nest(self) -> Block:
+        """One loop per owned subscript (or over blocks of the only one), then the user's.
 
-    def blocks(self) -> Block:
-        """One loop over blocks of elements, then the user's."""
-        if self.last is None:
-            raise Unknown("its index is data")
-        return self.nest([self.last], BLOCK)
-
-    def nest(self, axes: Sequence[int], size: int | None) -> Block:
+        Of the user's loops the one that walks memory comes last.
+        """
         region = self.region
+        axes, size = (self.axes, None) if self.axes else ([self.last], BLOCK)
+        if axes == [None]:
+            raise Unknown("its index is data")
         made: list[Stmt] = []
         # Statements one after the other inside a row: guard-free contiguous loops.
         timed: list[Timed] = []
@@ -371,7 +400,7 @@ class Owners:
             index = []
             for n, k in enumerate(axes):
                 cases = found[k]
-                assert cases is not None
+                assert cases is not None, leaf
                 index.append(
                     disj(
                         conj((c.when, f"t{n} = {_owner(c.term, size)}")) for c in cases
@@ -448,7 +477,7 @@ class Owners:
         free = [n for n in rest if n not in pivots]
         scores = {n: _score(loops[n].index, (leaf.stmt,)) for n in free}
         if free:
-            best = max(free, key=lambda n: (scores[n], n))
+            best = max(free, key=lambda n: (scores[n], -n))
             if scores[best] > 0:
                 rest.remove(best)
                 rest.insert(len(free) - 1, best)
@@ -499,12 +528,8 @@ def _renamed_target(block: Block, old: str, new: str) -> Block:
 # ------------------------------------------------------------------ contiguous walks
 
 
-def score(index: str, loop: For) -> int:
-    """How many accesses in `loop` walk memory with `index`, minus those that jump."""
-    return _score(index, (loop,))
-
-
 def _score(index: str, block: Sequence[Stmt]) -> int:
+    """How many accesses in `block` walk memory with `index`, minus those that jump."""
     total = 0
     for s in walk(tuple(block)):
         for top in exprs(s):
@@ -544,6 +569,47 @@ def _coefficient(index: str, e: Expr) -> int | None:
     return None if index in names(e) else 0
 
 
+def sink(nest: For) -> Block | None:
+    """A perfect nest of increments with the loop that walks memory moved innermost.
+
+    Legal because increments commute and read nothing that they write; None where the
+    nest is not of that form or nothing is to be moved.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.show import block_text
+    >>> (nest,) = parse_block('''
+    ... for x in range(n):
+    ...     for r in range(m):
+    ...         own[r] += d_out[x] * a[x + r]
+    ... ''')
+    >>> print(block_text(sink(nest)))
+    for r in range(m):
+        for x in range(n):
+            own[r] += d_out[x] * a[x + r]
+    """
+    loops = [nest]
+    while len(loops[-1].body) == 1 and isinstance(loops[-1].body[0], For):
+        loops.append(loops[-1].body[0])
+    body = loops[-1].body
+    added = {s.target_name for s in body if isinstance(s, Add)}
+    if len(loops) < 2 or not all(isinstance(s, Add) for s in body):
+        return None
+    if any(added & names(s.value) for s in body if isinstance(s, Add)):
+        return None
+    scores = [_score(loop.index, body) for loop in loops]
+    best = max(range(len(loops)), key=lambda k: (scores[k], -k))
+    if scores[best] <= 0 or best == len(loops) - 1:
+        return None
+    moved = loops[best]
+    if any(moved.index in names(e) for f in loops[best + 1 :] for e in (f.lo, f.hi)):
+        return None
+    inner: Block = (replace(moved, body=body),)
+    for k in reversed(range(len(loops))):
+        if k != best:
+            inner = (replace(loops[k], body=inner),)
+    return inner
+
+
 class _Push:
     """Runs a parallel loop inside each statement of its body: `for x` goes innermost.
 
@@ -576,17 +642,17 @@ class _Push:
 
     def crosses(self, name: str) -> bool:
         """Is scalar `name` used in more than one piece of the loop's body?"""
-        return sum(name in all_names((s,)) for s in self.pieces(self.loop.body)) > 1
+        return sum(name in all_names(p) for p in self.pieces(self.loop.body)) > 1
 
-    def pieces(self, block: Block) -> Block:
-        """The statements that will each get a loop of their own (adjacent ones share)."""
-        found: list[Stmt] = []
+    def pieces(self, block: Block) -> list[Block]:
+        """The runs of statements that will each get a loop of their own."""
+        found: list[Block] = [()]
         for s in block:
             if isinstance(s, For) and not self.stays(s):
-                found += self.pieces(s.body)
+                found += [*self.pieces(s.body), ()]
             else:
-                found.append(s)
-        return tuple(found)
+                found[-1] = (*found[-1], s)
+        return [p for p in found if p]
 
     def stays(self, inner: For) -> bool:
         """Must `inner` stay inside one iteration: do its bounds depend on it?"""
@@ -628,8 +694,9 @@ class _Push:
         return map_block(block, element)
 
 
+def _adds(s: Stmt) -> bool:
+    return isinstance(s, Add) and isinstance(s.target, Load)
+
+
 def _sets_scalar(s: Stmt) -> bool:
     return isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
-
-
-__all__ = ["BLOCK", "CHUNKS", "ENOUGH", "Owners", "blocks", "schedule_cpu", "score"]

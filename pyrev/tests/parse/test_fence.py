@@ -1,4 +1,4 @@
-"""The fence knows every kind of node: it is allowed by name or refused with a remedy."""
+"""Every refused kind of node has a reason and a remedy, wherever it stands."""
 
 from __future__ import annotations
 

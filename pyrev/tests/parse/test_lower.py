@@ -44,7 +44,7 @@ def agrees(text: str, *args: Any) -> None:
     got, mine = run(f, *args)
     assert type(got) is type(expected)
     np.testing.assert_array_equal(got, expected)
-    for a, b in zip(mine, plain):
+    for a, b in zip(mine, plain, strict=True):
         np.testing.assert_array_equal(a, b)
 
 

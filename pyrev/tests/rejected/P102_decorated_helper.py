@@ -12,4 +12,4 @@ def f(x):
 # P102_decorated_helper.py:5:6: P102 this statement is outside the language
 #    5 |     @lru_cache
 #      |      ^^^^^^^^^ `g` is decorated inside a function
-#   help: define it at the top of the module, or leave the decorator out
+#   help: define it at the top of the module, or without the decorator

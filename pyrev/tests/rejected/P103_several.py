@@ -39,7 +39,7 @@ def f(x, y):
 #
 # P103_several.py:13:9: P201 whole-array operations are not supported yet
 #   13 |         y[1:] = [v for v in x]
-#      |         ^^^^^ `y[1:]` is a part of the array, not an element
+#      |         ^^^^^ `y[1:]` is a part of the array
 #   help: write the loop over its elements; this comes in a later version
 #
 # P103_several.py:13:17: P106 this kind of value is outside the language

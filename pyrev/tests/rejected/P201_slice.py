@@ -4,10 +4,10 @@ def f(u, v):
 
 # P201_slice.py:2:5: P201 whole-array operations are not supported yet
 #    2 |     u[1:-1] = v[2:]
-#      |     ^^^^^^^ `u[1:-1]` is a part of the array, not an element
+#      |     ^^^^^^^ `u[1:-1]` is a part of the array
 #   help: write the loop over its elements; this comes in a later version
 #
 # P201_slice.py:2:15: P201 whole-array operations are not supported yet
 #    2 |     u[1:-1] = v[2:]
-#      |               ^^^^^ `v[2:]` is a part of the array, not an element
+#      |               ^^^^^ `v[2:]` is a part of the array
 #   help: write the loop over its elements; this comes in a later version

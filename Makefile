@@ -1,0 +1,32 @@
+# Each target makes the virtual environment it needs; override PYTHON and VENV to choose.
+PYTHON ?= $(shell for v in 3.14 3.13 3.12 3.11; do python$$v -c '' 2>/dev/null && echo python$$v && exit; done; echo python3)
+VENV ?= .venv
+BIN = $(VENV)/bin
+TESTS ?=
+
+.PHONY: help deblur test check golden bench
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
+
+deblur: $(VENV)/.examples  ## run the main job: blind deblurring of a photograph, figure in deblur.png
+	$(BIN)/python -m pyrev.examples.deblur
+
+test: $(VENV)/.test  ## run the tests
+	$(BIN)/python -m pytest $(TESTS)
+
+check: $(VENV)/.test  ## what CI runs: lint, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest $(TESTS)
+
+golden: $(VENV)/.test  ## rewrite the golden files; `git diff` is the review
+	$(BIN)/python -m pytest --update-golden
+
+bench: $(VENV)/.bench  ## time pyrev against the peers that are installed
+	$(BIN)/python benchmarks/run.py
+
+$(VENV)/.%: setup.cfg pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@

@@ -1,0 +1,75 @@
+"""pyrev on the CPU: the plain loops of `loops.py`, differentiated and run by Numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import loops
+import pyrev
+
+Inputs = dict[str, Any]
+Step = Callable[[], Inputs]
+
+
+def filled(
+    loop: Callable[..., Any], like: np.ndarray, given: Inputs, outs: dict[str, str]
+) -> Step:
+    """A workload that fills `out` from `given`, pulled back from the cotangent `go`."""
+    function = pyrev.differentiable(loop)
+    wrt = tuple(outs)
+    go = given.pop("go")
+
+    def step() -> Inputs:
+        out = np.zeros_like(like)
+        _, pullback = pyrev.vjp(function, **given, out=out, wrt=wrt)
+        gradients = pullback(out=go)
+        return {"out": out} | {outs[name]: gradients[name] for name in wrt}
+
+    return step
+
+
+def conv2d(i: Inputs) -> Step:
+    return filled(loops.conv2d, i["go"], i, {"x": "d_input", "w": "d_w"})
+
+
+def dilconv(i: Inputs) -> Step:
+    return filled(loops.dilconv, i["go"], i, {"x": "d_input", "w": "d_w"})
+
+
+def heat3d(i: Inputs) -> Step:
+    return filled(loops.heat3d, i["go"], i, {"u": "d_u", "a": "d_a"})
+
+
+def rd2d(i: Inputs) -> Step:
+    given = {"u0": i["u0"], "a": i["a"], "steps": int(i["T"]), "go": i["go"]}
+    return filled(loops.rd2d, i["go"], given, {"u0": "d_u0", "a": "d_a"})
+
+
+def hmlstm(i: Inputs) -> Step:
+    return filled(loops.hmlstm, i["go"], i, {name: f"d_{name}" for name in "cfig"})
+
+
+def flownet(i: Inputs) -> Step:
+    return filled(loops.flownet, i["go"], i, {"x": "d_input", "flow": "d_flow"})
+
+
+def ckpt1x5(i: Inputs) -> Step:
+    gradient = pyrev.grad(loops.ckpt, wrt="x")
+    return lambda: {"d_input": gradient(i["x"], i["k"], i["target"])}
+
+
+ckpt3x5 = ckpt1x5
+
+
+def gmm(i: Inputs) -> Step:
+    names = ("alpha", "mean", "icf")
+    gradient = pyrev.value_and_grad(loops.gmm, wrt=names)
+
+    def step() -> Inputs:
+        loss, gradients = gradient(**i)
+        return {"loss": np.asarray(loss)} | {f"d_{n}": gradients[n] for n in names}
+
+    return step

@@ -1,0 +1,283 @@
+"""Interleaved benchmark of forward + backward.
+
+    python benchmarks/run.py [-w conv2d,heat3d] [-p pyrev_cpu,numba_scatter] [-o out.json]
+
+Every peer is a process of its own (own thread pool); the driver asks them in turn for
+one forward + backward, so that noise hits all alike. A peer is a Python file with one
+function per workload, `def conv2d(inputs): ... return step`, where `step()` runs
+forward + backward once and returns the arrays that the workload names in OUT. Their
+gradients are compared with a float64 reference: PyTorch's where it is installed, else
+the scatter loops of `peers/numba_scatter.py` in float64. A peer that does not import is
+left out, and said so; `pip install -r benchmarks/requirements.txt` brings them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import workloads  # noqa: E402
+
+CACHE = Path(tempfile.gettempdir()) / "loop-adjoint-bench"
+PEERS = (
+    "pyrev_cpu",
+    "numba_scatter",
+    "numba_hand",
+    "numba_simd",
+    "halide_li2018",
+    "halide_hand",
+    "halide_mullapudi2016",
+    "torch_eager",
+    "torch_compile",
+    "warp_cpu",
+    "taichi_cpu",
+    "jax_cpu",
+)
+"""In the order of the table; halide_adams2019 found no schedule in 200 s: by name only."""
+BASELINE = "numba_scatter"
+THREADS = "2"
+
+
+class Peer:
+    """A worker process, and what it answered."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.times: list[float] = []
+        self.first = 0.0
+        self.ok = True
+        threads = dict.fromkeys(
+            ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "HL_NUM_THREADS"), THREADS
+        )
+        with open(CACHE / f"{Path(name).name}.log", "a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(HERE / "worker.py"), name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env={**os.environ, **threads, "PYTHONUNBUFFERED": "1"},
+            )
+        self.imported = self.read()
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {"ok": False, "error": "process died"}
+
+    def ask(self, **command: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return {"ok": False, "error": "process died"}
+        return self.read()
+
+    def quit(self) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.wait(30)
+
+    def wants_another(self, rounds: int) -> bool:
+        """Slow peers are timed three times."""
+        slow = bool(self.times) and self.times[-1] > 2
+        return self.ok and len(self.times) < (min(3, rounds) if slow else rounds)
+
+
+def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
+    """L2 error relative to the reference."""
+    found = np.asarray(found, np.float64).ravel()
+    expected = np.asarray(expected, np.float64).ravel()
+    if found.shape != expected.shape:
+        return float("inf")
+    scale = float(np.linalg.norm(expected)) + 1e-30
+    return float(np.linalg.norm(found - expected)) / scale
+
+
+def compute_reference(workload: str, small: bool, path: Path) -> bool:
+    """Write the float64 reference of a workload; False where nobody can compute it."""
+    module = workloads.load(workload)
+    if importlib.util.find_spec("torch") is not None:
+        results = module.reference(module.inputs(small))
+    else:
+        from peers import numba_scatter
+
+        make = getattr(numba_scatter, workload, None)
+        if make is None:
+            return False
+        inputs = module.inputs(small)
+        results = make({k: np.asarray(v, np.float64) for k, v in inputs.items()})()
+    np.savez(path, **{k: np.asarray(v, np.float64) for k, v in results.items()})
+    return True
+
+
+def reference(workload: str, small: bool) -> dict[str, np.ndarray] | None:
+    """The reference, computed once (in a process of its own: it needs much memory)."""
+    path = CACHE / f"reference_{workload}_{'small' if small else 'full'}.npz"
+    if not path.exists():
+        arguments = [workload, "small" if small else "full", str(path)]
+        subprocess.run([sys.executable, __file__, "--reference", *arguments], check=True)
+    if not path.exists():
+        return None
+    with np.load(path) as saved:
+        return {name: saved[name] for name in saved.files}
+
+
+def prepared(
+    name: str, workload: str, options: argparse.Namespace, expected: Any, row: Any
+) -> Peer | None:
+    """A peer that ran the workload once and was checked; None if it cannot."""
+    peer = Peer(name)
+    if not peer.imported["ok"]:
+        print(f"{workload:9s} {name:20s} left out: {peer.imported['error']}", flush=True)
+        peer.process.wait(30)
+        return None
+    dump = CACHE / f"results_{Path(name).name}.npz"
+    answer = peer.ask(
+        do="prepare", workload=workload, small=options.small, dump=str(dump)
+    )
+    if not answer["ok"]:
+        if answer["error"] != "not implemented":
+            row[name] = {"error": answer["error"]}
+            print(f"{workload:9s} {name:20s} {answer['error']}", flush=True)
+        peer.quit()
+        return None
+    module = workloads.load(workload)
+    errors: dict[str, float] = {}
+    if expected is not None:
+        with np.load(dump) as found:
+            errors = {k: relative_error(found[k], expected[k]) for k in module.OUT}
+    dump.unlink()
+    right = all(error < module.TOL for error in errors.values())
+    verdict = "unchecked" if expected is None else "right" if right else "WRONG"
+    row[name] = {"first_s": answer["first_s"], "mb": answer["mb"], "errors": errors}
+    row[name]["verdict"] = verdict
+    print(
+        f"{workload:9s} {name:20s} first {answer['first_s']:7.2f} s"
+        f"  memory +{answer['mb']:6.0f} MB  {verdict} "
+        + " ".join(f"{k}:{v:.1e}" for k, v in errors.items())
+        + f" {answer['note']}",
+        flush=True,
+    )
+    peer.first = answer["first_s"]
+    return peer
+
+
+def time_workload(
+    workload: str, names: list[str], options: argparse.Namespace
+) -> dict[str, Any]:
+    """One row of the table."""
+    row: dict[str, Any] = {}
+    expected = reference(workload, options.small)
+    candidates = [prepared(n, workload, options, expected, row) for n in names]
+    peers = [peer for peer in candidates if peer is not None]
+    del expected
+    start = time.monotonic()
+    for round_ in range(options.rounds + 1):
+        for peer in peers:
+            if not peer.wants_another(options.rounds) or (
+                round_ == 0 and peer.first > 10
+            ):
+                continue
+            time.sleep(0.003)
+            answer = peer.ask(do="run")
+            peer.ok = answer["ok"]
+            if peer.ok and round_ > 0:  # the first round warms up
+                peer.times.append(answer["s"])
+        if time.monotonic() - start > options.budget and round_ >= min(
+            7, options.rounds
+        ):
+            break
+    for peer in peers:
+        peer.quit()
+        if peer.times:
+            times = [1e3 * t for t in sorted(peer.times)]
+            median = statistics.median(times)
+            row[peer.name] |= {"median_ms": median, "min_ms": times[0]}
+            print(
+                f"   {workload:9s} {peer.name:20s} median {median:9.2f} ms"
+                f"  min {times[0]:9.2f}  max {times[-1]:9.2f}",
+                flush=True,
+            )
+    print(f"   {workload} load average {os.getloadavg()[0]:.2f}", flush=True)
+    return row
+
+
+def table(results: dict[str, Any], names: list[str]) -> str:
+    """Medians in ms as Markdown; `!` marks a wrong gradient, `x` times the baseline."""
+    shown = [n for n in names if any("median_ms" in r.get(n, {}) for r in results.values())]
+    lines = [f"| workload (ms) | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
+    for workload, row in results.items():
+        base = row.get(BASELINE, {}).get("median_ms")
+        cells = []
+        for name in shown:
+            median = row.get(name, {}).get("median_ms")
+            if median is None:
+                cells.append("-")
+                continue
+            wrong = "!" if row[name]["verdict"] == "WRONG" else ""
+            ratio = f" ({base / median:.1f}x)" if base and name != BASELINE else ""
+            cells.append(f"{median:.1f}{wrong}{ratio}")
+        lines.append(f"| {workload} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").split("\n")[0],
+        epilog=f"peers: {', '.join(PEERS)}; workloads: {', '.join(workloads.ALL)}",
+    )
+    parser.add_argument("-w", "--workloads", help="comma separated (default: all)")
+    parser.add_argument("-p", "--peers", help="comma separated (default: all)")
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="FILE", help="one from outside"
+    )
+    parser.add_argument("-n", "--rounds", type=int, default=7, help="timed rounds")
+    parser.add_argument("--small", action="store_true", help="tiny sizes, as a check")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=120.0,
+        help="seconds for one workload, after at least 7 rounds (default 120)",
+    )
+    parser.add_argument("-o", "--output", type=Path, help="results as JSON")
+    parser.add_argument("--reference", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    CACHE.mkdir(exist_ok=True)
+    if options.reference:
+        workload, size, path = options.reference
+        compute_reference(workload, size == "small", Path(path))
+        return 0
+    names = options.peers.split(",") if options.peers else list(PEERS)
+    names += [str(Path(file).resolve()) for file in options.peer]
+    chosen = options.workloads.split(",") if options.workloads else workloads.ALL
+    results: dict[str, Any] = {}
+    for workload in chosen:
+        results[workload] = time_workload(workload, names, options)
+        if options.output:
+            options.output.write_text(json.dumps(results, indent=1) + "\n")
+    print(table(results, names))
+    wrong = any(p.get("verdict") == "WRONG" for r in results.values() for p in r.values())
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
