@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, check_writes, kinds, wrt_names
+from pyrev.arguments import Kind, bind, check_writes, wrt_names
 from pyrev.derivative import Derivative, Primal, TangentSource
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
@@ -168,11 +168,12 @@ class Call:
         self, f: Differentiable, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
         self.f = f
-        parsed = f._parsed
+        f._units.refresh()
+        parsed = f._units.parsed
         values = bind(f.python.__name__, parsed.signature, args, kwargs)
         self.visible = tuple(values)
         self.values = values | {c.name: c.read() for c in parsed.captured}
-        self.kinds: dict[str, Kind] = kinds(parsed.program, self.values)
+        self.kinds: dict[str, Kind] = f._units.kinds(self.values)
 
     def check(self) -> None:
         """Everything about the arguments that can be refused before anything is written."""
@@ -269,6 +270,8 @@ class Pullback:
             kind = self._kinds[name]
             if kind.rank == 0:
                 gradient = _like_scalar(gradient, self._inputs[name])
+            else:  # NumPy's zeros_like keeps the order of what it is like
+                gradient = np.ascontiguousarray(gradient)
             if name in buffers:
                 buffers[name] += gradient
                 gradient = buffers[name]

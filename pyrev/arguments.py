@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from pyrev.diagnostics import ArgumentError
-from pyrev.ir import Program
+from pyrev.ir import (
+    Alloc,
+    Extent,
+    Load,
+    Program,
+    Var,
+    exprs,
+    walk,
+    walk_expr,
+    written,
+)
 
 FLOATS = ("float32", "float64")
 DTYPES = frozenset(
@@ -90,27 +100,77 @@ def bind(
     return dict(bound.arguments)
 
 
-def kinds(program: Program, values: Mapping[str, Any]) -> dict[str, Kind]:
-    """The kind of every argument, each checked against what the function does with it.
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a function does with a parameter, before any call.
 
-    `program` is the function before any call: a parameter that it uses as an index, a
-    bound or a size has an integer dtype there.
+    `ranks` are the numbers of subscripts it is used with (0 as a number; measuring it is
+    no use), `least` the axes that are measured, `integer` whether it is an index, a bound
+    or a size.
     """
+
+    name: str
+    ranks: frozenset[int]
+    least: int
+    integer: bool
+
+
+def expectations(program: Program) -> tuple[Expected, ...]:
+    """What `program` does with each of its parameters."""
+    ranks: dict[str, set[int]] = {p.name: set() for p in program.params}
+    least = {p.name: 0 for p in program.params}
+    own = {p.name: p.rank for p in program.params}
+    for stmt in walk(program.body):
+        for name in written((stmt,)) & set(own):
+            ranks[name].add(own[name])
+        if isinstance(stmt, Alloc) and stmt.source in own:
+            ranks[stmt.source].add(own[stmt.source])
+        for top in exprs(stmt):
+            for e in walk_expr(top):
+                match e:
+                    case Var(name) if name in own:
+                        ranks[name].add(own[name])
+                    case Load(name, index) if name in own:
+                        ranks[name].add(len(index))
+                    case Extent(name, axis) if name in own:
+                        least[name] = max(least[name], axis + 1)
+    return tuple(
+        Expected(p.name, frozenset(ranks[p.name]), least[p.name], not p.is_float)
+        for p in program.params
+    )
+
+
+def kinds(
+    function: str, expected: Sequence[Expected], values: Mapping[str, Any]
+) -> dict[str, Kind]:
+    """The kind of every argument, each checked against what the function does with it."""
     found = {}
-    for p in program.params:
-        kind = found[p.name] = kind_of(p.name, values[p.name])
-        if kind.rank != p.rank:
-            have = f"{kind.rank} axes" if kind.rank else "none (it is a number)"
-            want = f"{p.rank} subscript{'s' * (p.rank != 1)}" if p.rank else "a number"
+    for e in expected:
+        kind = found[e.name] = kind_of(e.name, values[e.name])
+        if e.ranks and kind.rank not in e.ranks:
+            have = "it is a number" if not kind.rank else f"it has {_axes(kind.rank)}"
+            rank = min(e.ranks)
+            want = f"with {_count(rank, 'subscript')}" if rank else "as a number"
+            raise ArgumentError(f"{function}(): `{e.name}` is used {want}, but {have}")
+        if kind.rank < e.least:
             raise ArgumentError(
-                f"{program.name}(): `{p.name}` is used with {want}, but has {have}"
+                f"{function}(): `{e.name}.shape[{e.least - 1}]` is used, but `{e.name}`"
+                f" has {_axes(kind.rank)}"
             )
-        if not p.is_float and kind.is_float:
+        if e.integer and kind.is_float:
             raise ArgumentError(
-                f"{program.name}(): `{p.name}` is used as an index, a bound or a size,"
-                f" but has dtype {kind.dtype}; pass integers"
+                f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
+                f" has dtype {kind.dtype}; pass integers"
             )
     return found
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"
+
+
+def _axes(rank: int) -> str:
+    return "1 axis" if rank == 1 else f"{rank} axes"
 
 
 def check_writes(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pyrev.arguments import bind, kinds, wrt_names
+from pyrev.arguments import bind, wrt_names
 from pyrev.diagnostics import ArgumentError
 from pyrev.explain import Report, report
 from pyrev.ir import For, walk
@@ -77,7 +77,7 @@ class Derivative(_Source):
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        found = kinds(self._units.program, values)
+        found = self._units.kinds(values)
         return self._units.adjoint(target, found, self._names(found), values)
 
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ class Derivative(_Source):
         values = bind(default.program.name, signature, args, kw)
         values |= {c.name: c.read() for c in units.parsed.captured}
         primal = {p.name: values[p.name] for p in units.program.params}
-        found = kinds(units.program, primal)
+        found = units.kinds(primal)
         units.check_bounds(found, primal)
         unit = units.adjoint(self._target, found, self._names(found), primal)
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
@@ -122,13 +122,13 @@ class Primal(_Source):
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        return self._units.primal(target, kinds(self._units.program, values), values)
+        return self._units.primal(target, self._units.kinds(values), values)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        found = kinds(self._units.program, values)
+        found = self._units.kinds(values)
         self._units.check_bounds(found, values)
         unit = self._units.primal(self._target, found, values)
         raw = unit.call([values[p] for p in unit.params])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.adjoint.activity import returned, written_arrays
-from pyrev.arguments import Kind
+from pyrev.arguments import Kind, expectations, kinds
 from pyrev.emit.load import load
 from pyrev.emit.python import emit_python
 from pyrev.ir import Load, Program, Var, exprs, walk, walk_expr
@@ -101,6 +101,7 @@ class Units:
         self.parsed = parsed
         self.program = parsed.program
         self.written = written_arrays(parsed.program)
+        self.expected = expectations(parsed.program)
         self._made: dict[Any, Any] = {}
 
     @property
@@ -120,6 +121,10 @@ class Units:
         if not all(one.current() for one in self.parsed.inlined):
             with self._lock:
                 self._reset(parse(self.parsed.function))
+
+    def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
+        """The kinds of these arguments; `ArgumentError` if they do not fit."""
+        return kinds(self.program.name, self.expected, values)
 
     # ---------------------------------------------------------------- variants
 

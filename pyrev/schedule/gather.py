@@ -108,9 +108,11 @@ def _gather(
     region: Region, scatter: Sequence[Leaf], taken: frozenset[str]
 ) -> tuple[Gathered, ...]:
     parts: list[Part] = []
-    for leaf in scatter:
-        parts += _parts(region, leaf, len(parts))
     found = axes(region, scatter)
+    if not found:
+        raise NoGather("its index is data")
+    for leaf in scatter:
+        parts += _parts(region, leaf, found, len(parts))
     fused = _together(region, parts, found, taken)
     if len(parts) == 1 or _uniform(parts):
         return (fused,)
@@ -162,13 +164,13 @@ def axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
     return tuple(known or ())
 
 
-def _parts(region: Region, leaf: Leaf, first: int) -> list[Part]:
+def _parts(
+    region: Region, leaf: Leaf, affine: Sequence[int], first: int
+) -> list[Part]:
     if not region.exact(leaf):
         raise NoGather("a loop bound is data")
-    affine = axes(region, [leaf])
     found = region.subscripts(leaf, _access(leaf), "i")
-    if not affine or found is None:
-        raise NoGather("its index is data")
+    assert found is not None
     index = [
         disj(conj((c.when, f"t{n} = {c.term}")) for c in found[k] or ())
         for n, k in enumerate(affine)
