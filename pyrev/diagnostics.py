@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "P208": "the shape or type of a new array is not understood",
     "P209": "this attribute is outside the language",
     "P210": "an index, a bound or a size must be an integer",
+    "P303": "a value that the gradient needs cannot be recorded",
 }
 
 
@@ -87,6 +88,9 @@ class UnsupportedError(PyrevError):
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
         super().__init__("\n\n".join(map(str, self.findings)))
+
+    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
+        return type(self), (self.findings,)
 
 
 class ArgumentError(PyrevError, ValueError, TypeError):

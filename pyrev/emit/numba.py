@@ -379,7 +379,7 @@ class _Module:
     # ---------------------------------------------------------------- blocks
 
     def loops(self, block: Block, mode: _Mode) -> list[ast.stmt]:
-        """A block with parallel loops and new arrays in it; between them are regions."""
+        """A block with parallel loops and new arrays in it, and the regions between."""
         out: list[ast.stmt] = []
         run: list[Stmt] = []
 

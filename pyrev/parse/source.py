@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -70,18 +71,23 @@ def read(f: FunctionType) -> Source:
             "define it in a file, a notebook cell or with a `linecache` entry",
         )
     try:
-        tree, bodies = _parse(code.co_filename, lines)
+        tree, codes = _parse(code.co_filename, lines)
     except SyntaxError:
         raise _changed(f, at) from None
-    is_lambda = code.co_name == "<lambda>"
+    kind = (
+        ast.Lambda
+        if code.co_name == "<lambda>"
+        else (ast.FunctionDef, ast.AsyncFunctionDef)
+    )
     candidates = [
         node
-        for node in bodies.get(code.co_firstlineno, ())
-        if (isinstance(node, ast.Lambda) if is_lambda else _name(node) == code.co_name)
+        for node in _starting(tree, code.co_firstlineno)
+        if isinstance(node, kind) and getattr(node, "name", "<lambda>") == code.co_name
     ]
     if len(candidates) > 1:
         candidates = [node for node in candidates if _covers(code, node)]
-    if not candidates or not _matches(code, tree, code.co_filename):
+    same = codes.get((code.co_name, code.co_firstlineno), ())
+    if len(candidates) != 1 or not any(_equal(code, other) for other in same):
         raise _changed(f, at)
     node = gast.ast_to_gast(candidates[0])
     return Source(code.co_filename, lines, node)
@@ -90,34 +96,32 @@ def read(f: FunctionType) -> Source:
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def _name(node: _Definition) -> str:
-    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
-
-
 @lru_cache(maxsize=64)
 def _parse(
     file: str, lines: tuple[str, ...]
-) -> tuple[ast.Module, dict[int, list[_Definition]]]:
+) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
+    """A file's tree, and the code it compiles to by name and first line."""
     tree = ast.parse("".join(lines), file)
-    found: dict[int, list[_Definition]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([d.lineno for d in node.decorator_list] + [node.lineno])
-            found.setdefault(first, []).append(node)
-        elif isinstance(node, ast.Lambda):
-            found.setdefault(node.lineno, []).append(node)
-    return tree, found
-
-
-@lru_cache(maxsize=64)
-def _codes(file: str, text: str) -> dict[tuple[str, int], list[CodeType]]:
     found: dict[tuple[str, int], list[CodeType]] = {}
-    stack = [compile(text, file, "exec", dont_inherit=True)]
+    stack = [compile(tree, file, "exec", dont_inherit=True)]
     while stack:
         code = stack.pop()
         found.setdefault((code.co_name, code.co_firstlineno), []).append(code)
         stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
-    return found
+    return tree, found
+
+
+def _starting(tree: ast.AST, line: int) -> Iterator[_Definition]:
+    """The definitions whose code begins on `line`, decorators included."""
+    for node in ast.iter_child_nodes(tree):
+        first = getattr(node, "lineno", line)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            first = min([first, *(d.lineno for d in node.decorator_list)])
+        if not first <= line <= (getattr(node, "end_lineno", None) or line):
+            continue
+        if first == line and isinstance(node, _Definition):
+            yield node
+        yield from _starting(node, line)
 
 
 def _covers(code: CodeType, node: _Definition) -> bool:
@@ -137,16 +141,13 @@ def _covers(code: CodeType, node: _Definition) -> bool:
     )
 
 
-def _matches(code: CodeType, tree: ast.Module, file: str) -> bool:
+def _equal(code: CodeType, other: CodeType) -> bool:
     """Whether the text still compiles to the code that runs."""
-    text = "".join(linecache.getlines(file))
-    same = _codes(file, text).get((code.co_name, code.co_firstlineno), [])
-    return any(
+    return (
         other.co_code == code.co_code
         and other.co_names == code.co_names
         and other.co_varnames == code.co_varnames
         and _constants(other) == _constants(code)
-        for other in same
     )
 
 

@@ -44,6 +44,7 @@ from pyrev.poly import (
     relaxed,
     tidy,
 )
+from pyrev.schedule.verify import debugging, same_instances, writes_agree
 
 FRESH = ("u", "v", "w", "p", "q")
 BOX = "B"  # a statement that does nothing, in every element of a box
@@ -72,10 +73,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Gathered:
-    """Loops for a scatter, and for each new index the equation that defines it."""
+    """Loops for a scatter, and for each new index the equation that defines it.
+
+    `skeleton` is the same loops with a marker for each statement, for the checks.
+    """
 
     block: Block
     equations: tuple[str, ...]
+    skeleton: Block
 
 
 def gather(
@@ -115,12 +120,22 @@ def _gather(
         parts += _parts(region, leaf, found, len(parts))
     fused = _together(region, parts, found, taken)
     if len(parts) == 1 or _uniform(parts):
-        return (fused,)
+        return _checked((fused,), region, parts)
     apart = tuple(_together(region, [p], found, taken) for p in parts)
     choice = min((fused,), apart, key=lambda gs: sum(_length(g.block) for g in gs))
     if sum(1 for g in choice for _ in walk(g.block)) > LONGEST:
         raise NoGather(TOO_LONG)
-    return choice
+    return _checked(choice, region, parts)
+
+
+def _checked(
+    found: tuple[Gathered, ...], region: Region, parts: Sequence[Part]
+) -> tuple[Gathered, ...]:
+    if debugging():
+        skeleton = tuple(s for g in found for s in g.skeleton)
+        right = same_instances(skeleton, region, {p.name: p.leaf for p in parts})
+        assert right, "generated loops do not run the original instances"
+    return found
 
 
 def _length(block: Block) -> int:
@@ -169,6 +184,8 @@ def _parts(
 ) -> list[Part]:
     if not region.exact(leaf):
         raise NoGather("a loop bound is data")
+    if region.private_depth(leaf, _target(leaf).array):
+        raise NoGather("it is made anew in each iteration")
     found = region.subscripts(leaf, _access(leaf), "i")
     assert found is not None
     index = [
@@ -257,16 +274,40 @@ def _together(
         timed.append(_nothing(whole, depth, width - len(parts[0].kept)))
         names[BOX] = names[parts[0].name]
 
-    def leaf(instance: Instance) -> Block:
-        if instance.name == BOX:
-            return ()
-        return _instance(region, by_name[instance.name], axes, instance)
-
     outer = tuple(f.index for f in region.outer)
-    block = generate(space, timed, names, leaf, outer)
+    skeleton = generate(space, timed, names, _marker, outer)
+    claims = {
+        p.name: (p.leaf, tuple(_target(p.leaf).index[k] for k in axes)) for p in parts
+    }
+    if not writes_agree(skeleton, region, claims):
+        raise NoGather("and no proof was found that its gather writes the same ones")
+
+    def filled(stmts: Block) -> Block:
+        result: list[Stmt] = []
+        for s in stmts:
+            match s:
+                case For():
+                    result.append(replace(s, body=filled(s.body)))
+                case If():
+                    then, orelse = filled(s.then), filled(s.orelse)
+                    result.append(replace(s, then=then, orelse=orelse))
+                case Assign(Load(name, args), Load(_, target)):
+                    instance = Instance(name, args, target)
+                    result += _instance(region, by_name[name], axes, instance)
+        return tuple(result)
+
+    block = filled(skeleton)
     if sum(1 for _ in walk(block)) > LONGEST:
         raise NoGather(TOO_LONG)
-    return Gathered(_merge_tests(block), equations)
+    return Gathered(_merge_tests(block), equations, skeleton)
+
+
+def _marker(instance: Instance) -> Block:
+    """The instance as ``statement[variables] = element[subscripts]``."""
+    if instance.name == BOX:
+        return ()
+    here, element = Load(instance.name, instance.args), Load("", instance.target)
+    return (Assign(here, element),)
 
 
 def _nothing(domain: str, rank: int, rest: int) -> Timed:

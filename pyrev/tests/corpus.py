@@ -110,6 +110,7 @@ def case(
 
 GATHER = ("gather",)
 OWNED = ("gather", "owner", "kept")
+EDGES = ("gather", "reduction")  # a clamped edge sums onto one element
 SMALL = ("reduction", "kept", "gather", "owner")
 
 # ---------------------------------------------------------------- the paper's cases
@@ -307,7 +308,7 @@ case(
     "out",
     wide=(2,),
     real=5,
-    kinds={"d_image": GATHER, "d_weights": SMALL},
+    kinds={"d_image": OWNED, "d_weights": SMALL},
     paper=True,
     heavy=True,
 )
@@ -336,7 +337,7 @@ case(
     "out",
     wide=(2,),
     real=4,
-    kinds={"d_volume": GATHER, "d_kernel": SMALL},
+    kinds={"d_volume": OWNED, "d_kernel": SMALL},
     paper=True,
     heavy=True,
 )
@@ -600,7 +601,7 @@ case(
     least=1,
     wide=(5,),
     catalogue=(15,),
-    kinds={"d_a": GATHER},
+    kinds={"d_a": EDGES},
 )
 
 
@@ -616,7 +617,7 @@ case(
     "out",
     wide=(5,),
     catalogue=(16,),
-    kinds={"d_a": GATHER},
+    kinds={"d_a": OWNED},
 )
 
 
@@ -820,7 +821,7 @@ case(
     wide=(4, 8),
     real=41,
     catalogue=(26,),
-    kinds={"d_a": GATHER},
+    kinds={"d_a": OWNED},
 )
 
 
@@ -987,7 +988,7 @@ case(
     wide=(2,),
     real=3,
     catalogue=(36,),
-    kinds={"d_a": GATHER, "d_b": SMALL},
+    kinds={"d_a": OWNED, "d_b": SMALL},
     heavy=True,
 )
 
@@ -2182,7 +2183,7 @@ case(
     lambda n, m: dict(a=m(2 * n, 2 * n), out=m(n, n)),
     "out",
     real=5,
-    kinds={"d_a": GATHER},
+    kinds={"d_a": OWNED},
 )
 
 
@@ -2250,7 +2251,7 @@ case(
     interleaved_channels,
     lambda n, m: dict(flat=m(3 * n), out=m(n)),
     "out",
-    kinds={"d_flat": GATHER},
+    kinds={"d_flat": OWNED},
 )
 
 

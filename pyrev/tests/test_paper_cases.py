@@ -40,11 +40,18 @@ ACCEPTED = [e.name for e in ENTRIES if not e.deferred]
 
 
 def adjoint_call(entry: Entry, size: int) -> list[Any]:
-    """Arguments for the adjoint: the primal's, then a cotangent per output."""
+    """Arguments for the adjoint's text: the primal's, cotangents, captured values."""
     rng = generator(entry, size)
     arguments = entry.make(size, np.float64, rng)
     weights = draw_cotangents(run(entry.function, arguments, entry.outputs), rng)
-    return [*arguments.values(), *weights.written.values(), *weights.returned]
+    captured = differentiable(entry.name)._units.parsed.captured
+    hidden = [one.read() for one in captured]
+    return [
+        *arguments.values(),
+        *weights.written.values(),
+        *weights.returned,
+        *hidden,
+    ]
 
 
 def differentiable(name: str, target: str = "python") -> Any:

@@ -447,6 +447,20 @@ for x in reversed(range(n)):
         below="n",
     ),
     Scatter(
+        "data_in_one_subscript",
+        """
+for i in reversed(range(-2, 2)):
+    d_m[index[i + 2], n + 1 - i] += d_w[i + 2]
+    d_m[n + 1 - i, max(min(i, n - 1), 0)] += d_w[i + 2]
+""",
+        {"d_m": "n + 4, n + 4", "d_w": "4", "index": "4"},
+        ("d_m",),
+        n=(1, 2, 3),
+        m=(1,),
+        integer=("index",),
+        below="n",
+    ),
+    Scatter(
         "scalars",
         """
 for x in reversed(range(1, n - 1)):
