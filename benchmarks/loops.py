@@ -85,7 +85,8 @@ def dilconv(x, w, out):
                         for c in range(w.shape[2]):
                             for k in range(w.shape[3]):
                                 out[n, a, b, k] += (
-                                    x[n, 3 * a + 2 * j, 3 * b + 2 * i, c] * w[j, i, c, k]
+                                    x[n, 3 * a + 2 * j, 3 * b + 2 * i, c]
+                                    * w[j, i, c, k]
                                 )
 
 

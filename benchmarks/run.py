@@ -134,7 +134,9 @@ def reference(workload: str, small: bool) -> dict[str, np.ndarray] | None:
     path = CACHE / f"reference_{workload}_{'small' if small else 'full'}.npz"
     if not path.exists():
         arguments = [workload, "small" if small else "full", str(path)]
-        subprocess.run([sys.executable, __file__, "--reference", *arguments], check=True)
+        subprocess.run(
+            [sys.executable, __file__, "--reference", *arguments], check=True
+        )
     if not path.exists():
         return None
     with np.load(path) as saved:
@@ -147,7 +149,9 @@ def prepared(
     """A peer that ran the workload once and was checked; None if it cannot."""
     peer = Peer(name)
     if not peer.imported["ok"]:
-        print(f"{workload:9s} {name:20s} left out: {peer.imported['error']}", flush=True)
+        print(
+            f"{workload:9s} {name:20s} left out: {peer.imported['error']}", flush=True
+        )
         peer.process.wait(30)
         return None
     dump = CACHE / f"results_{Path(name).name}.npz"
@@ -223,8 +227,13 @@ def time_workload(
 
 def table(results: dict[str, Any], names: list[str]) -> str:
     """Medians in ms as Markdown; `!` marks a wrong gradient, `x` times the baseline."""
-    shown = [n for n in names if any("median_ms" in r.get(n, {}) for r in results.values())]
-    lines = [f"| workload (ms) | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
+    shown = [
+        n for n in names if any("median_ms" in r.get(n, {}) for r in results.values())
+    ]
+    lines = [
+        f"| workload (ms) | {' | '.join(shown)} |",
+        "|---" * (len(shown) + 1) + "|",
+    ]
     for workload, row in results.items():
         base = row.get(BASELINE, {}).get("median_ms")
         cells = []
@@ -275,7 +284,9 @@ def main() -> int:
         if options.output:
             options.output.write_text(json.dumps(results, indent=1) + "\n")
     print(table(results, names))
-    wrong = any(p.get("verdict") == "WRONG" for r in results.values() for p in r.values())
+    wrong = any(
+        p.get("verdict") == "WRONG" for r in results.values() for p in r.values()
+    )
     return 1 if wrong else 0
 
 

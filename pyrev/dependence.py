@@ -70,9 +70,8 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
                 if source is not None:
                     live |= {source}
             case For(index, lo, hi, step, body):
-                inside = live_before(body, live)
-                inside = live_before(body, live | inside)
-                live |= inside - {index}
+                # What the next iteration reads is what this one reads: once is enough.
+                live |= live_before(body, live) - {index}
                 live |= {n for e in (lo, hi, step) for n in _uses(e)}
             case If(test, then, orelse):
                 live = live_before(then, live) | live_before(orelse, live)

@@ -1,6 +1,5 @@
 """NVIDIA Warp 1.19, CPU device (LLVM; single-threaded by design), wp.Tape adjoints."""
 
-
 import numpy as np
 import warp as wp
 

@@ -419,6 +419,10 @@ class _Reverse:
                 self.held = around
                 if then or orelse:
                     out.append(_branch(self.saved(test, at), then, orelse, loc))
+            case Call("and", (a, b)):
+                self.contribute(Call("where", (a, b, a)), cotangent, at, loc, out)
+            case Call("or", (a, b)):
+                self.contribute(Call("where", (a, a, b)), cotangent, at, loc, out)
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)

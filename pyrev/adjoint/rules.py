@@ -129,6 +129,8 @@ RULES: dict[str, Rule] = {
     "fmin": rule(a="a <= b or isnan(b)", b="not (a <= b or isnan(b))"),
     "fmax": rule(a="a >= b or isnan(b)", b="not (a >= b or isnan(b))"),
     "where": rule(t="0", a="t != 0", b="t == 0"),  # `reverse` emits a real `if`
+    "and": rule(a="not a", b="a != 0"),  # Python's `and` is one of its operands
+    "or": rule(a="a != 0", b="not a"),
     # flat: the derivative is zero wherever it exists
     "sign": rule(x="0"),
     "floor": rule(x="0"),
@@ -146,7 +148,7 @@ RULES: dict[str, Rule] = {
     "~": rule(x="0"),
     **{
         op: rule(a="0", b="0")
-        for op in ("<", "<=", ">", ">=", "==", "!=", "and", "or", "&", "|", "^", "<<")
+        for op in ("<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "<<")
     },
     ">>": rule(a="0", b="0"),
 }

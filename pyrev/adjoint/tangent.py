@@ -142,6 +142,10 @@ class _Tangent:
         match expr:
             case Var() | Load():
                 return self.d(expr)
+            case Call("and", (a, b)):
+                return self.of(Call("where", (a, b, a)))
+            case Call("or", (a, b)):
+                return self.of(Call("where", (a, a, b)))
             case Call("where", (test, a, b)):
                 return Call("where", (test, self.of(a), self.of(b)))
             case Call(op, args):

@@ -20,7 +20,7 @@ from pyrev.ir import (
     Stmt,
     walk,
 )
-from pyrev.show import array_ranks, stmt_tree
+from pyrev.show import array_ranks, block_text, stmt_tree
 from pyrev.writer import WIDTH, Blank, Comment, Text, comment, tag, write
 
 Sources = Mapping[str, Sequence[str]]
@@ -92,11 +92,17 @@ class _Nest:
     def remark(self, s: Stmt) -> list[Comment]:
         """The comment above a statement, or above a loop that is all about one line."""
         lines = list(dict.fromkeys(_lines(s)))
-        if len(lines) != 1 or lines[0] in self.said:
+        if len(lines) != 1 or lines[0] in self.said or self.speaks(s, *lines[0]):
             return []
         self.said.add(lines[0])
         self.last = {lines[0]}
         return [comment(_quote(*lines[0], self.sources))]
+
+    def speaks(self, s: Stmt, file: str, line: int) -> bool:
+        """Does the code itself say what the comment would?"""
+        source = _source(file, line, self.sources)
+        leaves = [x for x in walk((s,)) if isinstance(x, (Assign, Add))]
+        return all(block_text((x,)) == source for x in leaves)
 
 
 def _lines(s: Stmt) -> Iterator[tuple[str, int]]:
@@ -107,9 +113,13 @@ def _lines(s: Stmt) -> Iterator[tuple[str, int]]:
                 yield inner.loc.file, inner.loc.line
 
 
-def _quote(file: str, line: int, sources: Sources) -> str:
+def _source(file: str, line: int, sources: Sources) -> str:
     text = sources.get(file, ())
-    source = text[line - 1].strip() if 0 < line <= len(text) else ""
+    return text[line - 1].strip() if 0 < line <= len(text) else ""
+
+
+def _quote(file: str, line: int, sources: Sources) -> str:
+    source = _source(file, line, sources)
     quoted = f"{PurePath(file).name}:{line}: {source}".rstrip(": ")
     # Deep nests leave little room; a comment that is cut still names its line.
     room = WIDTH - 24

@@ -304,9 +304,7 @@ def solve(size: int, settings: Settings, *, progress: bool = True) -> Result:
         image = recover_image(observed, kernel, settings, watch)
         seconds = time.perf_counter() - start
         best = recover_image(observed, true_kernel, settings, lambda _: bar.update())
-    return Result(
-        photo, observed, true_kernel, kernel, image, best, seconds, losses
-    )
+    return Result(photo, observed, true_kernel, kernel, image, best, seconds, losses)
 
 
 def check() -> pyrev.GradientReport:
@@ -351,7 +349,8 @@ def draw(result: Result, path: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m pyrev.examples.deblur", description=(__doc__ or "").split("\n")[0]
+        prog="python -m pyrev.examples.deblur",
+        description=(__doc__ or "").split("\n")[0],
     )
     parser.add_argument("--size", type=int, default=512, help="pixels (default 512)")
     parser.add_argument(

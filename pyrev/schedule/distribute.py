@@ -106,9 +106,21 @@ class _Readable:
             made, parted = (), loop
             groups = distribute(loop, outer, live, self.integers)
         result: list[Stmt] = list(made)
-        for group in self.merged(parted, groups, outer, live):
-            result += self.group(group, outer, live, alone=len(groups) == 1)
+        for group, parallel in self.merged(parted, groups, outer, live):
+            if parallel:
+                result += self.kept(group, outer, live)
+            else:
+                result += self.group(group, outer, live)
         return tuple(result)
+
+    def kept(self, g: Group, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        (loop,) = g.nest
+        assert isinstance(loop, For)
+        live = live | g.shared
+        loop = forward(loop, outer, live, self.integers)
+        loop = parallelise(loop, outer, live, self.integers)
+        self.report_kept(loop)
+        return (loop,)
 
     def parted(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
@@ -159,20 +171,21 @@ class _Readable:
         groups: tuple[Group, ...],
         outer: tuple[For, ...],
         live: frozenset[str],
-    ) -> list[Group]:
-        """Neighbours that no gather needs apart, together again."""
-        result: list[Group] = []
-        state: list[bool | None] = []  # parallel as it stands; None for a true scatter
+    ) -> list[tuple[Group, bool | None]]:
+        """Neighbours that no gather needs apart, together again.
+
+        Each with the answer to "parallel as it stands?", None for a true scatter.
+        """
+        result: list[tuple[Group, bool | None]] = []
         for g in groups:
             parallel = self.parallel(g, outer, live)
             kind = None if g.target is not None and not parallel else parallel
-            if result and kind is not None and state[-1] is not None:
-                both = merge(loop, (result[-1], g))
-                if kind == state[-1] and (not kind or self.parallel(both, outer, live)):
-                    result[-1] = both
+            if result and kind is not None and kind == result[-1][1]:
+                both = merge(loop, (result[-1][0], g))
+                if not kind or self.parallel(both, outer, live):
+                    result[-1] = (both, kind)
                     continue
-            result.append(g)
-            state.append(kind)
+            result.append((g, kind))
         return result
 
     def parallel(
@@ -183,25 +196,20 @@ class _Readable:
         return prove_parallel(loop, outer, live | g.shared, self.integers) is not None
 
     def group(
-        self,
-        g: Group,
-        outer: tuple[For, ...],
-        live: frozenset[str],
-        alone: bool,
+        self, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
+        """A group whose outermost loop is not parallel as it stands."""
         (loop,) = g.nest
         assert isinstance(loop, For)
-        live = live if alone else live | g.shared
-        kept = parallelise(
-            forward(loop, outer, live, self.integers), outer, live, self.integers
-        )
-        if kept.parallel:
-            return self.kept(kept, outer, live)
-        if g.target is not None:
-            if isinstance(g.leaves[0].stmt, Add) and isinstance(g.leaves[0].stmt.target, Var):
-                return self.reduction(kept, g, outer, live)
-            return self.scatter(kept, g, outer, live)
-        return self.serial(kept, outer, live, self.why(loop, outer, live))
+        live = live | g.shared
+        stmt = g.leaves[0].stmt
+        if g.target is None:
+            return self.serial(loop, outer, live, self.why(loop, outer, live))
+        if isinstance(stmt, Add) and isinstance(stmt.target, Var):
+            return self.reduction(
+                forward(loop, outer, live, self.integers), g.target
+            )
+        return self.scatter(loop, g, outer, live)
 
     def reduction(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
@@ -263,6 +271,7 @@ class _Readable:
     def serial(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str], reason: str
     ) -> Block:
+        loop = forward(loop, outer, live, self.integers)
         note = f"serial: {reason}"
         array = next(iter(_targets((loop,))), "")
         self.decisions.append(

@@ -739,3 +739,75 @@ def test_an_expression_of_the_rule_table_is_read_as_written() -> None:
     assert parse_expr("not b > a") == ir.Call(
         "not", (ir.Call(">", (ir.Var("b"), ir.Var("a"))),)
     )
+
+
+def test_a_helper_passed_to_itself_through_a_lambda_is_no_recursion() -> None:
+    agrees(
+        """
+        def apply(g, v):
+            return g(v) + v
+
+        def f(x):
+            return apply(lambda v: apply(lambda w: w * v, v), x)
+        """,
+        1.5,
+    )
+
+
+def test_an_array_takes_its_rank_from_its_second_name() -> None:
+    found = types("def f(x):\n    u = x\n    for i in range(len(u)): u[i, 0] = 0.0\n")
+    assert found == {"x": (2, "float64")}
+
+
+def test_a_size_that_fills_an_array_makes_integers() -> None:
+    f = "def f(x):\n    n = len(x)\n    u = np.full(n, n)\n    return u[0] / 2\n"
+    agrees(f, X)
+
+
+def test_a_size_that_is_negative_counts_from_the_end() -> None:
+    f = "def f(x):\n    k = -1\n    return x[k] + x[k - 1]\n"
+    agrees(f, X)
+    assert "x[x.shape[0] - 1]" in body(f)
+
+
+def test_a_global_and_a_local_of_one_name_are_kept_apart() -> None:
+    agrees(
+        """
+        n = 2.0
+        s = 3.0
+
+        def scaled(v):
+            return v * n
+
+        def shifted(v):
+            s = scaled(v)
+            return s + n
+
+        def g(v):
+            return shifted(v) * s
+
+        def f(x, n):
+            s = 1.0
+            for i in range(n):
+                s += g(x[i])
+            return s
+        """,
+        X,
+        4,
+    )
+
+
+def test_an_element_assignment_evaluates_the_value_before_the_subscript() -> None:
+    agrees(
+        """
+        def bump(a, i):
+            a[i] += 1.0
+            return a[i]
+
+        def f(x, y):
+            x[int(bump(y, 2)) - 3] = y[2]
+            x[int(bump(y, 2)) - 3] += y[2]
+        """,
+        X,
+        Y,
+    )
