@@ -162,6 +162,11 @@ def kinds(
                 f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
                 f" has dtype {kind.dtype}; pass integers"
             )
+        if e.integer and kind.rank and kind.dtype == "bool":
+            raise ArgumentError(
+                f"{function}(): the elements of `{e.name}` are used as an index, a bound"
+                f" or a size, but are bools; pass {e.name}.astype(np.int64)"
+            )
     return found
 
 

@@ -4,8 +4,8 @@ A function is a map from the initial values of its parameters to its returned va
 the final values of the arrays it writes. Everything here works on one number, the sum
 of all outputs weighted at random, and on copies of the arguments.
 
-Derivatives are central differences at three step sizes, extrapolated twice (Romberg), in
-double precision: the remainder is O(h**6). What the last extrapolation changed, plus
+Derivatives are central differences at three step sizes, extrapolated twice (Romberg),
+in double precision: the remainder is O(h**6). What the last extrapolation changed, plus
 the rounding of the differences, is the reported error of a derivative.
 """
 
@@ -95,7 +95,7 @@ def changed(before: Values, after: Values) -> tuple[str, ...]:
 def is_float(value: Any) -> bool:
     """Is this an argument that has a gradient?"""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "f"
+        return bool(value.dtype.kind == "f")
     return isinstance(value, (float, np.floating))
 
 
@@ -114,7 +114,9 @@ def widen(arguments: Values) -> dict[str, Any]:
     def wide(value: Any) -> Any:
         if not is_float(value):
             return value
-        return value.astype(np.float64) if isinstance(value, np.ndarray) else float(value)
+        return (
+            value.astype(np.float64) if isinstance(value, np.ndarray) else float(value)
+        )
 
     return {name: wide(value) for name, value in arguments.items()}
 
@@ -230,7 +232,11 @@ def comparisons(
     exact = {name: np.asarray(g, np.float64) for name, g in gradients.items()}
 
     def check(
-        name: str, index: tuple[int, ...] | None, direction: Values, got: float, size: float
+        name: str,
+        index: tuple[int, ...] | None,
+        direction: Values,
+        got: float,
+        size: float,
     ) -> Comparison:
         want = derivative(function, arguments, outputs, weights, direction)
         off = max(0.0, abs(want.value - got) - 10 * want.error)
@@ -303,7 +309,9 @@ class GradientReport:
             f"(largest error {self.max_error:.1e}, tolerance {self.tolerance:.0e})"
         ]
         source = "the compiled function" if self.compiled else "the plain function"
-        lines.append(f"  {len(self.compared)} derivatives against differences of {source}")
+        lines.append(
+            f"  {len(self.compared)} derivatives against differences of {source}"
+        )
         if self.worst is not None and self.worst.error > self.tolerance:
             lines.append(f"  furthest off: {self.worst}")
         if self.primal_error > self.tolerance:
@@ -401,7 +409,7 @@ def dot_product_error(
     gradients: Values,
     rng: np.random.Generator,
 ) -> float:
-    """How far `<J v, w>` is from `<v, J^T w>` for a random `v`, relative to its terms."""
+    """How far `<J v, w>` is from `<v, J^T w>` for a random `v`, relatively."""
     from pyrev.api import Call
 
     call = Call(f, (), copy.deepcopy(dict(arguments)))

@@ -102,6 +102,9 @@ class Units:
         self.program = parsed.program
         self.written = written_arrays(parsed.program)
         self.expected = expectations(parsed.program)
+        self._captured_rank = {
+            p.name: p.rank for p in parsed.program.params if p.name in self.program.captured
+        }
         self._made: dict[Any, Any] = {}
 
     @property
@@ -117,10 +120,14 @@ class Units:
         return frozenset(code.co_names) | frozenset(code.co_freevars)
 
     def refresh(self) -> None:
-        """A helper that was rebound since the function was read is read again."""
-        if not all(one.current() for one in self.parsed.inlined):
-            with self._lock:
-                self._reset(parse(self.parsed.function))
+        """Read the function again if a helper was rebound, or a captured array changed rank."""
+        if all(one.current() for one in self.parsed.inlined) and all(
+            np.ndim(c.read()) == self._captured_rank[c.name]  # type: ignore[arg-type]
+            for c in self.parsed.captured
+        ):
+            return
+        with self._lock:
+            self._reset(parse(self.parsed.function))
 
     def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
@@ -135,7 +142,14 @@ class Units:
     def typed(self, kinds: Mapping[str, Kind]) -> Program:
         """The program for these kinds of arguments."""
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
-        return self._once(("typed", _key(kinds)), lambda: retype(self.program, given))
+        ranks = {p.name: p.rank for p in self.program.params}
+        if all(ranks[name] == rank for name, (rank, _) in given.items()):
+            return self._once(
+                ("typed", _key(kinds)), lambda: retype(self.program, given)
+            )
+        # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on it.
+        function = self.parsed.function
+        return self._once(("typed", _key(kinds)), lambda: parse(function, given).program)
 
     def derived(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
         """The unscheduled adjoint for these kinds."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import loops
 import numpy as np
 
-import loops
 import pyrev
 
 Inputs = dict[str, Any]

@@ -38,7 +38,7 @@ NOISE = 2 / 255
 # ------------------------------------------------------------------ the loops
 
 
-def blur(image, kernel, out):  # type: ignore[no-untyped-def]
+def blur(image, kernel, out):
     for y in range(out.shape[0]):
         for x in range(out.shape[1]):
             for j in range(kernel.shape[0]):
@@ -47,7 +47,7 @@ def blur(image, kernel, out):  # type: ignore[no-untyped-def]
 
 
 @pyrev.differentiable
-def image_loss(image, kernel, observed, weight):  # type: ignore[no-untyped-def]
+def image_loss(image, kernel, observed, weight):
     blurred = np.zeros_like(observed)
     blur(image, kernel, blurred)
     loss = 0.0
@@ -63,7 +63,7 @@ def image_loss(image, kernel, observed, weight):  # type: ignore[no-untyped-def]
 
 
 @pyrev.differentiable
-def kernel_loss(kernel, image, observed, ridge, centring):  # type: ignore[no-untyped-def]
+def kernel_loss(kernel, image, observed, ridge, centring):
     residual = np.zeros_like(observed)
     blur(image, kernel, residual)
     for y in range(observed.shape[0]):
@@ -222,7 +222,7 @@ def motion() -> Array:
         for j, down in ((top, top + 1 - y), (top + 1, y - top)):
             for i, right in ((left, left + 1 - x), (left + 1, x - left)):
                 kernel[j, i] += down * right
-    return kernel / kernel.sum()
+    return np.asarray(kernel / kernel.sum(), np.float64)
 
 
 def covered(image: Array) -> Array:

@@ -59,7 +59,6 @@ class Calls(Values):
         scope: Scope,
         *,
         dropped: bool = False,
-        whole: bool = False,
     ) -> tuple[tuple[Expr, ...], bool] | None:
         """Lower a call; None if it gives nothing, `REFUSED` if it was refused."""
         at = scope.source.loc(node)
@@ -233,10 +232,8 @@ class Calls(Values):
             else:
                 bound.append(name)
                 nodes.append(argument)
-        values = (
-            dict(zip(bound, self._values(nodes, scope, whole=True), strict=True))
-            | fixed
-        )
+        given = self._values(nodes, scope, whole=True)
+        values = dict(zip(bound, given, strict=True)) | fixed
         mark = len(self.out)
         for cheap in (True, False):
             inner = self._enter(helper, values, functions, scope, cheap)

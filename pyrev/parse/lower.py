@@ -190,7 +190,7 @@ class Lowering(Calls):
         match node.value:
             case None | gast.Constant(value=None):
                 return None
-            case gast.Tuple(elts=elements):
+            case gast.Tuple(elts=elements) if elements:
                 values = self._values(elements, scope, whole=True)
                 return tuple(values), False, at
             case gast.Call() as call:
@@ -648,7 +648,6 @@ class Lowering(Calls):
             dtype = f"like:{source}"
         fill: Expr | None = None if constant is None else Const(constant)
         if full:
-            assert fill_node is not None or not full
             if fill_node is None:
                 self._refuse_alloc(value, "no fill value", scope)
                 return True

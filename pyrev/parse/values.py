@@ -49,7 +49,6 @@ class Values(Names):
         scope: Scope,
         *,
         dropped: bool = False,
-        whole: bool = False,
     ) -> tuple[tuple[Expr, ...], bool] | None:
         raise NotImplementedError
 

@@ -97,9 +97,10 @@ class _Readable:
         return tuple(result)
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
-        kept = parallelise(forward(loop, outer, live, self.integers), outer, live, self.integers)
+        kept = parallelise(loop, outer, live, self.integers)
         if kept.parallel:
-            return self.kept(kept, outer, live)
+            again = forward(kept, outer, live, self.integers)
+            return self.kept(again, outer, live)
         made, parted = self.parted(loop, outer, live)
         groups = distribute(parted, outer, live, self.integers)
         if len(groups) == 1 and parted != loop:
@@ -107,20 +108,8 @@ class _Readable:
             groups = distribute(loop, outer, live, self.integers)
         result: list[Stmt] = list(made)
         for group, parallel in self.merged(parted, groups, outer, live):
-            if parallel:
-                result += self.kept(group, outer, live)
-            else:
-                result += self.group(group, outer, live)
+            result += self.group(group, bool(parallel), outer, live)
         return tuple(result)
-
-    def kept(self, g: Group, outer: tuple[For, ...], live: frozenset[str]) -> Block:
-        (loop,) = g.nest
-        assert isinstance(loop, For)
-        live = live | g.shared
-        loop = forward(loop, outer, live, self.integers)
-        loop = parallelise(loop, outer, live, self.integers)
-        self.report_kept(loop)
-        return (loop,)
 
     def parted(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
@@ -196,19 +185,20 @@ class _Readable:
         return prove_parallel(loop, outer, live | g.shared, self.integers) is not None
 
     def group(
-        self, g: Group, outer: tuple[For, ...], live: frozenset[str]
+        self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
-        """A group whose outermost loop is not parallel as it stands."""
         (loop,) = g.nest
         assert isinstance(loop, For)
         live = live | g.shared
-        stmt = g.leaves[0].stmt
+        loop = forward(loop, outer, live, self.integers)
+        if parallel:
+            loop = parallelise(loop, outer, live, self.integers)
+            return self.kept(loop, outer, live)
         if g.target is None:
             return self.serial(loop, outer, live, self.why(loop, outer, live))
+        stmt = g.leaves[0].stmt
         if isinstance(stmt, Add) and isinstance(stmt.target, Var):
-            return self.reduction(
-                forward(loop, outer, live, self.integers), g.target
-            )
+            return self.reduction(loop, g, outer, live)
         return self.scatter(loop, g, outer, live)
 
     def reduction(
@@ -271,7 +261,6 @@ class _Readable:
     def serial(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str], reason: str
     ) -> Block:
-        loop = forward(loop, outer, live, self.integers)
         note = f"serial: {reason}"
         array = next(iter(_targets((loop,))), "")
         self.decisions.append(

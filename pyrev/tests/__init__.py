@@ -1,1 +1,1 @@
-"""The test suite: one corpus of plain functions, and every rung of the ladder over it."""
+"""The test suite: one corpus of plain functions, every rung of the ladder over it."""

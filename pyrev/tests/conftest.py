@@ -1,4 +1,4 @@
-"""Shared fixtures: a seeded generator per test, and a cache of its own for the session."""
+"""Shared fixtures: a seeded generator per test, a cache of its own for the session."""
 
 from __future__ import annotations
 

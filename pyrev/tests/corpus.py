@@ -1,4 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+# ruff: noqa: B007
 """The corpus: plain loop functions that every rung of the test ladder runs over.
 
 Each function is what a user would write, without pyrev; the `case` under it says how to
@@ -893,9 +894,7 @@ def select_guard(v, out):
         out[x] = math.log(v[x]) if v[x] > 0.0 else 3.0 * v[x]
 
 
-case(
-    select_guard, lambda n, m: dict(v=m.away(n), out=m(n)), "out", catalogue=(30,)
-)
+case(select_guard, lambda n, m: dict(v=m.away(n), out=m(n)), "out", catalogue=(30,))
 
 
 def scaled_with_mask(a, scale):
@@ -981,9 +980,7 @@ def strided_channels(a, b, c):
 
 case(
     strided_channels,
-    lambda n, m: dict(
-        a=m(1, n + 1, 2 * n + 1, 2), b=m(2, 3, 2, 2), c=m(1, n, n, 2)
-    ),
+    lambda n, m: dict(a=m(1, n + 1, 2 * n + 1, 2), b=m(2, 3, 2, 2), c=m(1, n, n, 2)),
     "c",
     wide=(2,),
     real=3,
@@ -1089,9 +1086,7 @@ case(
 def wave1d_step(c, u_1, u_2, u):
     n = u.shape[0]
     for i in range(1, n - 1):
-        u[i] = (
-            2.0 * u_1[i] - u_2[i] + c[i] * (u_1[i - 1] - 2.0 * u_1[i] + u_1[i + 1])
-        )
+        u[i] = 2.0 * u_1[i] - u_2[i] + c[i] * (u_1[i - 1] - 2.0 * u_1[i] + u_1[i + 1])
 
 
 case(
@@ -1376,9 +1371,7 @@ def cumulative_max(x, out):
         out[i] = best * x[i]
 
 
-case(
-    cumulative_max, lambda n, m: dict(x=m.distinct(n), out=m(n)), "out", least=1
-)
+case(cumulative_max, lambda n, m: dict(x=m.distinct(n), out=m(n)), "out", least=1)
 
 
 def cumulative_max_array(x, out):
@@ -1775,9 +1768,7 @@ def condition_overwritten(x, out):
 
 case(
     condition_overwritten,
-    lambda n, m: dict(
-        x=m._cast(m.rng.choice([-0.9, -0.3, 0.25, 0.9], n)), out=m(n)
-    ),
+    lambda n, m: dict(x=m._cast(m.rng.choice([-0.9, -0.3, 0.25, 0.9], n)), out=m(n)),
     "out",
     catalogue=(56,),
 )
@@ -1872,9 +1863,7 @@ def branch_on_parameter(a, mode, out):
             out[i] = a[i] ** 3
 
 
-case(
-    branch_on_parameter, lambda n, m: dict(a=m(n), mode=n % 3, out=m(n)), "out"
-)
+case(branch_on_parameter, lambda n, m: dict(a=m(n), mode=n % 3, out=m(n)), "out")
 
 
 def boolean_mask(a, mask, out):
@@ -2042,9 +2031,7 @@ def negative_literal_index(a, out):
     out[-1] += a[0]
 
 
-case(
-    negative_literal_index, lambda n, m: dict(a=m(n), out=m(n)), "out", least=2
-)
+case(negative_literal_index, lambda n, m: dict(a=m(n), out=m(n)), "out", least=2)
 
 
 def assigned_name_chain(a, out):
@@ -2286,9 +2273,7 @@ def transposed_convolution(small, kernel, out):
 
 case(
     transposed_convolution,
-    lambda n, m: dict(
-        small=m(n, n), kernel=m(3, 3), out=m(2 * n + 1, 2 * n + 1)
-    ),
+    lambda n, m: dict(small=m(n, n), kernel=m(3, 3), out=m(2 * n + 1, 2 * n + 1)),
     "out",
     real=5,
     catalogue=(41,),
@@ -2476,9 +2461,7 @@ def scratch_sized_by_index(a, out):
             out[i] += t[k] * t[i - k]
 
 
-case(
-    scratch_sized_by_index, lambda n, m: dict(a=m(n), out=m(n)), "out", real=9
-)
+case(scratch_sized_by_index, lambda n, m: dict(a=m(n), out=m(n)), "out", real=9)
 
 
 def returned_local(a):
@@ -2529,9 +2512,7 @@ def filled_with_parameter(a, fill):
     return b
 
 
-case(
-    filled_with_parameter, lambda n, m: dict(a=m(n), fill=m.scalar()), only64=True
-)
+case(filled_with_parameter, lambda n, m: dict(a=m(n), fill=m.scalar()), only64=True)
 
 
 def coefficient_table(x):
@@ -2615,9 +2596,7 @@ def captured_constants(a, out):
             out[i] += _GAIN * _WEIGHTS[k] * a[i + k] * a[i]
 
 
-case(
-    captured_constants, lambda n, m: dict(a=m(n + 2), out=m(n)), "out", only64=True
-)
+case(captured_constants, lambda n, m: dict(a=m(n + 2), out=m(n)), "out", only64=True)
 
 
 def lambda_helper(a, out):
@@ -2687,9 +2666,7 @@ def weighted_inner_product(x, a, y):
     return s
 
 
-case(
-    weighted_inner_product, lambda n, m: dict(x=m(n), a=m(n, n + 1), y=m(n + 1))
-)
+case(weighted_inner_product, lambda n, m: dict(x=m(n), a=m(n, n + 1), y=m(n + 1)))
 
 
 def gram_matrix(a, c):
@@ -2774,9 +2751,7 @@ def lu_in_place(a):
                 a[i, j] -= a[i, k] * a[k, j]
 
 
-case(
-    lu_in_place, lambda n, m: dict(a=_dominant(n, m)), "a", real=6, catalogue=(78,)
-)
+case(lu_in_place, lambda n, m: dict(a=_dominant(n, m)), "a", real=6, catalogue=(78,))
 
 
 def cholesky(a, low):
@@ -2985,7 +2960,9 @@ def logistic_regression(features, labels, w, bias):
         z = bias
         for k in range(w.shape[0]):
             z += features[i, k] * w[k]
-        loss += math.log(1.0 + math.exp(-z)) if labels[i] == 1 else math.log1p(np.exp(z))
+        loss += (
+            math.log(1.0 + math.exp(-z)) if labels[i] == 1 else math.log1p(np.exp(z))
+        )
     return loss / (features.shape[0] + 1)
 
 
@@ -3100,9 +3077,7 @@ def dynamic_time_warp(a, b, cost):
             elif j == 0:
                 cost[i, j] = d + cost[i - 1, j]
             else:
-                cost[i, j] = d + min(
-                    cost[i - 1, j], cost[i, j - 1], cost[i - 1, j - 1]
-                )
+                cost[i, j] = d + min(cost[i - 1, j], cost[i, j - 1], cost[i - 1, j - 1])
 
 
 case(
@@ -3235,9 +3210,7 @@ def nonlinear_diffusion(u, steps):
             u[i] = v[i] + 0.1 * (v[i - 1] - 2.0 * v[i] + v[i + 1]) / (1.0 + g * g)
 
 
-case(
-    nonlinear_diffusion, lambda n, m: dict(u=m(n), steps=3), "u", wide=(3,), real=12
-)
+case(nonlinear_diffusion, lambda n, m: dict(u=m(n), steps=3), "u", wide=(3,), real=12)
 
 
 def jacobi_steps(a, b, steps):
@@ -3271,9 +3244,7 @@ def fdtd_2d(ex, ey, hz, fict):
                 ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
         for i in range(nx - 1):
             for j in range(ny - 1):
-                hz[i, j] -= 0.7 * (
-                    ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j]
-                )
+                hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
 
 
 case(
@@ -3440,9 +3411,7 @@ def rounding_functions(x, out):
 
 case(
     rounding_functions,
-    lambda n, m: dict(
-        x=m._cast(m.rng.choice([0.25, 0.5, 1.1, 1.6, 2.4], n)), out=m(n)
-    ),
+    lambda n, m: dict(x=m._cast(m.rng.choice([0.25, 0.5, 1.1, 1.6, 2.4], n)), out=m(n)),
     "out",
 )
 
@@ -3511,9 +3480,7 @@ def index_arithmetic_values(a, out):
         out[i] = a[i] * i / (n + 1) + (i % 3) * a[(i * 2) % n] + (i // 2) * a[i // 2]
 
 
-case(
-    index_arithmetic_values, lambda n, m: dict(a=m(n), out=m(n)), "out", wide=(5,)
-)
+case(index_arithmetic_values, lambda n, m: dict(a=m(n), out=m(n)), "out", wide=(5,))
 
 
 def integer_accumulator(a, weights):

@@ -2,10 +2,11 @@
 
 A generated function has the arrays `a` and `m` (read and perhaps written), `u` and `w`
 (usually written), `idx` (integers), the scalars `s` (float) and `n` (int, a size), and
-`ref`, whose shape is (n, n + 1); of these, those that it uses. Every subscript is an expression whose range is known,
-shifted so that it never goes below zero; arrays are made as large as the largest
-subscript needs, so patterns alias freely and nothing is out of bounds. Values are kept
-small by construction where that is easy; the test rejects what still grows.
+`ref`, whose shape is (n, n + 1); of these, those that it uses. Every subscript is an
+expression whose range is known, shifted so that it never goes below zero; arrays are
+made as large as the largest subscript needs, so patterns alias freely and nothing is
+out of bounds. Values are kept small by construction where that is easy; the test
+rejects what still grows.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PARAMETERS = ("a", "u", "m", "w", "idx", "s", "n", "ref")
 RANKS = {"a": 1, "u": 1, "m": 2, "w": 2}
 BELOW = 4
 
-HEADER = '''\
+HEADER = """\
 import math
 
 import numpy as np
@@ -59,7 +60,7 @@ def reduce_half(src):
     return total
 
 
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,9 @@ class Writer:
                 return Range(f"{v.inside()} // {k}", v.lo // k, v.hi // k)
             case "(v+o)//2":
                 return Range(
-                    f"({v.text} + {o.text}) // 2", (v.lo + o.lo) // 2, (v.hi + o.hi) // 2
+                    f"({v.text} + {o.text}) // 2",
+                    (v.lo + o.lo) // 2,
+                    (v.hi + o.hi) // 2,
                 )
             case "v%k":
                 k = self.pick(2, 3)
@@ -217,7 +220,9 @@ class Writer:
             case "clamp":
                 return Range(f"min(max({v.text} - 1, 0), {c})", 0, c, atom=True)
             case "clamp n":
-                return Range(f"max(min({v.text} + {c}, n - 1), 0)", 0, LARGEST, atom=True)
+                return Range(
+                    f"max(min({v.text} + {c}, n - 1), 0)", 0, LARGEST, atom=True
+                )
             case "abs":
                 far = max(abs(v.lo - c), abs(v.hi - c))
                 return Range(f"abs({v.text} - {c})", 0, far, atom=True)
@@ -285,8 +290,21 @@ class Writer:
             return self.value(scope, depth - 1)
 
         match self.pick(
-            "+", "-", "*", "*", "half", "neg", "sin", "exp", "/", "sq", "call", "if",
-            "max", "abs", "sqrt",
+            "+",
+            "-",
+            "*",
+            "*",
+            "half",
+            "neg",
+            "sin",
+            "exp",
+            "/",
+            "sq",
+            "call",
+            "if",
+            "max",
+            "abs",
+            "sqrt",
         ):
             case "+":
                 return f"({sub()} + {sub()})"
@@ -453,7 +471,9 @@ class Writer:
         inner.depth += 1
         index = "ijkl"[scope.depth]
         lo, hi = Range("0", 0, 0, atom=True), self.bound(scope)
-        match self.pick("n", "n", "n", "lo", "step", "down", "down2", "neg", "reversed"):
+        match self.pick(
+            "n", "n", "n", "lo", "step", "down", "down2", "neg", "reversed"
+        ):
             case "n":
                 text = f"range({hi.text})"
             case "lo":

@@ -214,6 +214,7 @@ def test_the_adjoint_text_alone_gives_the_gradients(name: str) -> None:
 # ----------------------------------------------------------------- the Numba target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPILED)
 def test_gradients_are_right_compiled(name: str) -> None:
     entry = BY_NAME[name]
@@ -228,6 +229,7 @@ def test_gradients_are_right_compiled(name: str) -> None:
             raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [n for n in COMPILED if not BY_NAME[n].only64 and BY_NAME[n].paper]
 )
@@ -255,6 +257,7 @@ for entry in ENTRIES:
 """
 
 
+@pytest.mark.slow
 def test_texts_do_not_depend_on_the_hash_seed() -> None:
     texts = [
         subprocess.run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import subprocess
 import sys
 import textwrap
@@ -216,7 +217,9 @@ def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     adjoint = f.adjoint
     unit = adjoint._default("python")
     tree = ast.parse(adjoint.source)
-    tree.body = [s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))]
+    tree.body = [
+        s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))
+    ]
     (function,) = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
     texts = [n for n in _in_order(function) if isinstance(n, ast.For)]
     loops = [s for s in ir.walk(unit.program.body) if isinstance(s, ir.For)]
@@ -238,8 +241,6 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_no_two_iterations_of_a_parallel_loop_touch_one_element(name: str) -> None:
-    import math
-
     entry = BY_NAME[name]
     f = differentiable(name)
     if not f.adjoint.parallel_loops():
@@ -254,7 +255,8 @@ def test_no_two_iterations_of_a_parallel_loop_touch_one_element(name: str) -> No
     for size in (max(3, entry.least), max(6, entry.least)):
         arguments = adjoint_call(entry, size)
         wrapped = [
-            Recording(recorder, a) if isinstance(a, np.ndarray) else a for a in arguments
+            Recording(recorder, a) if isinstance(a, np.ndarray) else a
+            for a in arguments
         ]
         function(*wrapped)
     assert recorder.races() == []
@@ -263,8 +265,6 @@ def test_no_two_iterations_of_a_parallel_loop_touch_one_element(name: str) -> No
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_iterations_of_parallel_loops_may_run_in_any_order(name: str) -> None:
-    import math
-
     entry = BY_NAME[name]
     f = differentiable(name)
     if not f.adjoint.parallel_loops():
@@ -288,6 +288,7 @@ def test_iterations_of_parallel_loops_may_run_in_any_order(name: str) -> None:
 # ----------------------------------------------------------------- compiled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUST_SHOW)
 def test_gradients_have_the_same_bits_for_one_and_two_threads(name: str) -> None:
     if not (FULL or BY_NAME[name].paper or compiled_here(name)):
@@ -304,7 +305,7 @@ def test_gradients_have_the_same_bits_for_one_and_two_threads(name: str) -> None
     found = []
     try:
         for threads in (1, 2, 1):
-            numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+            numba.set_num_threads(min(threads, before))
             _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
             found.append(pullback(weights.positional, cotangents=weights.written))
     finally:
@@ -339,9 +340,10 @@ def test_the_adjoint_of_a_2d_convolution_is_short_and_gathers_by_bare_indices() 
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                if isinstance(target, ast.Subscript) and ast.unparse(
-                    target.value
-                ) == "d_image":
+                if (
+                    isinstance(target, ast.Subscript)
+                    and ast.unparse(target.value) == "d_image"
+                ):
                     writes += 1
                     subscripts = target.slice
                     assert isinstance(subscripts, ast.Tuple)
@@ -371,8 +373,8 @@ def test_the_saved_module_runs_without_pyrev(name: str, tmp_path: Path) -> None:
         sys.path.insert(0, {str(tmp_path)!r})
         import numpy as np
         import saved_adjoint
-        arguments = list(np.load({str(tmp_path / "arguments.npy")!r}, allow_pickle=True))
-        found = saved_adjoint.{name}_adjoint(*arguments)
+        path = {str(tmp_path / "arguments.npy")!r}
+        found = saved_adjoint.{name}_adjoint(*np.load(path, allow_pickle=True))
         for gradient in found:
             print(np.asarray(gradient).tobytes().hex())
         """
@@ -385,7 +387,12 @@ def test_the_saved_module_runs_without_pyrev(name: str, tmp_path: Path) -> None:
     assert hexes == [np.asarray(g).tobytes().hex() for g in expected]
 
 
-SECOND_ORDER = ["gamma_loss", "square_in_place", "nonlinear_five_points", "wave_history"]
+SECOND_ORDER = [
+    "gamma_loss",
+    "square_in_place",
+    "nonlinear_five_points",
+    "wave_history",
+]
 
 
 @pytest.mark.parametrize("name", [*SECOND_ORDER, "conv2d", "logistic_map"])

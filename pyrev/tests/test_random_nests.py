@@ -86,6 +86,7 @@ def judge(nest: Nest, target: str) -> None:
         )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -116,6 +117,7 @@ def test_gradients_of_seeded_functions_are_right(seed: int) -> None:
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1000 + COMPILED))
 def test_compiled_gradients_of_seeded_functions_are_right(seed: int) -> None:
     nest = nest_from(seed)
@@ -161,7 +163,7 @@ def symptom(nest: Nest, target: str) -> str:
     return ""
 
 
-def reduced(nest: Nest, fails: Callable[[Nest], bool]) -> Nest:
+def reduced(nest: Nest, fails: Callable[..., bool]) -> Nest:
     """The nest with as many lines deleted or unindented as the failure survives."""
     shrinking = True
     while shrinking:
@@ -179,8 +181,10 @@ def reduced(nest: Nest, fails: Callable[[Nest], bool]) -> Nest:
             for replacement in ([], inner):
                 if end == k + 1 and replacement is inner:
                     continue
-                text = head + "def f(" + "\n".join(
-                    [*lines[:k], *replacement, *lines[end:]]
+                text = (
+                    head
+                    + "def f("
+                    + "\n".join([*lines[:k], *replacement, *lines[end:]])
                 )
                 smaller = replace(nest, source=text)
                 try:
@@ -205,7 +209,7 @@ def hunt(start: int, count: int, target: str = "python") -> dict[str, list[int]]
             continue
         seen.setdefault(found, []).append(seed)
         if len(seen[found]) <= 2:
-            small = reduced(nest, lambda n: symptom(n, target) == found)
+            small = reduced(nest, lambda n, same=found: symptom(n, target) == same)
             print(f"=== seed {seed}: {found}\n{small}", flush=True)
             try:
                 judge(small, target)

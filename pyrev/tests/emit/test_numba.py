@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyrev.emit.load import load
+from pyrev.emit.numba import Emitted, emit_numba, specialise
+from pyrev.ir import Block, For, Program, with_blocks
+from pyrev.parse import parse, retype
+from pyrev.tests.emit import programs
+from pyrev.tests.emit.cases import CASES, same
+
+
+def kind(value: Any) -> tuple[int, str]:
+    if isinstance(value, np.ndarray):
+        return value.ndim, str(value.dtype)
+    name = {bool: "bool", int: "weak int", float: "weak float"}[type(value)]
+    return 0, name
+
+
+def emitted(
+    function: Callable[..., Any], args: tuple[Any, ...], *parallel: str
+) -> Emitted:
+    program = parse(function).program
+    kinds = {p.name: kind(a) for p, a in zip(program.params, args, strict=True)}
+    program = retype(program, kinds)
+    program = replace(program, body=marked(program.body, parallel))
+    return emit_numba(program, {name: dtype for name, (_, dtype) in kinds.items()})
+
+
+def marked(block: Block, parallel: tuple[str, ...]) -> Block:
+    """What the scheduler proves elsewhere is taken as proved here."""
+    out = []
+    for s in block:
+        if isinstance(s, For):
+            s = replace(s, body=marked(s.body, parallel))
+            if s.index in parallel:
+                s = replace(s, parallel=f"no two iterations of {s.index} collide")
+        out.append(s)
+    return tuple(out)
+
+
+def compiled(
+    function: Callable[..., Any], args: tuple[Any, ...], *parallel: str
+) -> Callable[..., Any]:
+    text = emitted(function, args, *parallel).text.text
+    made: Callable[..., Any] = getattr(load(text, function.__name__), function.__name__)
+    return made
+
+
+def agree(name: str, dtype: Any, *parallel: str) -> None:
+    function: Callable[..., Any] = getattr(programs, name)
+    made: Callable[..., Any] | None = None
+    for args in CASES[name](dtype):
+        made = made or compiled(function, args, *parallel)
+        mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+        same(made(*mine), function(*theirs))
+        same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_code_computes_what_the_function_computes(name: str) -> None:
+    agree(name, np.float64)
+
+
+@pytest.mark.parametrize("name", ["promoted", "elementary", "total", "floors"])
+def test_single_precision_stays_single_like_numpys(name: str) -> None:
+    agree(name, np.float32)
+    args = next(iter(CASES[name](np.float32)))
+    text = emitted(getattr(programs, name), args).text.text
+    if name == "total":
+        assert "float64" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "parallel"),
+    [
+        ("blur", ("y",)),
+        ("blur", ("y", "x")),
+        ("backwards", ("i",)),
+        ("floors", ("i",)),
+        ("guarded", ("i",)),
+        ("in_time", ("i",)),
+        ("elementary", ("i",)),
+    ],
+)
+def test_parallel_loops_compute_the_same(name: str, parallel: tuple[str, ...]) -> None:
+    agree(name, np.float64, *parallel)
+
+
+def test_a_sum_over_an_innermost_loop_is_listed_and_alone_may_reassociate() -> None:
+    args = next(iter(CASES["total"](np.float32)))
+    out = emitted(programs.total, args)
+    assert [s.partition(": ")[2] for s in out.reassociated] == ["the sum of s over i"]
+    tree = ast.parse(out.text.text)
+    relaxed = [
+        f.name
+        for f in tree.body
+        if isinstance(f, ast.FunctionDef)
+        and any("SUM" in ast.unparse(d) for d in f.decorator_list)
+    ]
+    assert relaxed == ["_total_sum"]
+
+
+def test_a_running_value_is_not_a_sum() -> None:
+    args = next(iter(CASES["prefix"](np.float64)))
+    assert emitted(programs.prefix, args).reassociated == ()
+
+
+def test_a_sum_of_few_terms_known_beforehand_is_left_in_order() -> None:
+    program = parse(programs.blur).program
+    dtypes = dict.fromkeys(("image", "kernel", "out"), "float64")
+    sizes = {("kernel", 0): 3, ("kernel", 1): 2}
+    fixed = specialise(program, sizes)
+    assert emit_numba(program, dtypes).reassociated
+    assert not emit_numba(fixed, dtypes).reassociated
+    text = emit_numba(program, dtypes, extents=sizes).text.text
+    made = load(text, "blur").blur
+    for args in CASES["blur"](np.float64):
+        mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+        made(*mine)
+        programs.blur(*theirs)
+        same(mine, theirs)
+
+
+def test_what_fits_by_its_sizes_is_not_tested_access_by_access() -> None:
+    args = next(iter(CASES["blur"](np.float64)))
+    text = emitted(programs.blur, args, "y").text.text
+    fast = text[: text.index("_checked")]
+    assert "status[0] =" not in fast
+    assert "kernel.shape[0] + out.shape[0] <= image.shape[0] + 1" in text
+
+
+@pytest.mark.parametrize("parallel", [(), ("y",)])
+def test_an_index_outside_its_array_is_an_index_error(
+    parallel: tuple[str, ...],
+) -> None:
+    image, kernel, out = np.ones((5, 9)), np.ones((3, 3)), np.zeros((7, 7))
+    made = compiled(programs.blur, (image, kernel, out), *parallel)
+    with pytest.raises(IndexError, match="index out of bounds"):
+        made(image, kernel, out)
+
+
+def test_an_index_read_from_data_is_tested_where_it_is_used() -> None:
+    table, weight = np.array([0, 1, 3]), np.ones(3)
+    made = compiled(programs.histogram, (table, weight, np.zeros(3)))
+    bins = np.zeros(3)
+    with pytest.raises(IndexError):
+        made(table, weight, bins)
+    bins = np.zeros(3)
+    made(table - 4, weight, np.zeros(4))
+    made(table % 3, weight, bins)
+    assert bins.tolist() == [2.0, 1.0, 0.0]
+
+
+def test_an_integer_division_by_zero_is_python_s_error() -> None:
+    k = np.array([1, 0, 2])
+    made = compiled(programs.divides, (k, 7))
+    with pytest.raises(ZeroDivisionError):
+        made(k, 7)
+    assert made(np.array([2, -2]), 7) == 7 // 2 + 7 // -2
+
+
+def test_a_failed_test_in_a_parallel_loop_reaches_python() -> None:
+    k, m = np.array([4, 5, 6]), np.array([1, 0, 2])
+    made = compiled(programs.floors, (k, m, np.zeros((3, 5))), "i")
+    with pytest.raises(ZeroDivisionError):
+        made(k, m, np.zeros((3, 5)))
+
+
+def test_strided_arrays_are_taken_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    image = np.asfortranarray(rng.random((9, 9)))
+    kernel = rng.random((6, 6))[::2, ::3]
+    mine, theirs = np.zeros((14, 14))[::2, ::2], np.zeros((7, 8))[:, :-1]
+    compiled(programs.blur, (image, kernel, mine), "y")(image, kernel, mine)
+    programs.blur(image, kernel, theirs)
+    same(mine, theirs)
+
+
+def test_the_same_program_gives_the_same_text() -> None:
+    args = next(iter(CASES["elementary"](np.float64)))
+    assert emitted(programs.elementary, args) == emitted(programs.elementary, args)
+
+
+def test_an_unknown_step_is_counted_right() -> None:
+    program: Program = parse(programs.backwards).program
+    (_, middle, _) = program.body
+    assert isinstance(middle, For)
+    assert with_blocks(middle, (middle.body,)) == middle
+    for n in range(6):
+        a, b = np.arange(float(n)), np.zeros(n)
+        expected = np.zeros(n)
+        programs.backwards(a, expected)
+        compiled(programs.backwards, (a, b), "i")(a, b)
+        assert b.tolist() == expected.tolist()
