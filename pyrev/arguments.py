@@ -16,7 +16,6 @@ import numpy as np
 
 from pyrev.diagnostics import ArgumentError
 from pyrev.ir import (
-    Alloc,
     Extent,
     Load,
     Program,
@@ -24,7 +23,6 @@ from pyrev.ir import (
     exprs,
     walk,
     walk_expr,
-    written,
 )
 
 FLOATS = ("float32", "float64")
@@ -104,8 +102,8 @@ def bind(
 class Expected:
     """What a function does with a parameter, before any call.
 
-    `ranks` are the numbers of subscripts it is used with (0 as a number; measuring it is
-    no use), `least` the axes that are measured, `integer` whether it is an index, a bound
+    `ranks` are the numbers of subscripts it is used with (0 as a number; measuring,
+    copying or returning it whole is no use), `least` the axes that are measured, `integer` whether it is an index, a bound
     or a size.
     """
 
@@ -121,15 +119,11 @@ def expectations(program: Program) -> tuple[Expected, ...]:
     least = {p.name: 0 for p in program.params}
     own = {p.name: p.rank for p in program.params}
     for stmt in walk(program.body):
-        for name in written((stmt,)) & set(own):
-            ranks[name].add(own[name])
-        if isinstance(stmt, Alloc) and stmt.source in own:
-            ranks[stmt.source].add(own[stmt.source])
         for top in exprs(stmt):
             for e in walk_expr(top):
                 match e:
-                    case Var(name) if name in own:
-                        ranks[name].add(own[name])
+                    case Var(name) if name in own and not own[name]:
+                        ranks[name].add(0)
                     case Load(name, index) if name in own:
                         ranks[name].add(len(index))
                     case Extent(name, axis) if name in own:
