@@ -29,6 +29,7 @@ from pyrev.ir import (
     Var,
     all_names,
     exprs,
+    names,
     walk,
     walk_expr,
     written,
@@ -252,6 +253,15 @@ class _Lister:
 # ------------------------------------------------------------------ formulas
 
 
+def remade(block: Block) -> frozenset[str]:
+    """The arrays of `block` that may have several shapes: made twice, or in a loop."""
+    made = [s.array for s in walk(block) if isinstance(s, Alloc)]
+    for loop in walk(block):
+        if isinstance(loop, For):
+            made += [s.array for s in walk(loop.body) if isinstance(s, Alloc)]
+    return frozenset(a for a in made if made.count(a) > 1)
+
+
 class Region:
     """The leaves of a block, and questions about pairs of their instances.
 
@@ -271,14 +281,16 @@ class Region:
         self.leaves = leaves(block, live_after)
         changing = written(block)
         known = integers | integer_names(block) | integer_names(outer)
-        remade = {s.array for s in walk(block) if isinstance(s, Alloc)}
-        self.space = Space(known, changing, frozenset(remade))
+        self.space = Space(known, changing, remade(block))
         self.space.assumed = tuple(self._outer_bounds())
 
     def _outer_bounds(self) -> Iterator[str]:
         for k, loop in enumerate(self.outer):
             later = {f.index for f in self.outer[k + 1 :]}
             if loop.index in later or loop.index in self.space.changing:
+                continue
+            # A bound is what it was when the loop was entered.
+            if (names(loop.lo) | names(loop.hi)) & written(loop.body):
                 continue
             own = self.space.cases(Var(loop.index), {})
             if own is not None:

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from pyrev.ir import (
     ZERO,
+    Add,
     Alloc,
+    Assign,
     Block,
     Call,
     Const,
@@ -118,6 +120,8 @@ def integer_names(block: Block) -> frozenset[str]:
     ['i', 'k', 'n']
     """
     found: set[str] = set()
+    indices: set[str] = set()
+    assigned: set[str] = set()
 
     def integral(e: Expr) -> None:
         match e:
@@ -140,7 +144,7 @@ def integer_names(block: Block) -> frozenset[str]:
         for s in stmts:
             match s:
                 case For(index, lo, hi, step):
-                    found.add(index)
+                    indices.add(index)
                     for e in (lo, hi, step):
                         integral(e)
                         map_expr(e, visit)
@@ -149,11 +153,15 @@ def integer_names(block: Block) -> frozenset[str]:
                     map_expr(test, visit)
                     scan(s.then)
                     scan(s.orelse)
+                case Assign(Var(name), _) | Add(Var(name), _):
+                    assigned.add(name)
+                    _scan_leaf(s, integral, visit)
                 case _:
                     _scan_leaf(s, integral, visit)
 
     scan(block)
-    return frozenset(found)
+    # An index that is also assigned elsewhere may hold a float there.
+    return frozenset(found | (indices - assigned))
 
 
 def _scan_leaf(
@@ -175,12 +183,13 @@ class Space:
     """The integers of one question: parameters on demand, names kept apart from ISL's.
 
     `integers` are the scalars known to hold integers; `changing` are the names that the
-    region writes, which are no parameters.
+    region writes, which are no parameters; `remade` are the arrays that have more
+    than one shape in it.
     """
 
     integers: frozenset[str]
     changing: frozenset[str]
-    remade: frozenset[str] = frozenset()  # arrays that the region allocates
+    remade: frozenset[str] = frozenset()
     assumed: tuple[str, ...] = ()
     _params: dict[Expr, str] = field(default_factory=dict)
 

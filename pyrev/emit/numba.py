@@ -1,6 +1,6 @@
 """The CPU target: Numba functions that run a scheduled program on all cores.
 
-    def f(...)            called from Python: raises what the compiled code found wrong
+    def f(...)            called from Python: makes arrays, raises what was found wrong
     def _f(...)           the statements between the nests, and a call for each nest
     def _f_1(...)         one nest; a parallel loop calls, for each iteration,
     def _f_1_y(y, ...)    its body
@@ -164,6 +164,7 @@ class _Module:
         self.reassociated: dict[str, None] = {}
         self.drivers = False
         self.nests = 0
+        self.first: list[Alloc] = []
         self.suffix = ""
         self.settled: frozenset[Duty] = frozenset()
         self.carried_out: frozenset[str] = frozenset()
@@ -177,13 +178,16 @@ class _Module:
         params = [p.name for p in program.params]
         region = analyse(program.body, self.types)
         conditions = region.conditions()
+        first = self.hoisted()
         run: ast.stmt = self.version(f"_{program.name}", frozenset(region.settled))
         if conditions:
             self.suffix = "_checked"
             checked = self.version(f"_{program.name}_checked", frozenset())
             run = ast.If(expr_tree(_every(conditions)), [run], [checked])
         made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
-        outer = [_assign("status", made), run]
+        mode = _Mode(frozenset(), None)
+        arrays = [tag(self.alloc(s, mode), s.loc) for s in first]
+        outer = [*arrays, _assign("status", made), run]
         if self.places:
             failed = subscript(name("status"), [ast.Constant(0)])
             error = subscript(name("ERRORS"), [failed])
@@ -200,8 +204,9 @@ class _Module:
         """Define the entry function and all below it; the call of it is returned."""
         self.settled = settled
         self.nests = 0
-        params = [p.name for p in self.program.params]
-        body = self.top(self.program.body, ())
+        params = [p.name for p in self.program.params] + [s.array for s in self.first]
+        rest = tuple(s for s in self.program.body if s not in self.first)
+        body = self.top(rest, ())
         start: list[ast.stmt] = [
             _assign(n, self.zero(self.types[n]))
             for n in _scalars(self.program.body)
@@ -209,8 +214,34 @@ class _Module:
         ]
         lines = [*start, *body]
         self.define(entry, [*params, "status"], lines, "ENTRY", self.program.loc)
-        inner = call(entry, *map(name, params), name("status"))
-        return _assign(self.result, inner)
+        return _assign(self.result, call(entry, *map(name, params), name("status")))
+
+    def hoisted(self) -> list[Alloc]:
+        """The arrays that can be made before anything runs: NumPy makes them.
+
+        Its memory comes in huge pages and is zeroed where it is first touched, by all
+        threads; Numba's is not, which costs more than many a kernel that fills it.
+        """
+        changed = written(self.program.body)
+        params = {p.name for p in self.program.params}
+        allocs = [s for s in walk(self.program.body) if isinstance(s, Alloc)]
+        known = {p for p in params if p not in {s.array for s in allocs}}
+        for s in self.program.body:
+            if not isinstance(s, Alloc) or [a.array for a in allocs].count(s.array) > 1:
+                continue
+            if s.fill is not None and not isinstance(s.fill, Const):
+                continue
+            if s.source is not None and (s.source in changed or s.source not in params):
+                continue
+            parts = [e for n in s.shape for e in walk_expr(n)]
+            if any(True for e in parts for _ in duties(e, self.types)):
+                continue
+            needs = {n for e in parts for n in _names_in(e)}
+            scalars = {n for e in parts if isinstance(e, Var) for n in _names_in(e)}
+            if needs <= known and not scalars & changed:
+                self.first.append(s)
+                known.add(s.array)
+        return self.first
 
     def constants(self) -> list[ast.stmt]:
         """The decorators' options, and the errors that `status` counts."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice, product
+from random import Random
 
 from pyrev.dependence import Leaf, Region
 from pyrev.ir import (
@@ -30,6 +30,8 @@ from pyrev.poly import conj, disj
 
 SIZES = (0, 1, 2, 3, 5, -1, 4, 7)
 COMBINATIONS = 120
+
+Symbols = Mapping[Expr, int]
 
 
 def debugging() -> bool:
@@ -78,9 +80,12 @@ def same_instances(
     """
     leaves = {leaf.number: leaf for leaf in originals.values()}
     symbols = list(region.space.params().values())
-    for values in islice(product(SIZES, repeat=len(symbols)), COMBINATIONS):
-        at = dict(zip(symbols, values, strict=True))
+    draw = Random(0)
+    for _ in range(COMBINATIONS):
+        at: dict[Expr, int] = {e: draw.choice(SIZES) for e in symbols}
         if any(v < 0 for e, v in at.items() if isinstance(e, Extent)):
+            continue
+        if not all(_inside(loop, at) for loop in region.outer):
             continue
         expected = Counter(
             (number, point)
@@ -95,7 +100,12 @@ def same_instances(
     return True
 
 
-Symbols = Mapping[Expr, int]
+def _inside(loop: For, at: Symbols) -> bool:
+    """Is the index of a loop around the statements in its range, as far as is known?"""
+    try:
+        return at[Var(loop.index)] in _values(loop, {}, at)
+    except (KeyError, ValueError):
+        return True
 
 
 def _points(region: Region, leaf: Leaf, at: Symbols) -> Iterator[tuple[int, ...]]:

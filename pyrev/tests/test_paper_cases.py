@@ -14,9 +14,8 @@ import subprocess
 import sys
 import textwrap
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,13 @@ import pyrev
 from pyrev import ir
 from pyrev.testing import draw_cotangents, run
 from pyrev.tests.corpus import ENTRIES, Entry
+from pyrev.tests.interpreted import (
+    Recorder,
+    Recording,
+    RecordingNumpy,
+    interpreted,
+    shuffled,
+)
 from pyrev.tests.oracle import same_bits
 from pyrev.tests.test_corpus import BY_NAME, FULL, compiled_here, generator
 
@@ -115,103 +121,6 @@ def test_every_parallel_loop_carries_its_proof(name: str, target: str) -> None:
 # ----------------------------------------------------------------- races, by running
 
 
-class Recorder:
-    """Who touched what inside parallel loops."""
-
-    def __init__(self) -> None:
-        self.stack: list[tuple[int, int]] = []
-        self.runs = 0
-        self.touched: dict[tuple[int, int, tuple[int, ...]], set[int]] = {}
-        self.written: set[tuple[int, int, tuple[int, ...]]] = set()
-        self.arrays = 0
-
-    def turns(self, values: Iterable[int]) -> Iterator[int]:
-        """A parallel loop: number its iterations."""
-        if self.stack:
-            yield from values
-            return
-        self.runs += 1
-        for turn, value in enumerate(values):
-            self.stack.append((self.runs, turn))
-            yield value
-            self.stack.pop()
-
-    def touch(self, array: int, index: tuple[int, ...], write: bool) -> None:
-        if not self.stack:
-            return
-        run, turn = self.stack[-1]
-        key = (run, array, index)
-        self.touched.setdefault(key, set()).add(turn)
-        if write:
-            self.written.add(key)
-
-    def races(self) -> list[tuple[int, tuple[int, ...]]]:
-        return [(k[1], k[2]) for k in self.written if len(self.touched[k]) > 1]
-
-
-class Recording:
-    """An array that tells the recorder about every element read or written."""
-
-    def __init__(self, recorder: Recorder, data: Any) -> None:
-        recorder.arrays += 1
-        self.recorder, self.data, self.id = recorder, data, recorder.arrays
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.data.shape)
-
-    @property
-    def dtype(self) -> Any:
-        return self.data.dtype
-
-    @property
-    def size(self) -> int:
-        return int(self.data.size)
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    def copy(self) -> Recording:
-        return Recording(self.recorder, self.data.copy())
-
-    def _index(self, index: Any) -> tuple[int, ...]:
-        index = index if isinstance(index, tuple) else (index,)
-        assert len(index) == self.data.ndim, f"{index} of {self.data.shape}"
-        for i, n in zip(index, self.data.shape, strict=True):
-            assert 0 <= i < n, f"index {index} leaves {self.data.shape}"
-        return tuple(int(i) for i in index)
-
-    def __getitem__(self, index: Any) -> Any:
-        at = self._index(index)
-        self.recorder.touch(self.id, at, write=False)
-        return self.data[at]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        at = self._index(index)
-        self.recorder.touch(self.id, at, write=True)
-        self.data[at] = value
-
-
-class RecordingNumpy(ModuleType):
-    """NumPy whose new arrays record."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__("numpy")
-        self.recorder = recorder
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(np, name)
-        makers = ("zeros", "ones", "empty", "full", "copy")
-        if name not in (*makers, *(f"{m}_like" for m in makers)):
-            return value
-
-        def make(*args: Any, **kw: Any) -> Recording:
-            plain = [a.data if isinstance(a, Recording) else a for a in args]
-            return Recording(self.recorder, value(*plain, **kw))
-
-        return make
-
-
 def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     """The readable adjoint with every parallel loop running through `__turns__`."""
     adjoint = f.adjoint
@@ -269,13 +178,7 @@ def test_iterations_of_parallel_loops_may_run_in_any_order(name: str) -> None:
     f = differentiable(name)
     if not f.adjoint.parallel_loops():
         pytest.skip("no parallel loop")
-    rng = np.random.default_rng(0)
-
-    def shuffled(values: Iterable[int]) -> Iterator[int]:
-        order = list(values)
-        return iter([order[k] for k in rng.permutation(len(order))])
-
-    module = {"np": np, "math": math, "__turns__": shuffled}
+    module = {"np": np, "math": math, "__turns__": shuffled(0)}
     function = instrumented(f, module)
     for size in (max(4, entry.least), max(7, entry.least)):
         arguments = adjoint_call(entry, size)
@@ -283,6 +186,67 @@ def test_iterations_of_parallel_loops_may_run_in_any_order(name: str) -> None:
         mixed = function(*copy.deepcopy(arguments))
         for one, other in zip(straight, mixed, strict=True):
             assert same_bits(one, other)
+
+
+def cpu_text(entry: Entry, arguments: dict[str, Any]) -> tuple[str, str]:
+    """The module that Numba would compile for a call, and its function's name."""
+    adjoint = differentiable(entry.name, "numba").adjoint
+    return adjoint.source_for("numba", *arguments.values()), f"{entry.name}_adjoint"
+
+
+def primal_arguments(entry: Entry, size: int) -> dict[str, Any]:
+    return entry.make(size, np.float64, generator(entry, size))
+
+
+def gradients_by(entry: Entry, size: int) -> dict[str, Any]:
+    """The gradients of the Python target, for the same call."""
+    f = differentiable(entry.name)
+    rng = generator(entry, size)
+    arguments = entry.make(size, np.float64, rng)
+    weights = draw_cotangents(run(entry.function, arguments, entry.outputs), rng)
+    _, pullback = pyrev.vjp(f, *copy.deepcopy(list(arguments.values())))
+    return dict(pullback(weights.positional, cotangents=weights.written).items())
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
+    entry = BY_NAME[name]
+    sizes = (*entry.sizes, entry.real)
+    for size in sizes[-4:]:
+        text, function = cpu_text(entry, primal_arguments(entry, size))
+        expected = gradients_by(entry, size)
+        bits = []
+        for seed in (0, 1):
+            arguments = adjoint_call(entry, size)
+            found = interpreted(text, function, shuffled(seed))(*arguments)
+            for parameter, gradient in zip(expected, found, strict=True):
+                np.testing.assert_allclose(
+                    np.asarray(gradient),
+                    np.asarray(expected[parameter]),
+                    rtol=1e-11,
+                    atol=1e-12,
+                    err_msg=f"{parameter} at size {size}",
+                )
+            bits.append([np.asarray(g).tobytes() for g in found])
+        assert bits[0] == bits[1], f"the order of iterations matters at size {size}"
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_no_two_iterations_of_a_prange_touch_one_element(name: str) -> None:
+    entry = BY_NAME[name]
+    size = max(6, entry.least)
+    text, function = cpu_text(entry, primal_arguments(entry, size))
+    if "prange(" not in text:
+        pytest.skip("no parallel loop")
+    recorder = Recorder()
+    numpy = RecordingNumpy(recorder)
+    wrapped = [
+        Recording(recorder, a) if isinstance(a, np.ndarray) else a
+        for a in adjoint_call(entry, size)
+    ]
+    interpreted(text, function, recorder.turns, numpy)(*wrapped)
+    assert recorder.races() == []
+    assert recorder.runs > 0
 
 
 # ----------------------------------------------------------------- compiled

@@ -11,7 +11,7 @@ import pytest
 
 from pyrev.emit.load import load
 from pyrev.emit.numba import Emitted, emit_numba, specialise
-from pyrev.ir import Block, For, Program, with_blocks
+from pyrev.ir import Block, For
 from pyrev.parse import parse, retype
 from pyrev.tests.emit import programs
 from pyrev.tests.emit.cases import CASES, same
@@ -105,7 +105,7 @@ def test_a_sum_over_an_innermost_loop_is_listed_and_alone_may_reassociate() -> N
         if isinstance(f, ast.FunctionDef)
         and any("SUM" in ast.unparse(d) for d in f.decorator_list)
     ]
-    assert relaxed == ["_total_sum"]
+    assert relaxed == ["_total_sum", "_total_sum_checked"]
 
 
 def test_a_running_value_is_not_a_sum() -> None:
@@ -189,14 +189,9 @@ def test_the_same_program_gives_the_same_text() -> None:
     assert emitted(programs.elementary, args) == emitted(programs.elementary, args)
 
 
-def test_an_unknown_step_is_counted_right() -> None:
-    program: Program = parse(programs.backwards).program
-    (_, middle, _) = program.body
-    assert isinstance(middle, For)
-    assert with_blocks(middle, (middle.body,)) == middle
+def test_a_descending_parallel_loop_runs_over_the_same_values() -> None:
     for n in range(6):
-        a, b = np.arange(float(n)), np.zeros(n)
-        expected = np.zeros(n)
+        a, b, expected = np.arange(float(n)), np.zeros(n), np.zeros(n)
         programs.backwards(a, expected)
         compiled(programs.backwards, (a, b), "i")(a, b)
         assert b.tolist() == expected.tolist()

@@ -1,0 +1,150 @@
+"""Generated code run in CPython, slowly and under observation.
+
+`Recorder` and `Recording` remember which iteration of a parallel loop touched which
+element. `interpreted` executes the text made for Numba without Numba: its decorators
+do nothing and its `prange` is whatever the test wants. Negative subscripts that the
+text converts to unsigned integers raise here.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+Turns = Callable[[Iterable[int]], Iterator[int]]
+
+
+class Recorder:
+    """Who touched what inside parallel loops."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[int, int]] = []
+        self.runs = 0
+        self.touched: dict[tuple[int, int, tuple[int, ...]], set[int]] = {}
+        self.written: set[tuple[int, int, tuple[int, ...]]] = set()
+        self.arrays = 0
+
+    def turns(self, values: Iterable[int]) -> Iterator[int]:
+        """A parallel loop: number its iterations."""
+        if self.stack:
+            yield from values
+            return
+        self.runs += 1
+        for turn, value in enumerate(values):
+            self.stack.append((self.runs, turn))
+            yield value
+            self.stack.pop()
+
+    def touch(self, array: int, index: tuple[int, ...], write: bool) -> None:
+        if not self.stack:
+            return
+        run, turn = self.stack[-1]
+        key = (run, array, index)
+        self.touched.setdefault(key, set()).add(turn)
+        if write:
+            self.written.add(key)
+
+    def races(self) -> list[tuple[int, tuple[int, ...]]]:
+        return [(k[1], k[2]) for k in self.written if len(self.touched[k]) > 1]
+
+
+class Recording:
+    """An array that tells the recorder about every element read or written."""
+
+    def __init__(self, recorder: Recorder, data: Any) -> None:
+        recorder.arrays += 1
+        self.recorder, self.data, self.id = recorder, data, recorder.arrays
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.data.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self.data.dtype
+
+    @property
+    def size(self) -> int:
+        return int(self.data.size)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def copy(self) -> Recording:
+        return Recording(self.recorder, self.data.copy())
+
+    def _index(self, index: Any) -> tuple[int, ...]:
+        index = index if isinstance(index, tuple) else (index,)
+        assert len(index) == self.data.ndim, f"{index} of {self.data.shape}"
+        for i, n in zip(index, self.data.shape, strict=True):
+            assert 0 <= i < n, f"index {index} leaves {self.data.shape}"
+        return tuple(int(i) for i in index)
+
+    def __getitem__(self, index: Any) -> Any:
+        at = self._index(index)
+        self.recorder.touch(self.id, at, write=False)
+        return self.data[at]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        at = self._index(index)
+        self.recorder.touch(self.id, at, write=True)
+        self.data[at] = value
+
+
+class RecordingNumpy(ModuleType):
+    """NumPy whose new arrays record."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__("numpy")
+        self.recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(np, name)
+        makers = ("zeros", "ones", "empty", "full", "copy")
+        if name not in (*makers, *(f"{m}_like" for m in makers)):
+            return value
+
+        def make(*args: Any, **kw: Any) -> Recording:
+            plain = [a.data if isinstance(a, Recording) else a for a in args]
+            return Recording(self.recorder, value(*plain, **kw))
+
+        return make
+
+
+def interpreted(text: str, name: str, turns: Turns, numpy: Any = np) -> Any:
+    """The function `name` of a module for Numba, with `turns` as its `prange`."""
+
+    def njit(*_: Any, **options: Any) -> Any:
+        return lambda function: function
+
+    def prange(*bounds: int) -> Iterator[int]:
+        return turns(range(*bounds))
+
+    stubs = {"numba": ModuleType("numba"), "numpy": numpy}
+    for key, value in (("njit", njit), ("prange", prange)):
+        setattr(stubs["numba"], key, value)
+
+    def find(module: str, *rest: Any) -> Any:
+        return stubs[module] if module in stubs else builtins.__import__(module, *rest)
+
+    space: dict[str, Any] = {
+        "__builtins__": {**vars(builtins), "__import__": find},
+        "__name__": "interpreted",
+    }
+    exec(compile(text, f"<{name} for Numba>", "exec"), space)
+    return space[name]
+
+
+def shuffled(seed: int) -> Turns:
+    """Iterations in an order of their own for each loop."""
+    rng = np.random.default_rng(seed)
+
+    def turns(values: Iterable[int]) -> Iterator[int]:
+        order = list(values)
+        return iter([order[k] for k in rng.permutation(len(order))])
+
+    return turns
