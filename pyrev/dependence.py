@@ -231,7 +231,9 @@ class _Lister:
                     yield Leaf(stmt, n, loops, tests, (*outer, *own))
                 case For(_, lo, hi, step, body):
                     n = self.next()
-                    bounds = tuple(a for e in (lo, hi, step) for a in _reads(e, n, depth))
+                    bounds = tuple(
+                        a for e in (lo, hi, step) for a in _reads(e, n, depth)
+                    )
                     at = At(n, stmt, private_names(stmt, live))
                     back = live | live_before(body, live)
                     inside = (*loops, at)
@@ -388,9 +390,7 @@ class Region:
         env = self.env(leaf, prefix)
         env = {n: v for n, v in env.items() if int(v[len(prefix) :]) < access.depth}
         within = self.domain(leaf, prefix, access.depth)
-        return shared + tuple(
-            self.space.cases(k, env, within) for k in access.index
-        )
+        return shared + tuple(self.space.cases(k, env, within) for k in access.index)
 
     def private_depth(self, leaf: Leaf, name: str) -> int:
         """How many outer loops an accessed private name belongs to (0: it is shared)."""
@@ -434,7 +434,8 @@ class Region:
     ) -> tuple[str, ...]:
         """Formulas, one per way in which `a` of `s` comes before `b` of `t`."""
         shared = min(self.common(s, t), a.depth, b.depth)
-        ways, equal = [], []
+        ways: list[str] = []
+        equal: list[str] = []
         for k in range(shared):
             loop = s.loops[k].loop
             step = integer(loop.step)
@@ -468,7 +469,8 @@ class Region:
             if same is None:
                 continue
             if any(
-                self.possible(s, t, conj((way, same))) for way in self.before(s, a, t, b)
+                self.possible(s, t, conj((way, same)))
+                for way in self.before(s, a, t, b)
             ):
                 yield a, b
 

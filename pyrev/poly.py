@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 from pyrev.ir import (
+    FALSE,
     ZERO,
     Add,
     Alloc,
@@ -100,7 +101,9 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     if (known := _empty_answers.get(text)) is not None:
         return known
     try:
-        answer = _ask(lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty()))
+        answer = _ask(
+            lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty())
+        )
     except Unknown:
         answer = False
     if len(_empty_answers) > 20_000:
@@ -331,7 +334,10 @@ class Space:
         better = "<=" if op == "min" else ">="
         result = []
         for (p, s), (q, t) in product(one, two):
-            for cond, term in ((f"{s} {better} {t}", s), (f"not ({s} {better} {t})", t)):
+            for cond, term in (
+                (f"{s} {better} {t}", s),
+                (f"not ({s} {better} {t})", t),
+            ):
                 here = conj((p, q, cond))
                 if not self.excluded(env, conj((within, here))):
                     result.append(Case(here, term))
@@ -603,7 +609,11 @@ class Piece(NamedTuple):
 
 
 def pieces(
-    space: Space, name: str, variables: Sequence[str], formula: str, index: Sequence[str]
+    space: Space,
+    name: str,
+    variables: Sequence[str],
+    formula: str,
+    index: Sequence[str],
 ) -> tuple[Piece, ...]:
     """The pieces of the map ``name[variables] -> [index]`` where `formula` holds.
 
@@ -644,7 +654,9 @@ def _piece(isl: Any, where: Any, what: Any, arity: int) -> Piece:
         other = column(kinds.div, aff.dim(kinds.div))
         whole = all(c.is_int() for c in row)
         divided = not whole or any(not c.is_zero() for c in other)
-        symbolic = any(not c.is_zero() for c in column(kinds.param, what.dim(kinds.param)))
+        symbolic = any(
+            not c.is_zero() for c in column(kinds.param, what.dim(kinds.param))
+        )
         constant = aff.get_constant_val()
         fixed = not divided and not symbolic and constant.is_int()
         rows.append(tuple(int(c.to_python()) if whole else 0 for c in row))
@@ -691,13 +703,13 @@ def bounding_box(
 
     def question(isl: Any, ctx: Any) -> str | None:
         kinds = isl.dim_type
-        whole = None
+        whole: Any = None
         for domain, mapping in targets:
             reached = isl.Set.read_from_str(ctx, domain).apply(
                 isl.Map.read_from_str(ctx, mapping)
             )
             whole = reached if whole is None else whole.union(reached)
-        box = None
+        box: Any = None
         for k in range(rank):
             side = whole.project_out(kinds.set, k + 1, rank - k - 1)
             side = side.project_out(kinds.set, 0, k).compute_divs().simple_hull()

@@ -1,15 +1,15 @@
 """The CPU target: Numba functions that run a scheduled program on all cores.
 
-    def f(...)            called from Python: makes arrays, raises what was found wrong
+    def f(...)            called from Python: raises what the compiled code found wrong
     def _f(...)           the statements between the nests, and a call for each nest
     def _f_1(...)         one nest; a parallel loop calls, for each iteration,
     def _f_1_y(y, ...)    its body
-    def _f_checked(...)   the same with a test for each access, for calls whose sizes do
-                          not show that every access stays inside its array
 
-Nothing is raised inside a parallel loop, where Numba would lose it: a body that fails
-says so in `status` and returns. Sums over an innermost loop stand in functions of their
-own, which alone may reassociate; they are listed in the result.
+Subscripts are not tested here: `pyrev.bounds` has shown, before the call, that every
+access stays inside its array and that affine subscripts are not negative. Nothing is
+raised inside a parallel loop, where Numba would lose it: a body that divides an
+integer by zero says so in `status` and returns. Sums over an innermost loop stand in
+functions of their own, which alone may reassociate; they are listed in the result.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import assert_never
 
 from pyrev.adjoint.algebra import add_int, sub_int
 from pyrev.adjoint.reverse import exposed
-from pyrev.emit.bounds import Duty, Inside, Nonzero, analyse, duties
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -139,14 +138,10 @@ def emit_numba(
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """How to print a block: which duties need no test, what a failed test does."""
+    """How to print a block: what the function returns, also when a test fails."""
 
-    settled: frozenset[Duty]
-    #: What the function returns, also when a test fails; None in the entry function.
+    #: None in the entry function.
     outputs: tuple[str, ...] | None
-
-    def tests(self, duty: Duty) -> bool:
-        return duty not in self.settled
 
 
 class _Module:
@@ -165,8 +160,11 @@ class _Module:
         self.drivers = False
         self.nests = 0
         self.first: list[Alloc] = []
-        self.suffix = ""
-        self.settled: frozenset[Duty] = frozenset()
+        self.indices = {s.index for s in walk(program.body) if isinstance(s, For)}
+        self.indices |= {p.name for p in program.params if not p.rank}
+        self.indices -= frozenset(_scalars(program.body))
+        #: The parameter by which a function says that it failed, if any of them can.
+        self.status = ["status"] if self.can_fail(program.body) else []
         self.carried_out: frozenset[str] = frozenset()
         self.result = fresh("result", self.taken)
         self.once = _occurrences(program.body)
@@ -176,18 +174,14 @@ class _Module:
     def functions(self, program: Program) -> list[ast.stmt]:
         """Every function of the module, the one that Python calls last."""
         params = [p.name for p in program.params]
-        region = analyse(program.body, self.types)
-        conditions = region.conditions()
         first = self.hoisted()
-        run: ast.stmt = self.version(f"_{program.name}", frozenset(region.settled))
-        if conditions:
-            self.suffix = "_checked"
-            checked = self.version(f"_{program.name}_checked", frozenset())
-            run = ast.If(expr_tree(_every(conditions)), [run], [checked])
-        made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
-        mode = _Mode(frozenset(), None)
-        arrays = [tag(self.alloc(s, mode), s.loc) for s in first]
-        outer = [*arrays, _assign("status", made), run]
+        run = self.entry(f"_{program.name}")
+        mode = _Mode(None)
+        outer = [tag(self.alloc(s, mode), s.loc) for s in first]
+        if self.status:
+            made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
+            outer.append(_assign("status", made))
+        outer.append(run)
         if self.places:
             failed = subscript(name("status"), [ast.Constant(0)])
             error = subscript(name("ERRORS"), [failed])
@@ -200,10 +194,8 @@ class _Module:
         self.define(program.name, params, outer, "", program.loc)
         return self.made
 
-    def version(self, entry: str, settled: frozenset[Duty]) -> ast.stmt:
+    def entry(self, entry: str) -> ast.stmt:
         """Define the entry function and all below it; the call of it is returned."""
-        self.settled = settled
-        self.nests = 0
         params = [p.name for p in self.program.params] + [s.array for s in self.first]
         rest = tuple(s for s in self.program.body if s not in self.first)
         body = self.top(rest, ())
@@ -213,8 +205,8 @@ class _Module:
             if n in self.carried_out and n not in params
         ]
         lines = [*start, *body]
-        self.define(entry, [*params, "status"], lines, "ENTRY", self.program.loc)
-        return _assign(self.result, call(entry, *map(name, params), name("status")))
+        self.define(entry, [*params, *self.status], lines, "ENTRY", self.program.loc)
+        return _assign(self.result, call(entry, *map(name, [*params, *self.status])))
 
     def hoisted(self) -> list[Alloc]:
         """The arrays that can be made before anything runs: NumPy makes them.
@@ -234,7 +226,9 @@ class _Module:
             if s.source is not None and (s.source in changed or s.source not in params):
                 continue
             parts = [e for n in s.shape for e in walk_expr(n)]
-            if any(True for e in parts for _ in duties(e, self.types)):
+            if any(isinstance(e, Load) for e in parts):
+                continue
+            if any(self.sound(n) is not None for n in s.shape):
                 continue
             needs = {n for e in parts for n in _names_in(e)}
             scalars = {n for e in parts if isinstance(e, Var) for n in _names_in(e)}
@@ -284,14 +278,14 @@ class _Module:
     def numbered(self) -> str:
         """The name of the next nest's function."""
         self.nests += 1
-        return fresh(f"_{self.program.name}_{self.nests}{self.suffix}", self.taken)
+        return fresh(f"_{self.program.name}_{self.nests}", self.taken)
 
     # ---------------------------------------------------------------- entry level
 
     def top(self, block: Block, after: Block) -> list[ast.stmt]:
         """The statements of the entry function; each nest becomes a call."""
         out: list[ast.stmt] = []
-        mode = _Mode(self.settled, None)
+        mode = _Mode(None)
         for k, s in enumerate(block):
             rest = block[k + 1 :] + after
             match s:
@@ -315,11 +309,11 @@ class _Module:
             return self.driver(loop)
         function = self.numbered()
         inputs = self.inputs((loop,), outputs)
-        body = self.loops((loop,), _Mode(self.settled, outputs))
+        body = self.loops((loop,), _Mode(outputs))
         if outputs:
             body.append(_return(outputs))
-        self.define(function, [*inputs, "status"], body, "SERIAL", loop.loc)
-        tree = call(function, *map(name, inputs), name("status"))
+        self.define(function, [*inputs, *self.status], body, "SERIAL", loop.loc)
+        tree = call(function, *map(name, [*inputs, *self.status]))
         return tag(_receive(outputs, tree), loop.loc, loop.note)
 
     def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
@@ -352,10 +346,10 @@ class _Module:
         function = self.numbered()
         row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", self.taken)
         inputs = self.inputs(body)
-        lines = self.loops(body, _Mode(self.settled, ()))
-        self.define(row, [*inputs, "status"], lines, "SERIAL", loop.loc)
+        lines = self.loops(body, _Mode(()))
+        self.define(row, [*inputs, *self.status], lines, "SERIAL", loop.loc)
 
-        mode = _Mode(self.settled, ())
+        mode = _Mode(())
         start: list[ast.stmt] = []
         for f in loops:
             start.extend(self.guards(f, (f.lo, f.hi, f.step), mode))
@@ -394,7 +388,7 @@ class _Module:
                     position = Call("+", (f.lo, position))
                 values[f.index] = position
         args = [self.tree(values[n], mode) if n in values else name(n) for n in inputs]
-        inside.append(ast.Expr(call(row, *args, name("status"))))
+        inside.append(ast.Expr(call(row, *args, *map(name, self.status))))
         bounds = call("prange", self.tree(total, mode))
         tree = ast.For(store(name(task)), bounds, inside, [], None)
         start.append(tag(tree, loop.loc, loop.parallel))
@@ -402,21 +396,21 @@ class _Module:
         for f in loops:
             for e in (f.lo, f.hi, f.step):
                 needs.update(dict.fromkeys(_names_in(e)))
-        self.define(function, [*needs, "status"], start, "PARALLEL", loop.loc)
+        self.define(function, [*needs, *self.status], start, "PARALLEL", loop.loc)
         return tag(
-            ast.Expr(call(function, *map(name, needs), name("status"))), loop.loc
+            ast.Expr(call(function, *map(name, [*needs, *self.status]))), loop.loc
         )
 
     # ---------------------------------------------------------------- blocks
 
     def loops(self, block: Block, mode: _Mode) -> list[ast.stmt]:
-        """A block with parallel loops and new arrays in it, and the regions between."""
+        """A block with parallel loops in it, and the statements between."""
         out: list[ast.stmt] = []
         run: list[Stmt] = []
 
         def flush() -> None:
             if run:
-                out.extend(self.region(tuple(run), mode))
+                out.extend(self.plain(tuple(run), mode))
                 run.clear()
 
         for s in block:
@@ -438,19 +432,6 @@ class _Module:
                     out.extend(self.plain((s,), mode))
         flush()
         return out
-
-    def region(self, block: Block, mode: _Mode) -> list[ast.stmt]:
-        """A block in two versions, and the test that chooses."""
-        if not any(isinstance(s, For) for s in walk(block)):
-            return self.plain(block, mode)
-        found = analyse(block, self.types)
-        settled = mode.settled | frozenset(found.settled)
-        fast = self.plain(block, _Mode(settled, mode.outputs))
-        conditions = found.conditions(mode.settled)
-        if not conditions:
-            return fast
-        test = self.tree(_every(conditions), mode)
-        return [ast.If(test, fast, self.plain(block, mode))]
 
     def plain(self, block: Block, mode: _Mode) -> list[ast.stmt]:
         """Statements one by one, each after the tests that it needs in this mode."""
@@ -524,10 +505,7 @@ class _Module:
             for s in f.body
         )
         inner = replace(f, body=body)
-        places = tuple(Add(t, ZERO, loc=f.loc) for t in targets)
         lines: list[ast.stmt] = []
-        for place in places:
-            lines.extend(self.guards(place, (place.target,), mode))
         if self.may_reassociate(f, inner, targets, mode):
             lines.append(self.summed(f, inner, [pairs[t].name for t in targets], mode))
             for t in targets:
@@ -551,7 +529,7 @@ class _Module:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False
-        if any(self.wanted(s, exprs(s), mode) for s in inner.body):
+        if any(self.sound(e) is not None for s in inner.body for e in exprs(s)):
             return False
         for s in f.body:
             match s:
@@ -567,7 +545,7 @@ class _Module:
         self, f: For, inner: For, locals_: Sequence[str], mode: _Mode
     ) -> ast.stmt:
         """The call of the function that sums over one loop, in any order."""
-        function = fresh(f"_{self.program.name}_sum{self.suffix}", self.taken)
+        function = fresh(f"_{self.program.name}_sum", self.taken)
         inputs = [n for n in self.inputs((inner,)) if n not in locals_]
         start = [_assign(n, self.zero(self.types[n])) for n in locals_]
         body = self.loop(inner, self.plain(inner.body, mode), mode)
@@ -636,22 +614,33 @@ class _Module:
             case Const() | Var() | Extent():
                 return e, dtype
             case Load(array, index):
-                where = tuple(
-                    self.position(i, Inside(i, array, axis), mode)
-                    for axis, i in enumerate(index)
-                )
-                return Load(array, where), dtype
+                return Load(array, tuple(self.position(i, mode) for i in index)), dtype
             case Call(op, args):
                 return self.typed_call(op, args, dtype, mode), dtype
             case _:
                 raise AssertionError("a saved value is left over")
 
-    def position(self, index: Expr, duty: Duty, mode: _Mode) -> Expr:
+    def position(self, index: Expr, mode: _Mode) -> Expr:
         """A subscript; one that is known not to be negative says so to the compiler."""
         value, _ = self.typed(index, mode)
-        if isinstance(index, Const) or mode.tests(duty):
+        if isinstance(index, Const) or not self.is_affine(index):
             return value
         return Call("uint64", (value,))
+
+    def is_affine(self, e: Expr) -> bool:
+        """Made of loop indices and sizes alone? Then `pyrev.bounds` keeps it positive."""
+        match e:
+            case Const(value):
+                return type(value) is int
+            case Extent():
+                return True
+            case Var(n):
+                return n in self.indices
+            case Call("+" | "-" | "min" | "max" | "neg", args):
+                return all(map(self.is_affine, args))
+            case Call("*", (Const(), a)) | Call("*" | "//" | "%", (a, Const())):
+                return self.is_affine(a)
+        return False
 
     def typed_call(
         self, op: str, args: tuple[Expr, ...], dtype: str, mode: _Mode
@@ -697,29 +686,24 @@ class _Module:
 
     # ---------------------------------------------------------------- tests
 
-    def wanted(self, s: Stmt, parts: Sequence[Expr], mode: _Mode) -> bool:
-        """Does any part of the statement need a test in this mode?"""
-        return any(
-            self.sound(p, kind, mode) is not None
-            for p in parts
-            for kind in (Inside, Nonzero)
-        )
-
     def guards(self, s: Stmt, parts: Sequence[Expr], mode: _Mode) -> list[ast.stmt]:
-        """Leave the function if evaluating `parts` would fail."""
-        out: list[ast.stmt] = []
-        for kind, error, what in (
-            (Inside, "IndexError", "index out of bounds"),
-            (Nonzero, "ZeroDivisionError", "integer division or modulo by zero"),
-        ):
-            test = _all(self.sound(p, kind, mode) for p in parts)
-            if test is not None:
-                out.append(self.unless(test, error, what, s.loc, mode))
-        return out
+        """Leave the function if evaluating `parts` would divide an integer by zero."""
+        test = _all(self.sound(p) for p in parts)
+        if test is None:
+            return []
+        what = "integer division or modulo by zero"
+        return [self.unless(test, "ZeroDivisionError", what, s.loc, mode)]
+
+    def can_fail(self, block: Block) -> bool:
+        """Is there anything to be tested while the code runs?"""
+        return any(
+            self.sound(e) is not None
+            for s in walk(block)
+            for e in exprs(s)
+        ) or any(isinstance(s, Alloc) and _loose(s) for s in walk(block))
 
     def sizes(self, s: Alloc, mode: _Mode) -> list[ast.stmt]:
-        loose = [n for n in s.shape if not isinstance(n, (Const, Extent))]
-        test = _all(Call("<=", (ZERO, n)) for n in loose)
+        test = _all(Call("<=", (ZERO, n)) for n in _loose(s))
         if test is None:
             return []
         what = "negative dimensions are not allowed"
@@ -743,49 +727,38 @@ class _Module:
         ]
         return tag(ast.If(tree, failed, []), at)
 
-    def sound(self, e: Expr, kind: type[Duty], mode: _Mode) -> Expr | None:
+    def sound(self, e: Expr) -> Expr | None:
         """A test that evaluating `e` cannot fail; None if it cannot anyway."""
         match e:
             case Call("where", (test, a, b)):
-                first = self.sound(test, kind, mode)
-                one, two = self.sound(a, kind, mode), self.sound(b, kind, mode)
+                first, one, two = self.sound(test), self.sound(a), self.sound(b)
                 if one is None and two is None:
                     return first
                 chosen = Call("where", (test, one or TRUE, two or TRUE))
                 return _all((first, chosen))
             case Call(("and" | "or") as op, (a, b)):
-                first, second = self.sound(a, kind, mode), self.sound(b, kind, mode)
+                first, second = self.sound(a), self.sound(b)
                 if second is None:
                     return first
                 skipped = Call("not", (a,)) if op == "and" else a
                 return _all((first, Call("or", (skipped, second))))
-            case Call(_, args) | Load(_, args):
-                parts: list[Expr | None] = [self.sound(a, kind, mode) for a in args]
-            case _:
-                return None
-        for duty in duties(e, self.types):
-            if isinstance(duty, kind) and mode.tests(duty):
-                parts.append(_holds(duty))
-        return _all(parts)
+            case Call(op, args):
+                parts = [self.sound(a) for a in args]
+                if op in ("//", "%") and not is_float(expr_dtype(e, self.types)):
+                    if not (isinstance(args[1], Const) and args[1].value):
+                        parts.append(Call("!=", (args[1], ZERO)))
+                return _all(parts)
+            case Load(_, index):
+                return _all(self.sound(i) for i in index)
+        return None
 
 
 # -------------------------------------------------------------------- small questions
 
 
-def _holds(duty: Duty) -> Expr:
-    match duty:
-        case Inside(index, array, axis):
-            size = Extent(array, axis)
-            above = Call("<=", (Call("neg", (size,)), index))
-            return Call("and", (above, Call("<", (index, size))))
-        case Nonzero(divisor):
-            return Call("!=", (divisor, ZERO))
-        case _:
-            assert_never(duty)
-
-
-def _every(tests: Sequence[Expr]) -> Expr:
-    return _all(tests) or TRUE
+def _loose(s: Alloc) -> list[Expr]:
+    """The sizes of a new array that may be negative."""
+    return [n for n in s.shape if not isinstance(n, (Const, Extent))]
 
 
 def _all(tests: Iterable[Expr | None]) -> Expr | None:

@@ -24,12 +24,17 @@ from pyrev.ir import (
     walk,
 )
 from pyrev.poly import integer_names
-from pyrev.schedule.groups import Group, distribute, merge
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
-from pyrev.schedule.legality import forward, free_order, parallelise, prove_parallel, races
-from pyrev.schedule.report import Decision
+from pyrev.schedule.groups import Group, distribute, merge
+from pyrev.schedule.legality import (
+    forward,
+    free_order,
+    parallelise,
+    prove_parallel,
+    races,
+)
+from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.scalars import inline_integers, part
-
 
 DtypeOf = Callable[[str], str]
 
@@ -142,9 +147,7 @@ class _Readable:
                 found |= {leaf.number for leaf in leaves}
         return frozenset(found)
 
-    def turns(
-        self, region: Region, leaves: list[Leaf], live: frozenset[str]
-    ) -> bool:
+    def turns(self, region: Region, leaves: list[Leaf], live: frozenset[str]) -> bool:
         """Is this a sum, or a scatter that can become a gather and has to?"""
         stmt = leaves[0].stmt
         assert isinstance(stmt, Add)
@@ -177,9 +180,7 @@ class _Readable:
             result.append((g, kind))
         return result
 
-    def parallel(
-        self, g: Group, outer: tuple[For, ...], live: frozenset[str]
-    ) -> bool:
+    def parallel(self, g: Group, outer: tuple[For, ...], live: frozenset[str]) -> bool:
         (loop,) = g.nest
         assert isinstance(loop, For)
         return prove_parallel(loop, outer, live | g.shared, self.integers) is not None
@@ -246,7 +247,7 @@ class _Readable:
                         s = replace(s, loc=loop.loc)
                         if note:
                             s = replace(s, note=f"gather: {note}")
-                        kind = "gather" if s.parallel else "reduction"
+                        kind: Kind = "gather" if s.parallel else "reduction"
                         own = note or f"{s.index} and the loops in it own {target}"
                         self.decisions.append(
                             Decision(s.index, target, kind, own, s.parallel, loop.loc)
@@ -278,7 +279,9 @@ class _Readable:
         """Why the iterations of `loop` cannot run apart, naming one array."""
         if free_order(loop, outer, live, self.integers):
             arrays = ", ".join(_targets((loop,)))
-            return f"two iterations of {loop.index} may write the same element of {arrays}"
+            return (
+                f"two iterations of {loop.index} may write the same element of {arrays}"
+            )
         region = Region((loop,), live, outer, self.integers)
         for s in region.leaves:
             for t in region.leaves:

@@ -25,8 +25,6 @@ from pyrev.ir import (
     Stmt,
     Var,
     fresh,
-    map_expr,
-    substitute,
     walk,
 )
 from pyrev.poly import (
@@ -37,7 +35,6 @@ from pyrev.poly import (
     bounding_box,
     conj,
     disj,
-    from_linear,
     generate,
     linear,
     pieces,
@@ -45,6 +42,7 @@ from pyrev.poly import (
     tidy,
 )
 from pyrev.schedule.verify import debugging, same_instances, writes_agree
+from pyrev.show import expr_text
 
 FRESH = ("u", "v", "w", "p", "q")
 BOX = "B"  # a statement that does nothing, in every element of a box
@@ -179,9 +177,7 @@ def axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
     return tuple(known or ())
 
 
-def _parts(
-    region: Region, leaf: Leaf, affine: Sequence[int], first: int
-) -> list[Part]:
+def _parts(region: Region, leaf: Leaf, affine: Sequence[int], first: int) -> list[Part]:
     if not region.exact(leaf):
         raise NoGather("a loop bound is data")
     if region.private_depth(leaf, _target(leaf).array):
@@ -330,7 +326,9 @@ def _index_names(
     equations: list[str] = []
     new = iter(FRESH)
     for n, axis in enumerate(axes):
-        moving = [p for p in parts if any(p.piece.coefficients[n]) or p.piece.divides[n]]
+        moving = [
+            p for p in parts if any(p.piece.coefficients[n]) or p.piece.divides[n]
+        ]
         if not moving:
             names.append("_")
             continue
@@ -339,18 +337,16 @@ def _index_names(
         name = next(iter(own)) if len(own) == 1 else None
         if name is None or name in kept or name in names:
             name = fresh(next(new, "u"), used)
-            from pyrev.show import expr_text
-
-            texts = dict.fromkeys(expr_text(_target(p.leaf).index[axis]) for p in moving)
+            texts = dict.fromkeys(
+                expr_text(_target(p.leaf).index[axis]) for p in moving
+            )
             equations += [f"{name} = {t}" for t in texts]
         else:
             shifts = dict.fromkeys(p.piece.shifts[n] or 0 for p in parts)
             moved = [k for k in shifts if k]
             if moved:
                 equations.append(
-                    ", ".join(
-                        f"{name} {'+' if k > 0 else '-'} {abs(k)}" for k in moved
-                    )
+                    ", ".join(f"{name} {'+' if k > 0 else '-'} {abs(k)}" for k in moved)
                     + f" renamed to {name}"
                 )
         names.append(name)
@@ -378,8 +374,12 @@ def _instance(
     env = {
         at.loop.index: arg for at, arg in zip(p.leaf.loops, instance.args, strict=True)
     }
-    owned = {linear_key(target.index[k]): instance.target[n] for n, k in enumerate(axes)}
-    order = tuple(e.name for e in (*instance.target, *instance.args) if isinstance(e, Var))
+    owned = {
+        linear_key(target.index[k]): instance.target[n] for n, k in enumerate(axes)
+    }
+    order = tuple(
+        e.name for e in (*instance.target, *instance.args) if isinstance(e, Var)
+    )
     move = _Mover(env, owned, tuple(dict.fromkeys(order)))
     index = list(map(move.subscript, target.index))
     for n, k in enumerate(axes):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.dependence import Leaf, Region
-from pyrev.ir import Add, Block, Call, For, If, Load, Restart, Stmt
+from pyrev.ir import Add, Block, Call, For, If, Load, Restart, Stmt, Var
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def _added(leaf: Leaf) -> str | None:
     match leaf.stmt:
         case Add(Load(array, _), _):
             return array
-        case Add(target, _):
-            return target.name
+        case Add(Var(name), _):
+            return name
         case _:
             return None
 
@@ -196,10 +196,15 @@ class _Filter:
                     if then:
                         kept.append(replace(stmt, then=then, orelse=orelse))
                     elif orelse:
-                        kept.append(replace(stmt, test=Call("not", (stmt.test,)), then=orelse, orelse=()))
+                        kept.append(
+                            replace(
+                                stmt,
+                                test=Call("not", (stmt.test,)),
+                                then=orelse,
+                                orelse=(),
+                            )
+                        )
                 case _:
                     if self.count in self.numbers:
                         kept.append(stmt)
         return tuple(kept)
-
-

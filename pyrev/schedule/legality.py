@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyrev.dependence import Access, Leaf, Region, private_names
-from pyrev.ir import Alloc, For, Load, Return, Var, walk
+from pyrev.dependence import Access, Leaf, Region, live_before, private_names
+from pyrev.ir import Alloc, Block, For, If, Load, Return, Stmt, Var, walk
 from pyrev.poly import conj, is_empty
+from pyrev.show import expr_text
 
 
 def prove_parallel(
@@ -53,8 +54,6 @@ def prove_parallel(
 
 
 def _element(leaf: Leaf) -> str:
-    from pyrev.show import expr_text
-
     stmt = leaf.stmt
     if isinstance(stmt, (Alloc, Return)) or isinstance(stmt.target, Var):
         return "[]"
@@ -131,9 +130,7 @@ def free_order(
                 if a.name in private:
                     continue
                 same = region.same_element(s, a, t, b)
-                if same is not None and region.possible(
-                    s, t, conj((same, "a0 != b0"))
-                ):
+                if same is not None and region.possible(s, t, conj((same, "a0 != b0"))):
                     return False
     return True
 
@@ -145,11 +142,9 @@ def forward(
     integers: frozenset[str] = frozenset(),
 ) -> For:
     """`loop` and the loops inside it, upwards wherever the order is free."""
-    from pyrev.dependence import live_before
-    from pyrev.ir import Block, If
 
     def block(stmts: Block, around: tuple[For, ...], live: frozenset[str]) -> Block:
-        result = []
+        result: list[Stmt] = []
         for s in reversed(stmts):
             match s:
                 case For():

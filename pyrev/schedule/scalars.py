@@ -29,7 +29,6 @@ from pyrev.ir import (
     Stmt,
     Var,
     fresh,
-    map_expr,
     map_stmt_exprs,
     names,
     substitute,
@@ -372,7 +371,9 @@ def _sides(
         step = integer(loop.step)
         if step is None:
             return None
-        first, last = (loop.lo, loop.hi) if step > 0 else (plus(loop.hi, 1), plus(loop.lo, 1))
+        first, last = (
+            (loop.lo, loop.hi) if step > 0 else (plus(loop.hi, 1), plus(loop.lo, 1))
+        )
         low = _extreme(first, bounds, lowest=True, region=region)
         high = _extreme(last, bounds, lowest=False, region=region)
         if low is None or high is None:
@@ -434,5 +435,3 @@ def _extreme(
             total = total.plus(Linear(((atom, 1),), 0), k)
     found = from_linear(total)
     return found if region.space.cases(found, {}) is not None else None
-
-

@@ -557,7 +557,12 @@ for k in reversed(range(n)):
     for j in reversed(range(m)):
         d_p[k, 2 * k + 5, k - 2 * j + 2 * m] += d_q[k, j]
 """,
-        {"d_i": "n", "d_o": "2 * n + 4", "d_p": "n, 2 * n + 6, n + 2 * m + 1", "d_q": "n, m"},
+        {
+            "d_i": "n",
+            "d_o": "2 * n + 4",
+            "d_p": "n, 2 * n + 6, n + 2 * m + 1",
+            "d_q": "n, m",
+        },
         ("d_i", "d_p"),
     ),
     Scatter(

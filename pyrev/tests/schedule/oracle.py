@@ -115,5 +115,3 @@ def execute(
 
 def parallel_loops(block: Block) -> list[For]:
     return [s for s in walk(block) if isinstance(s, For) and s.parallel]
-
-

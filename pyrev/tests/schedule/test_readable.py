@@ -21,7 +21,9 @@ def scheduled(case: Scatter) -> tuple[Block, Block]:
     return block, done
 
 
-def inputs(case: Scatter, n: int, m: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def inputs(
+    case: Scatter, n: int, m: int
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Integer values: their sums are exact in any order."""
     rng = np.random.default_rng(n * 100 + m)
     size = {"n": n, "m": m}
