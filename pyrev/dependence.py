@@ -1,7 +1,7 @@
 """Which instances of which statements touch the same element, and in which order.
 
-A *leaf* is an Assign, Add or Alloc with the loops and tests around it; an *access* is one
-read, write or increment of it. Every question is put to ISL as "is there a pair of
+A *leaf* is an Assign, Add or Alloc with the loops and tests around it; an *access* is
+one read, write or increment of it. Every question is put to ISL as "is there a pair of
 instances such that ...", and whatever is opaque (data-dependent subscripts, bounds or
 tests) is left unconstrained, so "no" is a proof and "yes" is a possibility.
 """
@@ -96,7 +96,7 @@ def with_live(
 
 
 def private_names(loop: For, live_after: frozenset[str]) -> frozenset[str]:
-    """The names that every iteration of `loop` sets before use and nobody reads later."""
+    """What every iteration of `loop` sets before use and nobody reads later."""
     candidates = {
         s.array if isinstance(s, Alloc) else s.target_name
         for s in walk(loop.body)
@@ -303,7 +303,7 @@ class Region:
     def in_range(
         self, loop: For, name: str, env: Mapping[str, str], within: str
     ) -> str:
-        """The formula for `name` to be in the range of `loop`; opaque parts left out."""
+        """The formula for `name` to be in the range of `loop`, but for opaque parts."""
         step = integer(loop.step)
         if step is None or step == 0:
             return TRUE_TEXT
@@ -393,14 +393,14 @@ class Region:
         return shared + tuple(self.space.cases(k, env, within) for k in access.index)
 
     def private_depth(self, leaf: Leaf, name: str) -> int:
-        """How many outer loops an accessed private name belongs to (0: it is shared)."""
+        """How many outer loops a private name belongs to (0: it is shared)."""
         for k in reversed(range(leaf.depth)):
             if name in leaf.loops[k].private:
                 return k + 1
         return 0
 
     def same_element(self, s: Leaf, a: Access, t: Leaf, b: Access) -> str | None:
-        """The formula for `a` of `s` (names ``a<k>``) and `b` of `t` (``b<k>``) to meet."""
+        """The formula for `a` of `s` (``a<k>``) and `b` of `t` (``b<k>``) to meet."""
         if a.name != b.name:
             return None
         one, two = self.subscripts(s, a, "a"), self.subscripts(t, b, "b")

@@ -1,10 +1,10 @@
 """Which integer expressions are polyhedral, and what ISL says about them, by name.
 
 The only file that imports islpy. An integer expression of the IR becomes *cases*:
-formulas over named integers and a term for each, or None where it is opaque (it reads an
-array, or multiplies two unknowns). Whoever asks must treat None as "any value". ISL
-answers under one lock and within a budget of operations; beyond the budget the answer is
-"unknown", which every caller takes for the unfavourable one.
+formulas over named integers and a term for each, or None where it is opaque (it reads
+an array, or multiplies two unknowns). Whoever asks must treat None as "any value". ISL
+answers under one lock and within a budget of operations; beyond the budget the answer
+is "unknown", which every caller takes for the unfavourable one.
 """
 
 from __future__ import annotations
@@ -539,7 +539,7 @@ def plus(e: Expr, k: int, order: Sequence[str] = ()) -> Expr:
 
 
 def comparison(op: str, a: Expr, b: Expr, order: Sequence[str]) -> Expr:
-    """``a op b`` solved for its innermost variable, ``<=`` written as ``<`` where it helps.
+    """``a op b`` solved for its innermost variable; ``<=`` becomes ``<``.
 
     `order` lists the variables from the outermost loop inwards.
     """
@@ -673,8 +673,8 @@ def _piece(isl: Any, where: Any, what: Any, arity: int) -> Piece:
 class Timed(NamedTuple):
     """A statement for `generate`: where it runs and when.
 
-    `domain` and `target` are ISL text: a set of ``name[variables]`` and a map from it to
-    the first times. The other times are `rest`, ISL terms over the variables.
+    `domain` and `target` are ISL text: a set of ``name[variables]`` and a map from it
+    to the first times. The other times are `rest`, ISL terms over the variables.
     """
 
     name: str

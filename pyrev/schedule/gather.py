@@ -1,8 +1,8 @@
 """How a scatter becomes loops that own what they write: the domain is sheared.
 
-`codegen` is the general part: statements with a time each become loops. `gather` chooses
-the times: first the subscripts of the target, so that every write has bare loop indices,
-then the loops that the target leaves free, in the user's order.
+`poly.generate` makes loops of statements with a time each. `gather` chooses the times:
+first the subscripts of the target, so that every write has bare loop indices, then the
+loops that the target leaves free, in the user's order.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class NoGather(Exception):
 class Part:
     """A leaf on one piece of its domain, with its place in time.
 
-    `target` are the positions of the subscripts that get a loop; `pivots` are the loops
-    that these replace and `kept` the ones that remain, as positions in the leaf's loops.
+    `pivots` are the loops that the target's subscripts replace and `kept` the ones that
+    remain, as positions in the leaf's loops.
     """
 
     name: str
@@ -204,7 +204,7 @@ def _parts(region: Region, leaf: Leaf, affine: Sequence[int], first: int) -> lis
 
 
 def _pivots(piece: Piece) -> tuple[int, ...]:
-    """One loop per subscript to be replaced by it: the outermost of factor 1, if any."""
+    """One loop per subscript to be replaced by it: the outermost of factor 1."""
     order = sorted(
         range(len(piece.coefficients)),
         key=lambda k: sum(c != 0 for c in piece.coefficients[k]),
@@ -321,7 +321,7 @@ def _lattice(p: Part) -> bool:
 def _index_names(
     parts: Sequence[Part], axes: Sequence[int], used: set[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """A name per subscript: the user's where the subscript is that index plus a number."""
+    """A name per subscript: the user's where it is that index plus a number."""
     names: list[str] = []
     equations: list[str] = []
     new = iter(FRESH)

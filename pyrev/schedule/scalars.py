@@ -1,4 +1,4 @@
-"""Which scalars of a nest become expressions or arrays, so that its statements can part.
+"""Which scalars of a nest become expressions or arrays, so that it can be parted.
 
 A scalar that every iteration sets before use ties the statements that use it to one
 loop. Where one of them is to run in a loop of its own, a cheap scalar is written out in
@@ -106,7 +106,7 @@ def _subscript_names(e: Expr) -> set[str]:
 def _definition(
     region: Region, leaf: Leaf, number: int, name: str
 ) -> Definition | None:
-    """The assignment whose value `name` has at `number` in `leaf`, if it may move there."""
+    """The assignment that gives `name` its value there, if the value may move."""
     depth = region.private_depth(leaf, name)
     if depth == 0:
         return None
@@ -312,7 +312,7 @@ def _without_unused(
 
 
 def _expand(block: Block, number: int, name: str, element: Load) -> Block:
-    """`block` with scalar `name` replaced by `element` inside the loop of this number."""
+    """`block` with `name` replaced by `element` inside the loop of this number."""
     return _Expander(number, name, element).run(block)
 
 

@@ -1,8 +1,8 @@
 """Do generated loops run every instance of the original statements exactly once?
 
-Two checks that share nothing with the generator. `writes_agree` proves on every run that
-each generated statement writes the element that the original would. `same_instances`
-enumerates both sides at small sizes; it runs when `PYREV_DEBUG` is set.
+Two checks that share nothing with the generator. `writes_agree` proves on every run
+that each generated statement writes the element that the original would.
+`same_instances` enumerates both sides at small sizes, when `PYREV_DEBUG` is set.
 """
 
 from __future__ import annotations

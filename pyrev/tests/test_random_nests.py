@@ -2,11 +2,13 @@
 
 Run as a program it hunts on: `python -m pyrev.tests.test_random_nests START COUNT`
 checks that many seeds, and prints each failure as the smallest function it can find by
-deleting lines.
+deleting lines. A third argument is the target: python, numba, or text (for Numba,
+interpreted).
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from collections.abc import Callable
@@ -17,7 +19,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
 import pyrev
-from pyrev.testing import derivative, draw_cotangents, floats, outcome, run
+from pyrev.testing import (
+    comparisons,
+    derivative,
+    distance,
+    draw_cotangents,
+    floats,
+    outcome,
+    run,
+)
+from pyrev.tests.interpreted import interpreted, shuffled
 from pyrev.tests.oracle import check
 from pyrev.tests.strategies import Nest, nest_from, nests
 
@@ -70,6 +81,9 @@ def smooth(nest: Nest) -> bool:
 
 def judge(nest: Nest, target: str) -> None:
     """Accepted functions have right gradients; a refusal is an `UnsupportedError`."""
+    if target == "text":
+        with np.errstate(all="ignore"):
+            return judge_text(nest)
     f = pyrev.differentiable(nest.function(), target=target)
     rng = np.random.default_rng(nest.seed)
     arguments = nest.arguments()
@@ -84,6 +98,42 @@ def judge(nest: Nest, target: str) -> None:
             directions=2,
             tolerance=2e-6,
         )
+
+
+def judge_text(nest: Nest) -> None:
+    """The text for Numba, interpreted: right, and the same bits in any order."""
+    f = pyrev.differentiable(nest.function(), target="numba")
+    arguments = nest.arguments()
+    rng = np.random.default_rng(nest.seed)
+    expected = run(nest.function(), arguments, nest.writes)
+    weights = draw_cotangents(expected, rng)
+    primal = f.primal.source_for("numba", *arguments.values())
+    adjoint = f.adjoint.source_for("numba", *arguments.values())
+    seen = []
+    for seed in (0, 1):
+        own = copy.deepcopy(arguments)
+        raw = interpreted(primal, "f", shuffled(seed))(*own.values())
+        raw = tuple(raw) if isinstance(raw, (tuple, list)) else raw
+        off = distance(expected, outcome(raw, own, nest.writes))
+        assert off < 1e-11, f"the primal is off by {off}"
+        own = copy.deepcopy(arguments)
+        given = (*own.values(), *weights.written.values(), *weights.returned)
+        seen.append(interpreted(adjoint, "f_adjoint", shuffled(seed))(*given))
+    assert [np.asarray(g).tobytes() for g in seen[0]] == [
+        np.asarray(g).tobytes() for g in seen[1]
+    ], "the order of iterations matters"
+    found = comparisons(
+        nest.function(),
+        arguments,
+        nest.writes,
+        weights,
+        dict(zip(floats(arguments), seen[0], strict=True)),
+        rng,
+        entries=12,
+        directions=2,
+    )
+    wrong = [str(c) for c in found if not c.error <= 2e-6]
+    assert not wrong, "\n".join(["wrong gradients:", *wrong[:8]])
 
 
 @pytest.mark.slow
@@ -101,6 +151,21 @@ def test_gradients_of_random_functions_are_right(nest: Nest) -> None:
         judge(nest, "python")
     except pyrev.UnsupportedError:
         assume(False)
+
+
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_the_text_for_numba_is_right_for_seeded_functions(seed: int) -> None:
+    nest = nest_from(seed)
+    if not (tame(nest) and smooth(nest)):
+        pytest.skip("no derivative here")
+    try:
+        with np.errstate(all="ignore"):
+            judge_text(nest)
+    except pyrev.UnsupportedError as refused:
+        pytest.skip(f"refused: {refused}")
+    except Exception as failure:
+        failure.add_note(str(nest))
+        raise
 
 
 @pytest.mark.parametrize("seed", range(40))

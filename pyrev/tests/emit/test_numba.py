@@ -64,7 +64,8 @@ def agree(name: str, dtype: Any, *parallel: str) -> None:
         same(mine, theirs)
 
 
-@pytest.mark.parametrize("name", CASES)
+# Subscripts are tested before the call, elsewhere, and negative affine ones refused.
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"negative_index"}))
 def test_compiled_code_computes_what_the_function_computes(name: str) -> None:
     agree(name, np.float64)
 
@@ -105,7 +106,7 @@ def test_a_sum_over_an_innermost_loop_is_listed_and_alone_may_reassociate() -> N
         if isinstance(f, ast.FunctionDef)
         and any("SUM" in ast.unparse(d) for d in f.decorator_list)
     ]
-    assert relaxed == ["_total_sum", "_total_sum_checked"]
+    assert relaxed == ["_total_sum"]
 
 
 def test_a_running_value_is_not_a_sum() -> None:
@@ -127,36 +128,6 @@ def test_a_sum_of_few_terms_known_beforehand_is_left_in_order() -> None:
         made(*mine)
         programs.blur(*theirs)
         same(mine, theirs)
-
-
-def test_what_fits_by_its_sizes_is_not_tested_access_by_access() -> None:
-    args = next(iter(CASES["blur"](np.float64)))
-    text = emitted(programs.blur, args, "y").text.text
-    fast = text[: text.index("_checked")]
-    assert "status[0] =" not in fast
-    assert "kernel.shape[0] + out.shape[0] <= image.shape[0] + 1" in text
-
-
-@pytest.mark.parametrize("parallel", [(), ("y",)])
-def test_an_index_outside_its_array_is_an_index_error(
-    parallel: tuple[str, ...],
-) -> None:
-    image, kernel, out = np.ones((5, 9)), np.ones((3, 3)), np.zeros((7, 7))
-    made = compiled(programs.blur, (image, kernel, out), *parallel)
-    with pytest.raises(IndexError, match="index out of bounds"):
-        made(image, kernel, out)
-
-
-def test_an_index_read_from_data_is_tested_where_it_is_used() -> None:
-    table, weight = np.array([0, 1, 3]), np.ones(3)
-    made = compiled(programs.histogram, (table, weight, np.zeros(3)))
-    bins = np.zeros(3)
-    with pytest.raises(IndexError):
-        made(table, weight, bins)
-    bins = np.zeros(3)
-    made(table - 4, weight, np.zeros(4))
-    made(table % 3, weight, bins)
-    assert bins.tolist() == [2.0, 1.0, 0.0]
 
 
 def test_an_integer_division_by_zero_is_python_s_error() -> None:
@@ -182,6 +153,16 @@ def test_strided_arrays_are_taken_as_they_are() -> None:
     compiled(programs.blur, (image, kernel, mine), "y")(image, kernel, mine)
     programs.blur(image, kernel, theirs)
     same(mine, theirs)
+
+
+def test_new_arrays_come_from_numpy_before_anything_runs() -> None:
+    args = next(iter(CASES["triangle"](np.float64)))
+    text = emitted(programs.triangle, args).text.text
+    compiled_part, _, wrapper = text.partition("\ndef triangle(")
+    assert "np.zeros((n, n))" in wrapper
+    assert "np.zeros" not in compiled_part
+    with pytest.raises(ValueError, match="negative dimensions"):
+        compiled(programs.triangle, args)(args[0], -1)
 
 
 def test_the_same_program_gives_the_same_text() -> None:

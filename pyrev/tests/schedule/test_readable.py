@@ -1,4 +1,4 @@
-"""The readable schedule computes what the unscheduled adjoint computes, without races."""
+"""The readable schedule computes what the adjoint computes, without races."""
 
 from __future__ import annotations
 
