@@ -200,7 +200,8 @@ def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=10_000))
+        work: Any = 10_000  # NumPy's stubs know the two named amounts only
+        return bool(np.shares_memory(a, b, max_work=work))
     except np.exceptions.TooHardError:
         return True
 

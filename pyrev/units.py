@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.arguments import Kind, expectations, kinds
 from pyrev.emit.load import load
 from pyrev.emit.python import emit_python
-from pyrev.ir import Load, Program, Var, exprs, walk, walk_expr
+from pyrev.ir import Alloc, Load, Program, Var, exprs, walk, walk_expr
 from pyrev.parse import Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
@@ -38,6 +38,7 @@ from pyrev.schedule.storage import Stored
 from pyrev.types import expr_dtype, infer
 from pyrev.writer import Text
 
+T = TypeVar("T")
 _LAUNCH = threading.Lock()
 
 
@@ -82,10 +83,11 @@ class Unit:
 
 def launches_are_safe() -> bool:
     """May two Python threads launch parallel Numba code at once? Not on workqueue."""
-    import numba
+    from numba.np.ufunc import parallel
 
+    layer: Callable[[], str] = parallel.threading_layer
     try:
-        return str(numba.threading_layer()) in ("tbb", "omp")
+        return layer() in ("tbb", "omp")
     except ValueError:  # nothing parallel has run yet
         return False
 
@@ -249,7 +251,7 @@ class Units:
         copied = {
             s.source
             for s in walk(done.program.body)
-            if getattr(s, "source", None) is not None
+            if isinstance(s, Alloc) and s.source is not None
         }
         scalars = {p.name for p in done.program.params if not p.rank}
         own = frozenset(kinds) & frozenset(p.name for p in self.program.params)
@@ -366,8 +368,8 @@ class Units:
         files = {s.loc.file for s in walk(self.program.body)}
         return {file: linecache.getlines(file) for file in sorted(files)}
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        found = self._made.get(key)
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        found: T | None = self._made.get(key)
         if found is None:
             with self._lock:
                 found = self._made.get(key)

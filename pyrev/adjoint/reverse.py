@@ -560,8 +560,8 @@ def _is_tame(op: str, args: tuple[Expr, ...]) -> bool:
         case "/", (_, Extent()):
             return True
         case "**", (_, Const()):
-            k = number(args[1])
-            return k is not None and k >= 1
+            power = number(args[1])
+            return power is not None and power >= 1
     return False
 
 

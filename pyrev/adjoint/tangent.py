@@ -108,7 +108,7 @@ class _Tangent:
             case Add(target, value) if stmt.target_name in self.active:
                 return (Add(self.d(target), self.of(value), loc=stmt.loc), stmt)
             case Alloc(array, shape, fill) if array in self.active:
-                dot_fill = ZERO_F if fill is None else self.of(fill)
+                dot_fill: Expr | None = ZERO_F if fill is None else self.of(fill)
                 source = stmt.source if stmt.source in self.active else None
                 dot_source = None if source is None else self.dot[source]
                 if dot_source is not None:

@@ -25,6 +25,7 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
+    Extent,
     For,
     If,
     Load,
@@ -53,7 +54,7 @@ from pyrev.schedule.distribute import DtypeOf, _Readable as Readable
 from pyrev.schedule.gather import Part, _instance, _target as target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.legality import parallelise, prove_parallel
-from pyrev.schedule.report import Decision
+from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 
 CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
@@ -113,7 +114,10 @@ class _Cpu(Readable):
     ) -> Block | None:
         """Rows, if the nest does nothing but increment one array; else None."""
         region = Region((loop,), live, outer, self.integers)
-        targets = {leaf.stmt.target_name for leaf in region.leaves if _adds(leaf.stmt)}
+        targets = {
+            leaf.stmt.target_name if isinstance(leaf.stmt, Add) else ""
+            for leaf in region.leaves
+        }
         if len(targets) != 1 or not all(_adds(leaf.stmt) for leaf in region.leaves):
             return None
         if any(region.depends(s, t) for s in region.leaves for t in region.leaves):
@@ -140,9 +144,9 @@ class _Cpu(Readable):
         The emitter then runs both as one loop, so that a short outer loop does not leave
         cores idle.
         """
-        if len(body) != 1 or not isinstance(body[0], For):
+        inner = body[0] if len(body) == 1 else None
+        if not isinstance(inner, For):
             return body
-        (inner,) = body
         if loop.index in names(inner.lo) | names(inner.hi):
             return body
         if not any(isinstance(s, For) for s in inner.body):
@@ -251,7 +255,9 @@ class _Cpu(Readable):
                 body = self.collapsible(s.body, s, outer, live)
                 s = parallelise(replace(s, body=body), outer, live, self.integers)
                 s = replace(s, loc=loop.loc, note=sentence)
-                kind = "owner" if s.parallel else "serial"
+                kind: Kind = "owner" if s.parallel else "serial"
+                if sentence.startswith("block"):
+                    kind = "block owner" if s.parallel else "serial"
                 self.decisions.append(
                     Decision(s.index, target, kind, sentence, s.parallel, loop.loc)
                 )
@@ -292,13 +298,11 @@ class _Cpu(Readable):
         scope = set(self.used)
         index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
         part = Load(parts, (Var(chunk), *index))
-        from pyrev.ir import Extent
-
         if rank:
             shape: tuple[Expr, ...] = tuple(Extent(target, k) for k in range(rank))
             make: Stmt = Alloc(own, shape, Const(0.0), f"like:{target}")
             give = _over(index, target, Assign(part, Load(own, index)))
-            whole = Load(target, index)
+            whole: Var | Load = Load(target, index)
         else:
             shape = ()
             make = Assign(Var(own), Const(0.0))
@@ -382,10 +386,11 @@ class Owners:
         Of the user's loops the one that walks memory comes last.
         """
         region = self.region
-        axes, size = (self.axes, None) if self.axes else ([self.last], BLOCK)
-        if axes == [None]:
-            raise Unknown("its index is data")
-        made: list[Stmt] = []
+        axes, size = list(self.axes), None
+        if not axes:
+            if self.last is None:
+                raise Unknown("its index is data")
+            axes, size = [self.last], BLOCK
         # Statements one after the other inside a row: guard-free contiguous loops.
         timed: list[Timed] = []
         loop_names: dict[str, Sequence[str]] = {}
@@ -445,9 +450,9 @@ class Owners:
             return _instance(region, part, axes if size is None else (), instance)
 
         outer = tuple(f.index for f in region.outer)
-        made += generate(region.space, timed, loop_names, emit, outer)
+        made = generate(region.space, timed, loop_names, emit, outer)
         self.used |= set(heads)
-        return tuple(made)
+        return made
 
     def head(self, leaf: Leaf, axis: int, fallback: str) -> str:
         """The index of an owned subscript: the user's, if all leaves have it bare."""
@@ -498,8 +503,6 @@ def _plus(a: Expr, b: Expr) -> Expr:
 
 
 def _over(index: tuple[Var, ...], array: str, stmt: Stmt) -> Stmt:
-    from pyrev.ir import Extent
-
     for k in reversed(range(len(index))):
         stmt = For(index[k].name, ZERO, Extent(array, k), ONE, (stmt,))
     return stmt
@@ -625,8 +628,7 @@ class _Push:
         loop = self.loop
         if loop.step != ONE or any(isinstance(s, Alloc) for s in walk(loop.body)):
             return None
-        made = [s.target_name for s in walk(loop.body) if _sets_scalar(s)]
-        handed = [n for n in dict.fromkeys(made) if self.crosses(n)]
+        handed = [n for n in _scalars_set(loop.body) if self.crosses(n)]
         trial = set(self.used)
         self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
         pushed = self.push(loop.body)
@@ -656,9 +658,7 @@ class _Push:
 
     def stays(self, inner: For) -> bool:
         """Must `inner` stay inside one iteration: do its bounds depend on it?"""
-        own = {self.loop.index} | {
-            s.target_name for s in walk(self.loop.body) if _sets_scalar(s)
-        }
+        own = {self.loop.index, *_scalars_set(self.loop.body)}
         return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
 
     def push(self, block: Block) -> list[Stmt]:
@@ -698,5 +698,10 @@ def _adds(s: Stmt) -> bool:
     return isinstance(s, Add) and isinstance(s.target, Load)
 
 
-def _sets_scalar(s: Stmt) -> bool:
-    return isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+def _scalars_set(block: Block) -> tuple[str, ...]:
+    """The scalars that a block assigns or increments, in order."""
+    found: dict[str, None] = {}
+    for s in walk(block):
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+            found[s.target.name] = None
+    return tuple(found)
