@@ -52,11 +52,6 @@ class Differentiable:
         call.check()
         return call.run()
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        return functools.partial(self, instance)
-
     @property
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
@@ -179,7 +174,7 @@ class Call:
         """Everything about the arguments that can be refused before anything is written."""
         units = self.f._units
         check_writes(units.program, self.values, units.written)
-        units.check_bounds(self.kinds, self.values)
+        units.check_bounds(self.f._target, self.kinds, self.values)
 
     def run(self) -> Any:
         """The primal: the compiled function, or the plain one for the Python target."""

@@ -88,7 +88,7 @@ class Derivative(_Source):
         values |= {c.name: c.read() for c in units.parsed.captured}
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
-        units.check_bounds(found, primal)
+        units.check_bounds(self._target, found, primal)
         unit = units.adjoint(self._target, found, self._names(found), primal)
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
         return result
@@ -129,7 +129,7 @@ class Primal(_Source):
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
         found = self._units.kinds(values)
-        self._units.check_bounds(found, values)
+        self._units.check_bounds(self._target, found, values)
         unit = self._units.primal(self._target, found, values)
         raw = unit.call([values[p] for p in unit.params])
         return self._units.restore(raw, found, values)

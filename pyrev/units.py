@@ -19,7 +19,7 @@ import numpy as np
 
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.arguments import Kind, expectations, kinds
-from pyrev.emit.load import load
+from pyrev.emit.load import launches_are_safe, load
 from pyrev.emit.python import emit_python
 from pyrev.ir import Alloc, Load, Program, Var, exprs, walk, walk_expr
 from pyrev.parse import Parsed, parse, retype
@@ -79,17 +79,6 @@ class Unit:
             return self.function(*values)
         with _LAUNCH:
             return self.function(*values)
-
-
-def launches_are_safe() -> bool:
-    """May two Python threads launch parallel Numba code at once? Not on workqueue."""
-    from numba.np.ufunc import parallel
-
-    layer: Callable[[], str] = parallel.threading_layer
-    try:
-        return layer() in ("tbb", "omp")
-    except ValueError:  # nothing parallel has run yet
-        return False
 
 
 class Units:
@@ -322,13 +311,15 @@ class Units:
     # ---------------------------------------------------------------- bounds
 
     def check_bounds(
-        self, kinds: Mapping[str, Kind], values: Mapping[str, Any]
+        self, target: str, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> None:
-        """Raise `IndexError` before anything is written if an access would leave an array."""
-        check = self._once(("bounds", _key(kinds)), lambda: self._bounds(kinds))
-        check(values)
+        """Raise `IndexError`, before anything is written, if an access leaves an array."""
+        key = ("bounds", target, _key(kinds))
+        self._once(key, lambda: self._bounds(target, kinds))(values)
 
-    def _bounds(self, kinds: Mapping[str, Kind]) -> Callable[[Mapping[str, Any]], None]:
+    def _bounds(
+        self, target: str, kinds: Mapping[str, Kind]
+    ) -> Callable[[Mapping[str, Any]], None]:
         """The check: tests of the sizes, then, where data decides, an inspector."""
         from pyrev.bounds import Bounds
 
@@ -337,10 +328,14 @@ class Units:
         program = bounds.inspector()
         if program is None:
             return hoisted
-        text = emit_python(program, doc=self._provenance("indices"))
-        reads = frozenset(p.name for p in program.params)
+        doc = self._provenance("indices")
+        text = emit_python(program, doc=doc)
+        if target != "python":
+            from pyrev.emit.numba import emit_numba
+
+            text = emit_numba(program, {n: k.dtype for n, k in kinds.items()}, doc=doc).text
         params = tuple(p.name for p in program.params)
-        unit = Unit(program, text, params, reads)
+        unit = Unit(program, text, params, frozenset(params), target=target)
 
         def check(values: Mapping[str, Any]) -> None:
             hoisted(values)

@@ -17,6 +17,7 @@ import stat
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -86,3 +87,14 @@ def load(text: str, name: str) -> ModuleType:
             spec.loader.exec_module(module)
             _LOADED[key] = module
         return _LOADED[key]
+
+
+def launches_are_safe() -> bool:
+    """May two Python threads launch parallel Numba code at once? Not on workqueue."""
+    from numba.np.ufunc import parallel
+
+    layer: Callable[[], str] = parallel.threading_layer
+    try:
+        return layer() in ("tbb", "omp")
+    except ValueError:  # nothing parallel has run yet
+        return False

@@ -628,7 +628,7 @@ class _Module:
         return Call("uint64", (value,))
 
     def is_affine(self, e: Expr) -> bool:
-        """Made of indices and sizes? Then `pyrev.bounds` saw that it is not negative."""
+        """Made of indices and sizes? Then `pyrev.bounds` saw that it is no less than 0."""
         match e:
             case Const(value):
                 return type(value) is int

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyrev.dependence import Leaf, Region, live_before, with_live
+from pyrev.dependence import Leaf, Region, live_before, private_names, with_live
 from pyrev.ir import (
     Add,
     Alloc,
@@ -108,7 +108,7 @@ class _Readable:
             return self.kept(again, outer, live)
         made, parted = self.parted(loop, outer, live)
         groups = distribute(parted, outer, live, self.integers)
-        if len(groups) == 1 and parted != loop:
+        if len(groups) == 1 and groups[0].target is None:
             made, parted = (), loop
             groups = distribute(loop, outer, live, self.integers)
         result: list[Stmt] = list(made)
@@ -283,10 +283,11 @@ class _Readable:
                 f"two iterations of {loop.index} may write the same element of {arrays}"
             )
         region = Region((loop,), live, outer, self.integers)
+        private = private_names(loop, live)
         for s in region.leaves:
             for t in region.leaves:
                 for a, b in region.dependences(s, t):
-                    if a.depth > 0 and b.depth > 0:
+                    if a.depth > 0 and b.depth > 0 and a.name not in private:
                         verb = "reads" if b.kind == "read" else "overwrites"
                         done = "reads" if a.kind == "read" else "writes"
                         return (
