@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np

@@ -95,6 +95,7 @@ class Bounds:
         self.hoisted: list[tuple[Expr, Subscript, bool]] = []
         self.inspected: list[Subscript] = []
         self.single = _assigned_once(program.body)
+        self.known = {p.name for p in program.params} - set(_remade(program.body))
         free = {name: f"s{k}" for k, name in enumerate(self.single)}
         start = _Context(free, tuple(free.values()), TRUE_TEXT, True)
         self._block(program.body, start, 0)
@@ -172,14 +173,19 @@ class Bounds:
             if not (here.exact and affine):
                 self.inspected.append(one)
                 continue
+            tests = []
             try:
                 for text, negative in bad:
                     formula = conj((here.formula, text))
                     test = exists(self.space, variables, formula)
+                    if not set(_mentioned(test)) <= self.known:
+                        raise Unknown("sizes of arrays that the function makes")
                     if test != Const(False):
-                        self.hoisted.append((test, one, negative))
+                        tests.append((test, one, negative))
             except Unknown:
                 self.inspected.append(one)
+            else:
+                self.hoisted += tests
 
     def _abstract(self, e: Expr, here: _Context, extra: dict[str, str]) -> Expr:
         """`e` with what ISL can't express replaced by unknowns, as deep as possible."""
@@ -393,6 +399,14 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
             case For(index):
                 count[index] = count.get(index, 0) + 2
     return tuple(name for name, k in count.items() if k == 1)
+
+
+def _remade(block: Block) -> Iterator[str]:
+    """Names whose value, or whose extents, are not those of a parameter."""
+    for s in walk(block):
+        match s:
+            case Assign(Var(name), _) | Add(Var(name), _) | Alloc(name) | For(name):
+                yield name
 
 
 def _conjuncts(test: Expr) -> Iterator[Expr]:

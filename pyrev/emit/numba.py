@@ -519,6 +519,8 @@ class _Module:
             for t in targets:
                 lines.append(tag(self.store(Assign(t, pairs[t]), mode), f.loc))
         # The place of an empty sum need not exist.
+        if _trip(f):
+            return lines
         return [ast.If(self.tree(_nonempty(f), mode), lines, [])]
 
     def may_reassociate(
@@ -628,7 +630,7 @@ class _Module:
         return Call("uint64", (value,))
 
     def is_affine(self, e: Expr) -> bool:
-        """Made of indices and sizes? Then `pyrev.bounds` saw that it is no less than 0."""
+        """Made of indices and sizes? Then `pyrev.bounds` saw that it is not below 0."""
         match e:
             case Const(value):
                 return type(value) is int

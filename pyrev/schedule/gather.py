@@ -24,8 +24,10 @@ from pyrev.ir import (
     Load,
     Stmt,
     Var,
+    exprs,
     fresh,
     walk,
+    walk_expr,
 )
 from pyrev.poly import (
     Instance,
@@ -36,6 +38,7 @@ from pyrev.poly import (
     conj,
     disj,
     generate,
+    integer,
     linear,
     pieces,
     relaxed,
@@ -292,10 +295,45 @@ def _together(
                     result += _instance(region, by_name[name], axes, instance)
         return tuple(result)
 
-    block = filled(skeleton)
+    block = filled(_divisible(skeleton))
     if sum(1 for _ in walk(block)) > LONGEST:
         raise NoGather(TOO_LONG)
     return Gathered(_merge_tests(block), equations, skeleton)
+
+
+def _divisible(block: Block) -> Block:
+    """Tests of divisibility name what is divided: ``(u - 2 * j) % 3 == 0``."""
+
+    def whole(test: Expr, quotients: Sequence[Call]) -> Expr:
+        match test:
+            case Call("and", args):
+                return replace(test, args=tuple(whole(a, quotients) for a in args))
+            case Call("==", (Call("%", (rest, d)), zero)):
+                for q in quotients:
+                    apart = linear(q.args[0]).plus(linear(rest), -1)
+                    factors = [k for _, k in apart.terms] + [apart.constant]
+                    size = integer(d)
+                    if q.args[1] == d and size and all(k % size == 0 for k in factors):
+                        return Call("==", (Call("%", q.args), zero))
+        return test
+
+    result: list[Stmt] = []
+    for s in block:
+        match s:
+            case For():
+                s = replace(s, body=_divisible(s.body))
+            case If():
+                found = [
+                    e
+                    for inner in walk(s.then)
+                    for top in exprs(inner)
+                    for e in walk_expr(top)
+                    if isinstance(e, Call) and e.op == "//"
+                ]
+                then, orelse = _divisible(s.then), _divisible(s.orelse)
+                s = replace(s, test=whole(s.test, found), then=then, orelse=orelse)
+        result.append(s)
+    return tuple(result)
 
 
 def _marker(instance: Instance) -> Block:
@@ -313,9 +351,12 @@ def _nothing(domain: str, rank: int, rest: int) -> Timed:
 
 
 def _lattice(p: Part) -> bool:
-    """Does some pivot have a factor, so that its value must be a whole quotient?"""
+    """Must a pivot be a whole quotient, or a value that its loop steps on?"""
     rows = p.piece.coefficients
-    return any(all(abs(row[k]) != 1 for row in rows) for k in p.pivots)
+    factor = any(all(abs(row[k]) != 1 for row in rows) for k in p.pivots)
+    return factor or any(
+        abs(integer(p.leaf.loops[k].loop.step) or 1) != 1 for k in p.pivots
+    )
 
 
 def _index_names(

@@ -29,6 +29,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     fresh,
+    map_expr,
     map_stmt_exprs,
     names,
     substitute,
@@ -281,10 +282,18 @@ class _Rewriter:
                     if isinstance(target, Load):
                         index = tuple(substitute(k, change) for k in target.index)
                         target = replace(target, index=index)
-                    value = substitute(s.value, change)
+                    value = map_expr(substitute(s.value, change), _one_sign)
                     s = replace(s, target=target, value=value)
             result.append(s)
         return tuple(result)
+
+
+def _one_sign(e: Expr) -> Expr:
+    match e:
+        case Call("neg", (Call("neg", (a,)),)):
+            return a
+        case _:
+            return e
 
 
 def _without_unused(

@@ -45,8 +45,6 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
-    map_expr,
-    map_stmt_exprs,
     rebuild,
     walk,
     walk_expr,
@@ -157,6 +155,7 @@ class _Storage:
         self.plans: dict[tuple[int, Leaf], Expr] = {}
         self.slices: dict[tuple[int, str], frozenset[tuple[int, str]] | None] = {}
         self.lost_memo: dict[tuple[int, int, Load], bool] = {}
+        self.kept_from: dict[str, str] = {}
         self.decisions: dict[tuple[str, str, tuple[Expr, ...], str, int], Stored] = {}
 
     def _index(self, block: Block, loops: tuple[For, ...], clock: int = 0) -> int:
@@ -479,6 +478,7 @@ class _Storage:
         loops = [loop for loop in place.loops if self.inside(level, loop.id)]
         if not loops:
             kept = Var(fresh(f"{name}_kept", self.taken))
+            self.kept_from[kept.name] = name
             self.level(level).records.append(Record(at, leaf, kept, None))
             self.note(name, "taped", (), self.index_of(level), place)
             return kept
@@ -570,7 +570,29 @@ class _Storage:
                 made = (r.alloc for r in records.get(s.id, ()))
                 out += [alloc for alloc in made if alloc is not None]
             out += self.copy((stmt,), keep, records)
-        return tuple(out)
+        return (*self.defined(want, tuple(out)), *out)
+
+    def defined(self, want: Level, block: Block) -> Iterator[Stmt]:
+        """Zeros for scalars that `block` makes on some paths only.
+
+        The reverse sweep reads such a scalar on the same paths only, but under a test of
+        its own: without a value before it, no analysis could see that.
+        """
+        kept = [r.target.name for r in want.records if isinstance(r.target, Var)]
+        made = written(block)
+        for name in dict.fromkeys([*want.roots, *kept]):
+            scalar = name in kept or any(
+                isinstance(self.places[w].stmt, (Assign, Add))
+                and isinstance(self.places[w].stmt.target, Var)  # type: ignore[union-attr]
+                for w in self.writes.get(name, ())
+            )
+            if not scalar or name in self.params() or name not in made:
+                continue
+            if not exposed(block, name)[1]:
+                source = name if name in self.writes else self.kept_from[name]
+                dtype = self.dtype_of(source)
+                zero: bool | int | float = 0.0 if dtype.startswith("float") else 0
+                yield Assign(Var(name), Const(False if dtype == "bool" else zero))
 
     def record_reads(self, record: Record) -> Iterator[Leaf]:
         sources: list[Expr] = [record.leaf]
