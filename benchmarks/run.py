@@ -1,6 +1,6 @@
 """Interleaved benchmark of forward + backward.
 
-    python benchmarks/run.py [-w conv2d,heat3d] [-p pyrev_cpu,numba_scatter] [-o out.json]
+    python benchmarks/run.py [-w conv2d,heat3d] [-p pyrev_cpu,numba_scatter]
 
 Every peer is a process of its own (own thread pool); the driver asks them in turn for
 one forward + backward, so that noise hits all alike. A peer is a Python file with one
@@ -47,7 +47,7 @@ PEERS = (
     "taichi_cpu",
     "jax_cpu",
 )
-"""In the order of the table; halide_adams2019 found no schedule in 200 s: by name only."""
+"""In table order; halide_adams2019 found no schedule in 200 s: by name only."""
 BASELINE = "numba_scatter"
 THREADS = "2"
 

@@ -1,4 +1,4 @@
-"""One peer in a process of its own: JSON commands on stdin, answers on the first stdout."""
+"""One peer in a process of its own: JSON commands on stdin, answers on stdout."""
 
 from __future__ import annotations
 

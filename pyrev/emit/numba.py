@@ -116,6 +116,7 @@ def emit_numba(
     """
     if extents:
         program = specialise(program, extents)
+    program = replace(program, body=_own_scalars(program.body, ()))
     module = _Module(program, infer(program, dtypes))
     functions = module.functions(program)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
@@ -699,9 +700,7 @@ class _Module:
     def can_fail(self, block: Block) -> bool:
         """Is there anything to be tested while the code runs?"""
         return any(
-            self.sound(e) is not None
-            for s in walk(block)
-            for e in exprs(s)
+            self.sound(e) is not None for s in walk(block) for e in exprs(s)
         ) or any(isinstance(s, Alloc) and _loose(s) for s in walk(block))
 
     def sizes(self, s: Alloc, mode: _Mode) -> list[ast.stmt]:
@@ -821,6 +820,29 @@ def _receive(outputs: Sequence[str], tree: ast.expr) -> ast.stmt:
 
 def _parallel(s: Stmt) -> bool:
     return isinstance(s, For) and bool(s.parallel)
+
+
+def _own_scalars(block: Block, after: Block) -> Block:
+    """The block, its loops parallel only where their scalars are their own.
+
+    The body of a parallel loop becomes a function: what it does to a scalar that is read
+    in the next iteration, or in `after`, would be lost.
+    """
+    out: list[Stmt] = []
+    for k, s in enumerate(block):
+        rest = block[k + 1 :] + after
+        match s:
+            case For(body=body):
+                s = replace(s, body=_own_scalars(body, (s, *rest)))
+                if any(
+                    exposed(body, n)[0] or exposed(rest, n)[0] for n in _scalars(body)
+                ):
+                    s = replace(s, parallel="")
+            case If(_, then, orelse):
+                inner = _own_scalars(then, rest), _own_scalars(orelse, rest)
+                s = replace(s, then=inner[0], orelse=inner[1])
+        out.append(s)
+    return tuple(out)
 
 
 def _scalars(block: Block) -> list[str]:

@@ -120,7 +120,11 @@ class _Readable:
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
     ) -> tuple[tuple[Alloc, ...], For]:
         """`loop` with the scalars resolved that keep scatters and sums in it."""
+        ordered = not free_order(loop, outer, live, self.integers)
         loop = inline_integers(loop, outer, live, self.integers)
+        if ordered:
+            # Its order stays whatever is taken out: arrays would only take memory.
+            return (), loop
         made, parted = part(
             loop,
             lambda region: self.wanted(region, live),
@@ -271,9 +275,17 @@ class _Readable:
         around = (*outer, loop)
         inside = live_before(loop.body, back) | back
         body = loop.body
-        if any(isinstance(s, For) for s in walk(body)):
+        if self.descends(loop, outer, live):
             body = self.block(body, around, inside)
         return (replace(loop, body=body, note=loop.note or note),)
+
+    def descends(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> bool:
+        """Is the body of a serial loop worth a schedule of its own?
+
+        Where increments meet, what is inside them is no easier to read for it.
+        """
+        inner = any(isinstance(s, For) for s in walk(loop.body))
+        return inner and not free_order(loop, outer, live, self.integers)
 
     def why(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> str:
         """Why the iterations of `loop` cannot run apart, naming one array."""

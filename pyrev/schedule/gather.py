@@ -193,7 +193,9 @@ def _parts(region: Region, leaf: Leaf, affine: Sequence[int], first: int) -> lis
     ]
     variables = region.variables(leaf, "i")
     name = f"S{first}"
-    domain = region.domain(leaf, "i")
+    # A subscript that is below 0 is an error (pyrev.bounds), whatever the loops say.
+    inside = (f"t{n} >= 0" for n in range(len(affine)))
+    domain = conj((region.domain(leaf, "i"), *inside))
     result = []
     for n, piece in enumerate(pieces(region.space, name, variables, domain, index)):
         named = piece._replace(

@@ -239,15 +239,18 @@ def _full_cost(region: Region, definition: Definition) -> int:
     return total
 
 
-_WEIGHTS = {"+": 1, "-": 1, "*": 1, "neg": 1, "/": 2, "where": 1, "min": 1, "max": 1}
+_WEIGHTS = dict.fromkeys(
+    ("+", "-", "*", "where", "min", "max", "<", "<=", ">", ">=", "==", "!="), 1
+) | {"neg": 0, "/": 2, "and": 1, "or": 1, "not": 1}
 
 
 def _cost(e: Expr) -> int:
-    return sum(
-        _WEIGHTS.get(part.op, 1 if part.op in "<=>!==" else 8)
-        for part in walk_expr(e)
-        if isinstance(part, Call)
-    )
+    """Operations on values: what a subscript costs is paid for any element."""
+    match e:
+        case Call(op, args):
+            return _WEIGHTS.get(op, 8) + sum(map(_cost, args))
+        case _:
+            return 0
 
 
 # ------------------------------------------------------------------ rewriting

@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` rewrites the golden files; the review is `git diff`."""
+    parser.addoption("--update-golden", action="store_true", default=False)
+
+
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """The same numbers every run, different ones for every test."""

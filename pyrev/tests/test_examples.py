@@ -45,7 +45,7 @@ def test_the_true_kernel_is_a_centred_blur_without_gain() -> None:
 
 def test_a_small_job_lowers_the_loss_and_keeps_the_kernel_a_kernel() -> None:
     result = deblur.solve(64, SMALL, progress=False)
-    first = result.losses[: SMALL.image_steps]
+    first = result.losses[: SMALL.image_steps]  # one round: the loss is one function
     assert all(after < before for before, after in zip(first, first[1:], strict=False))
     assert result.kernel.sum() == pytest.approx(1)
     assert result.kernel.min() >= 0

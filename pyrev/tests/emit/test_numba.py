@@ -145,6 +145,14 @@ def test_a_failed_test_in_a_parallel_loop_reaches_python() -> None:
         made(k, m, np.zeros((3, 5)))
 
 
+def test_a_loop_whose_scalar_is_read_after_it_is_not_run_in_parallel() -> None:
+    args = next(iter(CASES["chooses"](np.float64)))
+    assert "prange" not in emitted(programs.chooses, args, "i").text.text
+    agree("chooses", np.float64, "i")
+    args = next(iter(CASES["promoted"](np.float64)))
+    assert "prange" not in emitted(programs.promoted, args, "i").text.text
+
+
 def test_strided_arrays_are_taken_as_they_are() -> None:
     rng = np.random.default_rng(0)
     image = np.asfortranarray(rng.random((9, 9)))
