@@ -66,6 +66,8 @@ def _isl() -> Any:
     if _context is None:
         _context = islpy.Context()
         _context.set_max_operations(_BUDGET)
+        # Parts of one element are added one after the other: `elif` would hide that.
+        _context.set_ast_build_allow_else(0)
     return islpy
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
 
-import astunparse  # type: ignore[import-untyped]
+import astunparse
 
 from pyrev.ir import NOWHERE, Loc
 

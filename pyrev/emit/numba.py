@@ -825,8 +825,8 @@ def _parallel(s: Stmt) -> bool:
 def _own_scalars(block: Block, after: Block) -> Block:
     """The block, its loops parallel only where their scalars are their own.
 
-    The body of a parallel loop becomes a function: what it does to a scalar that is read
-    in the next iteration, or in `after`, would be lost.
+    The body of a parallel loop becomes a function: what it does to a scalar that is
+    read in the next iteration, or in `after`, would be lost.
     """
     out: list[Stmt] = []
     for k, s in enumerate(block):

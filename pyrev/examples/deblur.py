@@ -1,4 +1,4 @@
-"""Blind deblurring: a photograph and its motion blur, from the blurred photograph alone.
+"""Blind deblurring: a photograph and its motion blur from the blurred photograph alone.
 
     python -m pyrev.examples.deblur --output deblur.png
 
@@ -298,7 +298,7 @@ class Result:
             (
                 f"blurred            {self.psnr_blurred:6.2f} dB",
                 f"recovered          {self.psnr_recovered:6.2f} dB  ({gain:+.2f})",
-                f"with true kernel   {self.psnr_with_true_kernel:6.2f} dB  ({more:+.2f})",
+                f"with its kernel    {self.psnr_with_true_kernel:6.2f} dB  ({more:+.2f})",
                 f"kernel error       {self.kernel_error:6.2f} of the flat kernel's",
                 f"time               {self.seconds:6.1f} s",
             )

@@ -106,38 +106,76 @@ class _Readable:
         if kept.parallel:
             again = forward(kept, outer, live, self.integers)
             return self.kept(again, outer, live)
-        made, parted = self.parted(loop, outer, live)
-        groups = distribute(parted, outer, live, self.integers)
-        if len(groups) == 1 and groups[0].target is None:
-            made, parted = (), loop
-            groups = distribute(loop, outer, live, self.integers)
+        made, parted, groups = self.distributed(loop, outer, live)
+        self.taken |= {a.array for a in made}
         result: list[Stmt] = list(made)
         for group, parallel in self.merged(parted, groups, outer, live):
             result += self.group(group, bool(parallel), outer, live)
         return tuple(result)
 
-    def parted(
+    def distributed(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
-    ) -> tuple[tuple[Alloc, ...], For]:
-        """`loop` with the scalars resolved that keep scatters and sums in it."""
-        ordered = not free_order(loop, outer, live, self.integers)
-        loop = inline_integers(loop, outer, live, self.integers)
-        if ordered:
-            # Its order stays whatever is taken out: arrays would only take memory.
-            return (), loop
-        made, parted = part(
-            loop,
-            lambda region: self.wanted(region, live),
-            outer,
-            live,
-            self.integers,
-            self.taken,
-            self.dtype_of,
-        )
-        self.taken |= {a.array for a in made}
-        return made, parted
+    ) -> tuple[tuple[Alloc, ...], For, tuple[Group, ...]]:
+        """The groups of `loop`, the loop that they make up, and arrays for its scalars.
 
-    def wanted(self, region: Region, live: frozenset[str]) -> frozenset[int]:
+        Scalars that keep scatters and sums among other statements are resolved where
+        that sets the scatter free, and only there.
+        """
+        ordered = not free_order(loop, outer, live, self.integers)
+        plain = inline_integers(loop, outer, live, self.integers)
+        stuck: frozenset[str] = frozenset()
+        while not ordered:
+            chosen = stuck
+
+            def wanted(
+                region: Region, stuck: frozenset[str] = chosen
+            ) -> frozenset[int]:
+                return self.wanted(region, stuck)
+
+            made, parted = part(
+                plain, wanted, outer, live, self.integers, self.taken, self.dtype_of
+            )
+            groups = distribute(parted, outer, live, self.integers)
+            held = self.held(groups, self.wanted_targets(parted, outer, live, stuck))
+            if not held:
+                if len(groups) > 1 or groups[0].target is not None:
+                    return made, parted, groups
+                break
+            stuck |= held
+        # Where the order stays whatever is taken out, arrays would only take memory.
+        groups = distribute(plain, outer, live, self.integers)
+        if len(groups) > 1 or groups[0].target is not None:
+            return (), plain, groups
+        return (), loop, distribute(loop, outer, live, self.integers)
+
+    def wanted_targets(
+        self,
+        loop: For,
+        outer: tuple[For, ...],
+        live: frozenset[str],
+        stuck: frozenset[str],
+    ) -> frozenset[str]:
+        region = Region((loop,), live, outer, self.integers)
+        numbers = self.wanted(region, stuck)
+        return frozenset(
+            leaf.stmt.target_name
+            for leaf in region.leaves
+            if leaf.number in numbers and isinstance(leaf.stmt, Add)
+        )
+
+    def held(
+        self, groups: tuple[Group, ...], targets: frozenset[str]
+    ) -> frozenset[str]:
+        """The targets whose increments are still in one group with other statements."""
+        return targets & {
+            leaf.stmt.target_name
+            for g in groups
+            if g.target is None
+            for leaf in g.leaves
+            if isinstance(leaf.stmt, Add)
+        }
+
+    def wanted(self, region: Region, stuck: frozenset[str]) -> frozenset[int]:
         """The increments that need a loop of their own: scatters and sums."""
         found: set[int] = set()
         by_target: dict[str, list[Leaf]] = {}
@@ -146,18 +184,18 @@ class _Readable:
                 leaf, leaf.stmt.target_name
             ):
                 by_target.setdefault(leaf.stmt.target_name, []).append(leaf)
-        for leaves in by_target.values():
-            if self.turns(region, leaves, live):
+        for target, leaves in by_target.items():
+            if target not in stuck and self.turns(region, leaves):
                 found |= {leaf.number for leaf in leaves}
         return frozenset(found)
 
-    def turns(self, region: Region, leaves: list[Leaf], live: frozenset[str]) -> bool:
+    def turns(self, region: Region, leaves: list[Leaf]) -> bool:
         """Is this a sum, or a scatter that can become a gather and has to?"""
         stmt = leaves[0].stmt
         assert isinstance(stmt, Add)
         if isinstance(stmt.target, Var):
             return True
-        if not all(region.exact(s) and axes(region, [s]) for s in leaves):
+        if not all(map(region.exact, leaves)) or not axes(region, leaves):
             return False
         return races(region, leaves)
 
@@ -289,13 +327,18 @@ class _Readable:
 
     def why(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> str:
         """Why the iterations of `loop` cannot run apart, naming one array."""
-        if free_order(loop, outer, live, self.integers):
-            arrays = ", ".join(_targets((loop,)))
-            return (
-                f"two iterations of {loop.index} may write the same element of {arrays}"
-            )
         region = Region((loop,), live, outer, self.integers)
         private = private_names(loop, live)
+        if free_order(loop, outer, live, self.integers):
+            shared: dict[str, list[Leaf]] = {}
+            for s in region.leaves:
+                if isinstance(s.stmt, Add) and s.stmt.target_name not in private:
+                    shared.setdefault(s.stmt.target_name, []).append(s)
+            met = [name for name, leaves in shared.items() if races(region, leaves)]
+            return (
+                f"two iterations of {loop.index} may write the same element of "
+                f"{', '.join(met)}"
+            )
         for s in region.leaves:
             for t in region.leaves:
                 for a, b in region.dependences(s, t):

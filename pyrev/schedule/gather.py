@@ -116,27 +116,65 @@ def _gather(
     parts: list[Part] = []
     found = axes(region, scatter)
     if not found:
-        raise NoGather("its index is data")
+        raise NoGather(_opaque(region, scatter))
     for leaf in scatter:
         parts += _parts(region, leaf, found, len(parts))
-    fused = _together(region, parts, found, taken)
-    if len(parts) == 1 or _uniform(parts):
-        return _checked((fused,), region, parts)
-    apart = tuple(_together(region, [p], found, taken) for p in parts)
-    choice = min((fused,), apart, key=lambda gs: sum(_length(g.block) for g in gs))
+    choice: list[Gathered] = []
+    for plane in _planes(parts, found):
+        choice += _one_plane(region, plane, found, taken)
     if sum(1 for g in choice for _ in walk(g.block)) > LONGEST:
         raise NoGather(TOO_LONG)
-    return _checked(choice, region, parts)
-
-
-def _checked(
-    found: tuple[Gathered, ...], region: Region, parts: Sequence[Part]
-) -> tuple[Gathered, ...]:
     if debugging():
-        skeleton = tuple(s for g in found for s in g.skeleton)
-        right = same_instances(skeleton, region, {p.name: p.leaf for p in parts})
+        skeleton = tuple(s for g in choice for s in g.skeleton)
+        right = same_instances(skeleton, region, _claims(parts, found))
         assert right, "generated loops do not run the original instances"
-    return found
+    return tuple(choice)
+
+
+def _opaque(region: Region, scatter: Sequence[Leaf]) -> str:
+    """Why no subscript of the target can get a loop."""
+    for leaf in scatter:
+        found = region.subscripts(leaf, _access(leaf), "i") or ()
+        for k, cases in zip(_target(leaf).index, found, strict=False):
+            if cases is None:
+                data = any(isinstance(e, Load) for e in walk_expr(k))
+                return (
+                    f"its index `{expr_text(k)}` is {'data' if data else 'not affine'}"
+                )
+    return "its index is data"
+
+
+def _planes(parts: Sequence[Part], axes: Sequence[int]) -> list[list[Part]]:
+    """Parts whose targets can meet: subscripts that never move tell the others apart."""
+    still = [
+        n
+        for n in range(len(axes))
+        if not any(any(p.piece.coefficients[n]) or p.piece.divides[n] for p in parts)
+    ]
+    planes: dict[tuple[object, ...], list[Part]] = {}
+    for p in parts:
+        key = tuple(linear_key(_target(p.leaf).index[axes[n]]) for n in still)
+        planes.setdefault(key, []).append(p)
+    return list(planes.values())
+
+
+def _one_plane(
+    region: Region, parts: Sequence[Part], axes: Sequence[int], taken: frozenset[str]
+) -> tuple[Gathered, ...]:
+    fused = _together(region, parts, axes, taken)
+    if len(parts) == 1 or _uniform(parts):
+        return (fused,)
+    apart = tuple(_together(region, [p], axes, taken) for p in parts)
+    return min((fused,), apart, key=lambda gs: sum(_length(g.block) for g in gs))
+
+
+def _claims(
+    parts: Sequence[Part], axes: Sequence[int]
+) -> dict[str, tuple[Leaf, tuple[Expr, ...]]]:
+    """Per part the leaf and the subscripts that its markers must agree with."""
+    return {
+        p.name: (p.leaf, tuple(_target(p.leaf).index[k] for k in axes)) for p in parts
+    }
 
 
 def _length(block: Block) -> int:
@@ -277,10 +315,7 @@ def _together(
 
     outer = tuple(f.index for f in region.outer)
     skeleton = generate(space, timed, names, _marker, outer)
-    claims = {
-        p.name: (p.leaf, tuple(_target(p.leaf).index[k] for k in axes)) for p in parts
-    }
-    if not writes_agree(skeleton, region, claims):
+    if not writes_agree(skeleton, region, _claims(parts, axes)):
         raise NoGather("and no proof was found that its gather writes the same ones")
 
     def filled(stmts: Block) -> Block:
@@ -298,8 +333,6 @@ def _together(
         return tuple(result)
 
     block = filled(_divisible(skeleton))
-    if sum(1 for _ in walk(block)) > LONGEST:
-        raise NoGather(TOO_LONG)
     return Gathered(_merge_tests(block), equations, skeleton)
 
 

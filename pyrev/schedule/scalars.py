@@ -81,8 +81,24 @@ def _integer_uses(region: Region) -> Iterator[tuple[str, Definition, int]]:
             inside = _subscript_names(e)
             for name in sorted(inside):
                 definition = _definition(region, leaf, number, name)
-                if definition is not None:
+                if definition is not None and _like_a_subscript(definition.value):
                     yield name, definition, number
+
+
+def _like_a_subscript(e: Expr) -> bool:
+    """Is `e` made of numbers that a loop knows, so that writing it out may help?"""
+    match e:
+        case Const() | Var() | Extent():
+            return True
+        case Call(op, args) if op in _INTEGER:
+            return all(map(_like_a_subscript, args))
+        case _:
+            return False
+
+
+_INTEGER = frozenset(
+    ("+", "-", "*", "//", "%", "neg", "abs", "min", "max", "where", "and", "or", "not")
+) | {"<", "<=", ">", ">=", "==", "!="}
 
 
 def _places(leaf: Leaf) -> Iterator[tuple[int, Expr]]:

@@ -14,7 +14,6 @@ from random import Random
 
 from pyrev.dependence import Leaf, Region
 from pyrev.ir import (
-    Add,
     Assign,
     Block,
     Call,
@@ -73,14 +72,17 @@ def writes_agree(
 
 
 def same_instances(
-    skeleton: Block, region: Region, originals: Mapping[str, Leaf]
+    skeleton: Block,
+    region: Region,
+    originals: Mapping[str, tuple[Leaf, tuple[Expr, ...]]],
 ) -> bool:
     """Do both sides run the same instances, at every small size that is tried?
 
     Tests that are data are left out on both sides, and so are instances that write
     below the start of an array: no run that is not refused has any.
     """
-    leaves = {leaf.number: leaf for leaf in originals.values()}
+    leaves = {leaf.number: leaf for leaf, _ in originals.values()}
+    targets = {leaf.number: target for leaf, target in originals.values()}
     symbols = list(region.space.params().values())
     draw = Random(0)
     for _ in range(COMBINATIONS):
@@ -93,10 +95,10 @@ def same_instances(
             (number, point)
             for number, leaf in leaves.items()
             for point in _points(region, leaf, at)
-            if _inside_array(leaf, point, at)
+            if _inside_array(leaf, targets[number], point, at)
         )
         got = Counter(
-            (originals[name].number, point) for name, point in _run(skeleton, {}, at)
+            (originals[name][0].number, point) for name, point in _run(skeleton, {}, at)
         )
         if expected != got:
             return False
@@ -111,17 +113,11 @@ def _inside(loop: For, at: Symbols) -> bool:
         return True
 
 
-def _inside_array(leaf: Leaf, point: tuple[int, ...], at: Symbols) -> bool:
-    """Are the subscripts of the target not negative, as far as they are no data?"""
+def _inside_array(
+    leaf: Leaf, target: tuple[Expr, ...], point: tuple[int, ...], at: Symbols
+) -> bool:
     env = {f.loop.index: v for f, v in zip(leaf.loops, point, strict=True)}
-    assert isinstance(leaf.stmt, Add) and isinstance(leaf.stmt.target, Load)
-    for k in leaf.stmt.target.index:
-        try:
-            if evaluate(k, env, at) < 0:
-                return False
-        except (KeyError, ValueError, ZeroDivisionError):
-            continue
-    return True
+    return all(evaluate(k, env, at) >= 0 for k in target)
 
 
 def _points(region: Region, leaf: Leaf, at: Symbols) -> Iterator[tuple[int, ...]]:

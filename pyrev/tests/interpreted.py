@@ -1,9 +1,10 @@
 """Generated code run in CPython, slowly and under observation.
 
 `Recorder` and `Recording` remember which iteration of a parallel loop touched which
-element. `interpreted` executes the text made for Numba without Numba: its decorators
-do nothing and its `prange` is whatever the test wants. Negative subscripts that the
-text converts to unsigned integers raise here.
+element, and allow no access that compiled code could not survive. `interpreted`
+executes the text made for Numba without Numba: its decorators do nothing and its
+`prange` is whatever the test wants. Negative subscripts that the text converts to
+unsigned integers raise here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from typing import Any
 import numpy as np
 
 Turns = Callable[[Iterable[int]], Iterator[int]]
+
+
+class Unsafe(Exception):
+    """Compiled, this access would have left its array."""
 
 
 class Recorder:
@@ -79,10 +84,16 @@ class Recording:
 
     def _index(self, index: Any) -> tuple[int, ...]:
         index = index if isinstance(index, tuple) else (index,)
-        assert len(index) == self.data.ndim, f"{index} of {self.data.shape}"
+        if len(index) != self.data.ndim:
+            raise Unsafe(f"{index} of {self.data.shape}")
+        found = []
         for i, n in zip(index, self.data.shape, strict=True):
-            assert 0 <= i < n, f"index {index} leaves {self.data.shape}"
-        return tuple(int(i) for i in index)
+            # Compiled code wraps negative signed subscripts, never unsigned ones.
+            low = 0 if isinstance(i, np.unsignedinteger) else -n
+            if not low <= int(i) < n:
+                raise Unsafe(f"index {index} leaves {self.data.shape}")
+            found.append(int(i) % n)
+        return tuple(found)
 
     def __getitem__(self, index: Any) -> Any:
         at = self._index(index)

@@ -147,8 +147,9 @@ class Scope:
 class Writer:
     """Draws one function, line by line."""
 
-    def __init__(self, between: Callable[[int, int], int]) -> None:
+    def __init__(self, between: Callable[[int, int], int], wild: bool = False) -> None:
         self.between = between
+        self.wild = wild
         self.lines: list[str] = []
         self.need: dict[str, list[int]] = {k: [1] * r for k, r in RANKS.items()}
         self.writes: set[str] = set()
@@ -172,6 +173,8 @@ class Writer:
     def subscript(self, scope: Scope) -> Range:
         """An integer expression that is never negative."""
         e = self.integer(scope)
+        if self.wild and self.chance(40):
+            return Range(e.text, max(e.lo, 0), max(e.hi, 0), e.atom)
         return plus(e, max(0, -e.lo)) if e.lo < 0 else e
 
     def integer(self, scope: Scope) -> Range:
@@ -526,6 +529,10 @@ class Writer:
             self.emit(1, f"return {self.value(scope, 1)}")
         body = "\n".join(self.lines) + "\n"
         used = [p for p in PARAMETERS if re.search(rf"\b{p}\b", body)]
+        if self.wild:
+            for extents in self.need.values():
+                axis = self.between(0, len(extents) - 1)
+                extents[axis] = max(0, extents[axis] - self.pick(0, 0, 0, 1, 2))
         self.need["ref"] = [0, 0] if "ref.shape[1]" in body else [0]
         return Nest(
             f"{HEADER}def f({', '.join(used)}):\n{body}",
@@ -548,7 +555,10 @@ def nests(draw: st.DrawFn) -> Nest:
     return Writer(lambda lo, hi: draw(st.integers(lo, hi))).nest()
 
 
-def nest_from(seed: int) -> Nest:
-    """The same kind of function from a seed: larger and more varied, never shrunk."""
+def nest_from(seed: int, wild: bool = False) -> Nest:
+    """The same kind of function from a seed: larger and more varied, never shrunk.
+
+    A wild one has subscripts that may be negative and arrays that may be too small.
+    """
     rng = random.Random(seed)
-    return Writer(rng.randint).nest()
+    return Writer(rng.randint, wild).nest()

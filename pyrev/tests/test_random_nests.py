@@ -13,13 +13,16 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
 import pyrev
+from pyrev.api import Call
 from pyrev.testing import (
+    Outcome,
     comparisons,
     derivative,
     distance,
@@ -28,7 +31,13 @@ from pyrev.testing import (
     outcome,
     run,
 )
-from pyrev.tests.interpreted import interpreted, shuffled
+from pyrev.tests.interpreted import (
+    Recorder,
+    Recording,
+    RecordingNumpy,
+    interpreted,
+    shuffled,
+)
 from pyrev.tests.oracle import check
 from pyrev.tests.strategies import Nest, nest_from, nests
 
@@ -205,6 +214,78 @@ def test_few_random_functions_are_refused() -> None:
         except pyrev.UnsupportedError:
             refused += 1
     assert refused <= 10
+
+
+# ----------------------------------------------------------------- out of bounds
+
+
+def stay_inside(nest: Nest) -> str:
+    """What happens at arguments that may be too small: a word, or an assertion.
+
+    Where the plain function raises, so does the call. Where it runs, the call gives the
+    same values or is refused. The text for Numba never leaves an array.
+    """
+    function, arguments = nest.function(), nest.arguments()
+    plain: Any = None
+    try:
+        with np.errstate(all="ignore"):
+            plain = run(function, arguments, nest.writes)
+    except (IndexError, ZeroDivisionError, OverflowError, ValueError) as error:
+        plain = error
+    f = pyrev.differentiable(function, target="numba")
+    try:
+        Call(f, (), copy.deepcopy(arguments)).check()
+    except (IndexError, pyrev.ArgumentError):
+        return "refused" if isinstance(plain, Outcome) else "raised"
+    texts = {
+        "f": f.primal.source_for("numba", *arguments.values()),
+        "f_adjoint": f.adjoint.source_for("numba", *arguments.values()),
+    }
+    for name, text in texts.items():
+        recorder = Recorder()
+        own = copy.deepcopy(arguments)
+        given = [*own.values()]
+        if name == "f_adjoint":
+            if not isinstance(plain, Outcome):
+                return "raised"
+            weights = draw_cotangents(plain, np.random.default_rng(nest.seed))
+            given += [*weights.written.values(), *weights.returned]
+        wrapped = [
+            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given
+        ]
+        called = interpreted(text, name, recorder.turns, RecordingNumpy(recorder))
+        try:
+            with np.errstate(all="ignore"):
+                called(*wrapped)
+        except IndexError:
+            assert isinstance(plain, IndexError), (
+                f"{name} raises, the function does not"
+            )
+            return "raised"
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            assert type(error) is type(plain), f"{name} raises {error!r}, not {plain!r}"
+            return "raised"
+        if name == "f":
+            assert not isinstance(plain, IndexError), f"{plain!r} was not raised"
+            if isinstance(plain, Outcome):
+                for key, value in plain.written.items():
+                    np.testing.assert_allclose(own[key], value, rtol=1e-9, atol=1e-9)
+        assert recorder.races() == []
+    return "ran"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_access_leaves_its_array_whatever_the_input(seed: int) -> None:
+    nest = nest_from(seed, wild=True)
+    if not floats(nest.arguments()):
+        pytest.skip("no float argument")
+    try:
+        stay_inside(nest)
+    except pyrev.UnsupportedError as refused:
+        pytest.skip(f"refused: {refused}")
+    except Exception as failure:
+        failure.add_note(str(nest))
+        raise
 
 
 # ----------------------------------------------------------------- hunting by hand

@@ -1,4 +1,4 @@
-"""A loop is parallel only with a proof, and its order is free only without dependences."""
+"""A loop is parallel only with a proof, and in any order only if nothing forbids it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ RACES = {
     "one element for all": "for i in range(n):\n    a[0] += b[i]",
     "a sum": "for i in range(n):\n    s += b[i]",
     "the next one's element": "for i in range(n):\n    a[i] = a[i + 1]",
-    "two targets that meet": "for i in range(n):\n    a[i] += b[i]\n    a[i + 1] += b[i]",
+    "two targets that meet": (
+        "for i in range(n):\n    a[i] += b[i]\n    a[i + 1] += b[i]"
+    ),
     "data": "for i in range(n):\n    a[k[i]] += b[i]",
     "a scalar read afterwards": "for i in range(n):\n    t = b[i]\n    out[i] = t",
     "a scalar that may be left over": """
