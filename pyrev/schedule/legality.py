@@ -44,6 +44,8 @@ def prove_parallel(
         for a in s.accesses:
             if a.kind == "read" or a.name in private or a.depth == 0:
                 continue
+            if a.index == ():
+                return None  # a scalar that outlives an iteration has one place for all
             if not _alone(region, s, a):
                 return None
             shared.setdefault(a.name, _element(s))

@@ -421,6 +421,8 @@ class Owners:
                     mapping=piece.mapping.replace(f"{name}[", f"{own}["),
                 )
                 parts.append(Part(own, leaf, named, (), ()))
+        if not parts:
+            return ()  # proven: no iteration ever runs
         width = max(leaf.depth for leaf in self.scatter)
         several = len(parts) > 1
         for n, part in enumerate(parts):
