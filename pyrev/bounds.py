@@ -13,7 +13,7 @@ slices rely on it. One that is data may be, as in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
@@ -216,6 +216,26 @@ class Bounds:
         for k, (test, _, _) in enumerate(self.hoisted):
             lines += [f"    if {expr_text(test)}:", f"        return {k}"]
         return "\n".join([*lines, "    return -1"])
+
+    def guard_text(
+        self, name: str, params: Sequence[str], same: Sequence[tuple[str, str]]
+    ) -> str:
+        """Python text that makes function `name` of `params` test its sizes first.
+
+        `same` are pairs of parameters that must have one shape.
+        """
+        tests = [(t, one.message()) for t, one, _ in self.hoisted]
+        lines = ["", "", f"_{name}_unchecked = {name}", "", ""]
+        lines += [f"def {name}({', '.join(params)}):"]
+        for a, b in same:
+            lines += [
+                f"    if {a}.shape != {b}.shape:",
+                f"        raise ValueError('`{a}` must have the shape of `{b}`')",
+            ]
+        for test, message in tests:
+            lines += [f"    if {expr_text(test)}:", f"        raise IndexError({message!r})"]
+        lines += [f"    return _{name}_unchecked({', '.join(params)})", ""]
+        return "\n".join(lines)
 
     def hoisted_check(self) -> Callable[[Mapping[str, Any]], None]:
         """The function that raises if a hoisted test finds an access outside."""

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pyrev.arguments import bind, wrt_names
+from pyrev.bounds import Bounds
 from pyrev.diagnostics import ArgumentError
 from pyrev.explain import Report, report
 from pyrev.ir import For, walk
@@ -40,11 +43,34 @@ class _Source:
         return self._default(target).text.text
 
     def save(self, path: str | Path, target: str = "python") -> Path:
-        """Write a module that runs with pyrev uninstalled; returns its path."""
+        """Write a module that runs with pyrev uninstalled; returns its path.
+
+        A Numba module carries the tests of sizes that pyrev makes before a call.
+        Raises `ArgumentError` where subscripts are data: these tests need pyrev.
+        """
         text = self.source_for(target)
+        if target == "numba":
+            text += self._guard(self._default(target))
         where = Path(path)
         where.write_text(text, encoding="utf-8")
         return where
+
+    def _guard(self, unit: Unit) -> str:
+        """The text that makes a saved Numba module test the sizes of its arguments."""
+        bounds = Bounds(self._units.program)
+        if bounds.inspected:
+            raise ArgumentError(
+                f"{bounds.inspected[0].message()} only if data says so; such subscripts"
+                " are tested by pyrev before a call: save the Python text instead"
+            )
+        same = [(param, of) for param, of in unit.cotangents if isinstance(of, str)]
+        ranks = {p.name: p.rank for p in unit.program.params}
+        if any(ranks[param] for param, of in unit.cotangents if isinstance(of, int)):
+            raise ArgumentError(
+                "the cotangent of a returned array is tested by pyrev before a call: save"
+                " the Python text instead"
+            )
+        return bounds.guard_text(unit.program.name, unit.params, same)
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -89,9 +115,19 @@ class Derivative(_Source):
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
         units.check_bounds(self._target, found, primal)
-        unit = units.adjoint(self._target, found, self._names(found), primal)
+        # Only CPython tests the subscripts of a cotangent whose shape is not known here.
+        target = "python" if self._made_here(default) else self._target
+        unit = units.adjoint(target, found, self._names(found), primal)
+        for param, of in unit.cotangents:
+            if isinstance(of, str):
+                values[param] = _cotangent(param, values[param], of, values[of])
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
         return result
+
+    def _made_here(self, unit: Unit) -> bool:
+        """Does the function return an array, so that a cotangent has a shape of its own?"""
+        ranks = {p.name: p.rank for p in unit.program.params}
+        return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
     def explain(self, target: str | None = None) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
@@ -162,3 +198,12 @@ class TangentSource(_Source):
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self._default("python").function(*args, **kw)
+
+
+def _cotangent(param: str, value: Any, of: str, output: Any) -> Any:
+    """A cotangent as generated code takes it: an array like the output."""
+    if np.shape(value) != output.shape:
+        raise ArgumentError(
+            f"`{param}` has shape {np.shape(value)}, `{of}` has {output.shape}"
+        )
+    return np.ascontiguousarray(value, output.dtype)
