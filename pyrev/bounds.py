@@ -52,7 +52,7 @@ from pyrev.ir import (
 )
 from pyrev.poly import TRUE_TEXT, Unknown, conj, disj, exists, integer, is_empty
 from pyrev.rename import guarded_leaves, rename
-from pyrev.show import expr_text
+from pyrev.show import block_text, expr_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Bounds:
         params = ", ".join(p.name for p in self.program.params)
         lines = [f"def hoisted({params}):"]
         for k, (test, _, _) in enumerate(self.hoisted):
-            lines += [f"    if {expr_text(test)}:", f"        return {k}"]
+            lines += _when(test, f"return {k}")
         return "\n".join([*lines, "    return -1"])
 
     def guard_text(
@@ -233,7 +233,7 @@ class Bounds:
                 f"        raise ValueError('`{a}` must have the shape of `{b}`')",
             ]
         for test, message in tests:
-            lines += [f"    if {expr_text(test)}:", f"        raise IndexError({message!r})"]
+            lines += _when(test, f"raise IndexError({message!r})")
         lines += [f"    return _{name}_unchecked({', '.join(params)})", ""]
         return "\n".join(lines)
 
@@ -419,6 +419,13 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
             case For(index):
                 count[index] = count.get(index, 0) + 2
     return tuple(name for name, k in count.items() if k == 1)
+
+
+def _when(test: Expr, action: str) -> list[str]:
+    """The lines of ``if test: action`` in a function body."""
+    stub = If(test, (Return((ZERO,), single=True),))
+    *head, last = block_text((stub,), 1).splitlines()
+    return [*head, last.replace("return 0", action)]
 
 
 def _remade(block: Block) -> Iterator[str]:
