@@ -167,6 +167,11 @@ class Call:
         self.values = values | {c.name: c.read() for c in parsed.captured}
         self.kinds: dict[str, Kind] = f._units.kinds(self.values)
 
+    def wrt(self, wrt: object) -> tuple[str, ...]:
+        """The parameters to differentiate with respect to, in the function's order."""
+        asked = self.f._options.wrt if wrt is None else wrt
+        return wrt_names(self.f._units.program, self.kinds, asked, self.visible)
+
     def check(self) -> None:
         """Everything about the arguments that can be refused before anything is written."""
         units = self.f._units
@@ -394,8 +399,7 @@ def vjp(
     """
     function = as_differentiable(f)
     call = Call(function, args, kw)
-    asked = function._options.wrt if wrt is None else wrt
-    names = wrt_names(function._parsed.program, call.kinds, asked, call.visible)
+    names = call.wrt(wrt)
     call.check()
     unit = call.adjoint(names)
     before = {n: call.values[n].copy() for n in unit.reads & set(function._units.written)}
@@ -413,35 +417,51 @@ def value_and_grad(
     """The function that returns `(value, gradient)` of a function with one scalar result.
 
     `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    Raises `ArgumentError` at a call whose result is not one number.
     """
     function = as_differentiable(f)
 
     @functools.wraps(function.python)
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        _returns_a_number(function)
         result, pullback = vjp(function, *args, wrt=wrt, **kw)
-        if isinstance(result, (tuple, np.ndarray)) or result is None:
-            found = "nothing" if result is None else f"a {type(result).__name__}"
-            raise ArgumentError(
-                f"{function.python.__name__}() returns {found}; a gradient needs a"
-                " function that returns one number (use vjp for others)"
-            )
-        gradients = pullback(1.0)
-        if isinstance(wrt, (str, int)):
-            return result, next(iter(gradients.values()))
-        return result, gradients
+        return result, _bare(pullback(1.0), wrt)
 
     return value_and_gradient
 
 
 def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
-    """The gradient of a function that returns one scalar; it runs `f` on the way.
+    """The gradient of a function that returns one scalar; arrays it writes are written.
 
     `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    Raises `ArgumentError` at a call whose result is not one number.
     """
-    both = value_and_grad(f, wrt)
+    function = as_differentiable(f)
 
-    @functools.wraps(both)
+    @functools.wraps(function.python)
     def gradient(*args: Any, **kw: Any) -> Any:
-        return both(*args, **kw)[1]
+        _returns_a_number(function)
+        if function._units.written:
+            _, pullback = vjp(function, *args, wrt=wrt, **kw)
+        else:  # the value alone would be thrown away: only the adjoint runs
+            call = Call(function, args, kw)
+            names = call.wrt(wrt)
+            call.check()
+            pullback = Pullback(call, names, call.adjoint(names), False, 0.0)
+        return _bare(pullback(1.0), wrt)
 
     return gradient
+
+
+def _returns_a_number(function: Differentiable) -> None:
+    found = function._units.returns()
+    if found != "a number":
+        raise ArgumentError(
+            f"{function.python.__name__}() returns {found}; a gradient needs a function"
+            " that returns one number (use vjp for others)"
+        )
+
+
+def _bare(gradients: Gradients, wrt: object) -> Any:
+    """The array itself where one parameter was asked for by name or index."""
+    return next(iter(gradients.values())) if isinstance(wrt, (str, int)) else gradients

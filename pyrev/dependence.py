@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
+from math import gcd
 from typing import Literal, assert_never
 
 from pyrev.ir import (
@@ -18,6 +20,7 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Const,
     Expr,
     For,
     If,
@@ -34,7 +37,17 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer, integer_names
+from pyrev.poly import (
+    TRUE_TEXT,
+    Case,
+    Linear,
+    Space,
+    conj,
+    disj,
+    from_linear,
+    integer,
+    integer_names,
+)
 from pyrev.poly import is_empty as _is_empty
 
 Kind = Literal["read", "write", "add"]
@@ -264,6 +277,60 @@ def remade(block: Block) -> frozenset[str]:
     return frozenset(a for a in made if made.count(a) > 1)
 
 
+Polynomial = dict[tuple[Expr, ...], int]
+
+
+def polynomial(e: Expr) -> Polynomial:
+    """`e` expanded: the factors of each product, and the number before it."""
+
+    def total(parts: Iterable[tuple[tuple[Expr, ...], int]]) -> Polynomial:
+        found: Polynomial = {}
+        for key, k in parts:
+            found[key] = found.get(key, 0) + k
+        return {key: k for key, k in found.items() if k}
+
+    match e:
+        case Const(value) if type(value) is int:
+            return total([((), value)])
+        case Call("neg", (a,)):
+            return {key: -k for key, k in polynomial(a).items()}
+        case Call("+", (a, b)):
+            return total([*polynomial(a).items(), *polynomial(b).items()])
+        case Call("-", (a, b)):
+            minus = [(key, -k) for key, k in polynomial(b).items()]
+            return total([*polynomial(a).items(), *minus])
+        case Call("*", (a, b)):
+            return total(
+                (tuple(sorted((*p, *q), key=repr)), j * k)
+                for (p, j), (q, k) in product(
+                    polynomial(a).items(), polynomial(b).items()
+                )
+            )
+        case _:
+            return {(e,): 1}
+
+
+def from_polynomial(form: Polynomial) -> Expr:
+    """The expression that `form` expands."""
+    terms: list[tuple[Expr, int]] = []
+    for key, k in form.items():
+        if key:
+            e = key[0]
+            for factor in key[1:]:
+                e = Call("*", (e, factor))
+            terms.append((e, k))
+    return from_linear(Linear(tuple(terms), form.get((), 0)))
+
+
+def divided(form: Polynomial, w: Expr, factor: int) -> Polynomial:
+    """`form` without one factor `w` in each product, over a number."""
+    found: Polynomial = {}
+    for key, k in form.items():
+        at = key.index(w)
+        found[key[:at] + key[at + 1 :]] = k // factor
+    return found
+
+
 class Region:
     """The leaves of a block, and questions about pairs of their instances.
 
@@ -284,6 +351,7 @@ class Region:
         changing = written(block)
         known = integers | integer_names(block) | integer_names(outer)
         self.space = Space(known, changing, remade(block))
+        self._widths: dict[str, tuple[Linear, ...]] = {}
         self.space.assumed = tuple(self._outer_bounds())
 
     def _outer_bounds(self) -> Iterator[str]:
@@ -392,6 +460,95 @@ class Region:
         within = self.domain(leaf, prefix, access.depth)
         return shared + tuple(self.space.cases(k, env, within) for k in access.index)
 
+    def elements(
+        self, leaf: Leaf, access: Access, prefix: str
+    ) -> tuple[tuple[Case, ...] | None, ...] | None:
+        """`subscripts`, but ``a[y * w + x]`` in rows of `w` if all accesses are so."""
+        found = self.subscripts(leaf, access, prefix)
+        widths = self.widths(access.name)
+        if found is None or not widths or access.index is None:
+            return found
+        rows = self.rows(leaf, access, widths)
+        if rows is None:
+            return found
+        p = self.private_depth(leaf, access.name)
+        env = self.env(leaf, prefix)
+        within = self.domain(leaf, prefix, access.depth)
+        return found[:p] + tuple(self.space.cases(k, env, within) for k in rows)
+
+    def widths(self, name: str) -> tuple[Linear, ...]:
+        """Row widths, innermost first, that every access of `name` keeps to."""
+        if name not in self._widths:
+            self._widths[name] = ()
+            uses = [
+                (leaf, a)
+                for leaf in self.leaves
+                for a in leaf.accesses
+                if a.name == name and a.index != ()
+            ]
+            flat = [
+                a.index[0] for _, a in uses if a.index is not None and len(a.index) == 1
+            ]
+            if len(flat) == len(uses):
+                found = dict.fromkeys(w for e in flat for w in self._candidates(e))
+                for widths in found:
+                    if all(self.rows(leaf, a, widths) is not None for leaf, a in uses):
+                        self._widths[name] = widths
+                        break
+        return self._widths[name]
+
+    def _candidates(self, e: Expr) -> Iterator[tuple[Linear, ...]]:
+        """Row widths that would make ``e`` affine: numbers times one unknown each."""
+        form = polynomial(e)
+        factors = [p for p in form if len(p) > 1]
+        for w in dict.fromkeys(f for p in factors for f in p):
+            if isinstance(w, Var) and w.name in self.space.changing:
+                continue
+            over = {k: c for k, c in form.items() if w in k}
+            if any(p not in over for p in factors):
+                continue
+            width = Linear(((w, gcd(*over.values())),), 0)
+            rest = divided(over, w, width.terms[0][1])
+            deeper = [p for p in rest if len(p) > 1]
+            if not deeper:
+                yield (width,)
+            for more in self._candidates(from_polynomial(rest)) if deeper else ():
+                yield (width, *more)
+
+    def rows(
+        self, leaf: Leaf, access: Access, widths: tuple[Linear, ...]
+    ) -> tuple[Expr, ...] | None:
+        """The subscript of `access` in rows of these widths, if it stays in its row."""
+        if access.index is None or len(access.index) != 1:
+            return None
+        env = self.env(leaf, "i")
+        env = {n: v for n, v in env.items() if int(v[1:]) < access.depth}
+        within = self.domain(leaf, "i", access.depth)
+        form = polynomial(access.index[0])
+        result: list[Expr] = []
+        for width in widths:
+            ((w, factor),) = width.terms
+            over = {k: c for k, c in form.items() if w in k}
+            if any(c % factor for c in over.values()):
+                return None
+            rest = from_polynomial({k: c for k, c in form.items() if w not in k})
+            column = self.space.cases(rest, env, within)
+            extent = self.space.cases(from_linear(width), env, within)
+            if column is None or extent is None:
+                return None
+            for c, n in product(column, extent):
+                outside = f"not (0 <= {c.term} and {c.term} < {n.term})"
+                if not self.space.excluded(
+                    env, conj((within, c.when, n.when, outside))
+                ):
+                    return None
+            result.insert(0, rest)
+            form = divided(over, w, factor)
+        first = from_polynomial(form)
+        if self.space.cases(first, env, within) is None:
+            return None
+        return (first, *result)
+
     def private_depth(self, leaf: Leaf, name: str) -> int:
         """How many outer loops a private name belongs to (0: it is shared)."""
         for k in reversed(range(leaf.depth)):
@@ -403,7 +560,7 @@ class Region:
         """The formula for `a` of `s` (``a<k>``) and `b` of `t` (``b<k>``) to meet."""
         if a.name != b.name:
             return None
-        one, two = self.subscripts(s, a, "a"), self.subscripts(t, b, "b")
+        one, two = self.elements(s, a, "a"), self.elements(t, b, "b")
         ps, pt = self.private_depth(s, a.name), self.private_depth(t, b.name)
         shared = min(ps, pt, self.common(s, t))
         parts = [f"a{k} = b{k}" for k in range(shared)]

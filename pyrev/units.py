@@ -279,6 +279,19 @@ class Units:
 
         return self._once(("results", _key(kinds)), make)
 
+    def returns(self) -> str:
+        """What the function returns, in words: "a number", "nothing"..."""
+        result = returned(self.program)
+        if result is None:
+            return "nothing"
+        if not result.single:
+            return f"{len(result.values)} values"
+        (value,) = result.values
+        arrays = {p.name for p in self.program.params if p.rank}
+        arrays |= {s.array for s in walk(self.program.body) if isinstance(s, Alloc)}
+        is_array = isinstance(value, Var) and value.name in arrays
+        return "an array" if is_array else "a number"
+
     def restore(
         self, raw: Any, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> Any:

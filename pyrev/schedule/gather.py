@@ -145,7 +145,7 @@ def _opaque(region: Region, scatter: Sequence[Leaf]) -> str:
 
 
 def _planes(parts: Sequence[Part], axes: Sequence[int]) -> list[list[Part]]:
-    """Parts whose targets can meet: subscripts that never move tell the others apart."""
+    """Parts whose targets can meet: subscripts that never move keep others apart."""
     still = [
         n
         for n in range(len(axes))

@@ -55,6 +55,23 @@ for i in range(n):
         a[i - 5 + 100] = b[i]
         c[i] = 0.0
 """,
+    "a flattened image": """
+for y in range(h):
+    for x in range(w):
+        a[y * w + x] += b[y, x]
+""",
+    "flattened channels": """
+for y in range(h):
+    for x in range(w):
+        for c in range(3):
+            a[(y * w + x) * 3 + c] += b[y, x, c]
+""",
+    "a flattened volume": """
+for z in range(d):
+    for y in range(h):
+        for x in range(w):
+            a[(z * h + y) * w + x] += a[z * h * w + y * w + x]
+""",
     "nothing is written": "for i in range(n):\n    t = b[i]",
 }
 
@@ -95,6 +112,23 @@ for i in range(n):
 for i in range(n):
     for j in range(m):
         a[i * m + j * q] += b[i, j]
+""",
+    "a flattened image whose rows overlap": """
+for y in range(h):
+    for x in range(w + 1):
+        a[y * w + x] += b[y, x]
+""",
+    "flattened rows of two widths": """
+for y in range(h):
+    for x in range(w):
+        if x < v:
+            a[y * w + x] = b[y, x]
+            a[y * v + x] += b[y, x]
+""",
+    "a flattened image read with a neighbour": """
+for y in range(h):
+    for x in range(w):
+        a[y * w + x] += a[y * w + x + 1]
 """,
     "a float is no integer": """
 for i in range(n):
