@@ -370,7 +370,7 @@ class Units:
             "primal": "Schedule",
             "indices": "The data-dependent subscripts",
         }
-        return f"{names[what]} of `{function.__qualname__}` in {file}."
+        return f"{names[what]} of `{function.__name__}` in {file}."
 
     def _sources(self) -> dict[str, list[str]]:
         files = {s.loc.file for s in walk(self.program.body)}

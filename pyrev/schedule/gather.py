@@ -411,8 +411,13 @@ def _index_names(
         own = {_shifted(p, n) for p in parts}
         kept = {p.leaf.loops[k].loop.index for p in parts for k in p.kept}
         name = next(iter(own)) if len(own) == 1 else None
-        if name is None or name in kept or name in names:
+        shared_index = name is not None and name in names
+        if name is None or name in kept or shared_index:
             name = fresh(next(new, "u"), used)
+            if shared_index:
+                # The other subscript has the loop; this one follows it.
+                names.append(name)
+                continue
             texts = dict.fromkeys(
                 expr_text(_target(p.leaf).index[axis]) for p in moving
             )
