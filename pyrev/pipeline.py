@@ -19,10 +19,10 @@ from pyrev.adjoint.tangent import Tangent, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
-from pyrev.ir import Alloc, Expr, Program, Return, all_names, walk
+from pyrev.ir import Expr, Program, Return, all_names, walk
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored, store
-from pyrev.types import infer
+from pyrev.types import concrete, infer
 
 #: Names that generated text uses itself.
 RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
@@ -73,10 +73,8 @@ def derive_tangent(
 
 def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
     """Put loops in the order of the readable form: gathers, owners, reductions."""
-    try:
-        from pyrev.schedule.distribute import schedule_readable
-    except ImportError:
-        return Scheduled(program, ())
+    from pyrev.schedule.distribute import schedule_readable
+
 
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
@@ -155,16 +153,6 @@ def live_out(program: Program) -> frozenset[str]:
         if isinstance(stmt, Return):
             names |= all_names((stmt,))
     return frozenset(names)
-
-
-def local_arrays(program: Program) -> frozenset[str]:
-    """The arrays that the program itself makes."""
-    return frozenset(s.array for s in walk(program.body) if isinstance(s, Alloc))
-
-
-def concrete(dtype: str) -> str:
-    """The dtype that stores a value of kind `dtype`: weak kinds get their widest."""
-    return {"weak int": "int64", "weak float": "float64"}.get(dtype, dtype)
 
 
 def dump(name: str, program: Program) -> None:

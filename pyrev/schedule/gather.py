@@ -188,7 +188,10 @@ def _uniform(parts: Sequence[Part]) -> bool:
     return all(
         p.piece.coefficients == first.piece.coefficients
         and not any(p.piece.divides)
-        and None not in p.piece.shifts
+        and not any(
+            shift is None and any(row)
+            for row, shift in zip(p.piece.coefficients, p.piece.shifts, strict=True)
+        )
         and [at.loop.index for at in p.leaf.loops] == names
         for p in parts
     )
@@ -411,13 +414,12 @@ def _index_names(
         own = {_shifted(p, n) for p in parts}
         kept = {p.leaf.loops[k].loop.index for p in parts for k in p.kept}
         name = next(iter(own)) if len(own) == 1 else None
-        shared_index = name is not None and name in names
-        if name is None or name in kept or shared_index:
+        if name is not None and name in names:
+            # The other subscript has the loop; this one follows it.
+            names.append(fresh(name, used))
+            continue
+        if name is None or name in kept:
             name = fresh(next(new, "u"), used)
-            if shared_index:
-                # The other subscript has the loop; this one follows it.
-                names.append(name)
-                continue
             texts = dict.fromkeys(
                 expr_text(_target(p.leaf).index[axis]) for p in moving
             )

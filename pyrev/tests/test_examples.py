@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,3 +73,39 @@ def test_image_and_kernel_are_recovered_at_full_size() -> None:
     assert result.psnr_recovered >= result.psnr_blurred + 4, result.summary()
     assert result.psnr_recovered >= result.psnr_with_true_kernel - 1, result.summary()
     assert result.kernel_error <= 0.5, result.summary()
+
+
+def benchmark_inputs() -> dict[str, tuple[Any, ...]]:
+    rng = np.random.default_rng(2)
+    r = rng.random
+    return {
+        "conv2d": (r((1, 2, 5, 4)), r((2, 2, 3, 2)), np.zeros((1, 2, 3, 3))),
+        "ckpt": (r((5, 6)), r((3, 2)), r((3, 5))),
+        "heat3d": (r((4, 3, 5)), r((4, 3, 5)), np.zeros((4, 3, 5))),
+        "rd2d": (r((3, 4)), r((3, 4)), 3, np.zeros((3, 4))),
+        "dilconv": (r((1, 8, 8, 2)), r((2, 3, 2, 2)), np.zeros((1, 2, 2, 2))),
+        "hmlstm": (
+            *(rng.normal(size=(4, 3, 6))),
+            np.array([0.0, 1, 0, 1, 0, 0]),
+            np.array([1.0, 1, 0, 0, 1, 0]),
+            np.zeros((3, 6)),
+        ),
+        "flownet": (
+            r((1, 2, 4, 5)),
+            rng.uniform(-2, 2, (1, 2, 4, 5)),
+            np.zeros((1, 2, 4, 5)),
+        ),
+        "gmm": (r(2), r((2, 3)), r((2, 6)), r((4, 3))),
+    }
+
+
+@pytest.mark.parametrize("name", benchmark_inputs())
+def test_the_loops_of_the_benchmark_have_right_gradients(name: str) -> None:
+    path = Path(__file__).parents[2] / "benchmarks" / "loops.py"
+    spec = importlib.util.spec_from_file_location("benchmark_loops", path)
+    assert spec is not None and spec.loader is not None
+    loops = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loops)
+    function = pyrev.differentiable(getattr(loops, name), target="python")
+    report = pyrev.check_grad(function, *benchmark_inputs()[name])
+    assert report.ok, str(report)
