@@ -229,6 +229,11 @@ class Pullback:
             for k, v in self._likes.items()
         }
         self._tuple = isinstance(result, tuple)
+        # A cotangent of a number, as the adjoint was compiled for it.
+        self._scalars: dict[str | int, type] = {
+            k: np.float32 if d == "float32" else float
+            for k, d in enumerate(call.f._units.result_dtypes(call.kinds))
+        }
 
     def __call__(
         self,
@@ -313,7 +318,9 @@ class Pullback:
         shape, dtype = self._likes[of]
         label = f"`{of}`" if isinstance(of, str) else "the return value"
         if value is None:
-            return np.zeros(shape, dtype) if shape or dtype is not None else 0.0
+            if dtype is None:
+                return self._scalars[of](0.0)
+            return np.zeros(shape, dtype)
         if dtype is not None and dtype.kind != "f":
             raise ArgumentError(f"{label} is not a float array; it has no cotangent")
         array = np.asarray(value)
@@ -326,7 +333,7 @@ class Pullback:
                 raise ArgumentError(
                     f"the cotangent of {label} has shape {array.shape}; it is a number"
                 )
-            return value if isinstance(value, np.floating) else float(array)
+            return self._scalars[of](array)
         if array.ndim == 0:
             return np.full(shape, array, dtype)
         if array.shape != shape:

@@ -131,7 +131,7 @@ class At:
 
 
 @dataclass(frozen=True)
-class Test:
+class Guard:
     """A test around a leaf, made after `depth` of the leaf's loops were entered."""
 
     number: int
@@ -161,7 +161,7 @@ class Leaf:
     stmt: Assign | Add | Alloc | Return
     number: int
     loops: tuple[At, ...]
-    tests: tuple[Test, ...]
+    tests: tuple[Guard, ...]
     accesses: tuple[Access, ...]
 
     @property
@@ -232,7 +232,7 @@ class _Lister:
         block: Block,
         live_after: frozenset[str],
         loops: tuple[At, ...],
-        tests: tuple[Test, ...],
+        tests: tuple[Guard, ...],
         outer: tuple[Access, ...],
     ) -> Iterator[Leaf]:
         for stmt, live in with_live(block, live_after):
@@ -255,9 +255,9 @@ class _Lister:
                     n = self.next()
                     made = tuple(_reads(test, n, depth))
                     reads = (*outer, *made)
-                    parts = tuple(Test(n, depth, t, True) for t in conjuncts(test))
+                    parts = tuple(Guard(n, depth, t, True) for t in conjuncts(test))
                     yield from self.run(then, live, loops, (*tests, *parts), reads)
-                    other = Test(n, depth, test, False)
+                    other = Guard(n, depth, test, False)
                     yield from self.run(orelse, live, loops, (*tests, other), reads)
                 case Restart():
                     pass
@@ -420,7 +420,7 @@ class Region:
                 text = conj((text, bounds))
         return text
 
-    def opaque_tests(self, leaf: Leaf) -> tuple[Test, ...]:
+    def opaque_tests(self, leaf: Leaf) -> tuple[Guard, ...]:
         """The tests around `leaf` that `domain` leaves out."""
         env: dict[str, str] = {}
         text, found = TRUE_TEXT, []

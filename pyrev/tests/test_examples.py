@@ -86,8 +86,8 @@ def benchmark_inputs() -> dict[str, tuple[Any, ...]]:
         "dilconv": (r((1, 8, 8, 2)), r((2, 3, 2, 2)), np.zeros((1, 2, 2, 2))),
         "hmlstm": (
             *(rng.normal(size=(4, 3, 6))),
-            np.array([0.0, 1, 0, 1, 0, 0]),
-            np.array([1.0, 1, 0, 0, 1, 0]),
+            np.array([0, 1, 0, 1, 0, 0]),
+            np.array([1, 1, 0, 0, 1, 0]),
             np.zeros((3, 6)),
         ),
         "flownet": (
