@@ -71,12 +71,12 @@ def schedule_readable(
     >>> decision.proof
     'no two iterations of u write the same element of d_a: [u]'
     """
-    scheduler = _Readable(taken, integer_names(block), dtype_of)
+    scheduler = Readable(taken, integer_names(block), dtype_of)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 
 
-class _Readable:
+class Readable:
     def __init__(
         self, taken: frozenset[str], integers: frozenset[str], dtype_of: DtypeOf
     ) -> None:

@@ -7,7 +7,7 @@ loops that the target leaves free, in the user's order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.dependence import Access, Leaf, Region
@@ -135,7 +135,7 @@ def _opaque(region: Region, scatter: Sequence[Leaf]) -> str:
     """Why no subscript of the target can get a loop."""
     for leaf in scatter:
         found = region.subscripts(leaf, _access(leaf), "i") or ()
-        for k, cases in zip(_target(leaf).index, found, strict=False):
+        for k, cases in zip(target_of(leaf).index, found, strict=False):
             if cases is None:
                 data = any(isinstance(e, Load) for e in walk_expr(k))
                 return (
@@ -153,7 +153,7 @@ def _planes(parts: Sequence[Part], axes: Sequence[int]) -> list[list[Part]]:
     ]
     planes: dict[tuple[object, ...], list[Part]] = {}
     for p in parts:
-        key = tuple(linear_key(_target(p.leaf).index[axes[n]]) for n in still)
+        key = tuple(linear_key(target_of(p.leaf).index[axes[n]]) for n in still)
         planes.setdefault(key, []).append(p)
     return list(planes.values())
 
@@ -173,7 +173,7 @@ def _claims(
 ) -> dict[str, tuple[Leaf, tuple[Expr, ...]]]:
     """Per part the leaf and the subscripts that its markers must agree with."""
     return {
-        p.name: (p.leaf, tuple(_target(p.leaf).index[k] for k in axes)) for p in parts
+        p.name: (p.leaf, tuple(target_of(p.leaf).index[k] for k in axes)) for p in parts
     }
 
 
@@ -200,14 +200,14 @@ def _uniform(parts: Sequence[Part]) -> bool:
 # ------------------------------------------------------------------ pieces and pivots
 
 
-def _target(leaf: Leaf) -> Load:
+def target_of(leaf: Leaf) -> Load:
     stmt = leaf.stmt
     assert isinstance(stmt, (Add, Assign)) and isinstance(stmt.target, Load)
     return stmt.target
 
 
 def _access(leaf: Leaf) -> Access:
-    return Access("add", _target(leaf).array, _target(leaf).index, 0, leaf.depth)
+    return Access("add", target_of(leaf).array, target_of(leaf).index, 0, leaf.depth)
 
 
 def axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
@@ -224,7 +224,7 @@ def axes(region: Region, scatter: Sequence[Leaf]) -> tuple[int, ...]:
 def _parts(region: Region, leaf: Leaf, affine: Sequence[int], first: int) -> list[Part]:
     if not region.exact(leaf):
         raise NoGather("a loop bound is data")
-    if region.private_depth(leaf, _target(leaf).array):
+    if region.private_depth(leaf, target_of(leaf).array):
         raise NoGather("it is made anew in each iteration")
     found = region.subscripts(leaf, _access(leaf), "i")
     assert found is not None
@@ -299,7 +299,6 @@ def _together(
             inner.append(fresh(name, here) if name in clash else name)
         padding = ["_"] * (width - len(rest))
         names[p.name] = [*index, *(["_"] if several else []), *inner, *padding]
-    by_name = {p.name: p for p in parts}
     if several and _uniform(parts):
         # Without it the loops would run over the exact union of the targets, whose
         # bounds are harder to read than the tests that the parts need anyway.
@@ -316,10 +315,31 @@ def _together(
         timed.append(_nothing(whole, depth, width - len(parts[0].kept)))
         names[BOX] = names[parts[0].name]
 
+    block, skeleton = realise(
+        region, timed, names, parts, axes, _claims(parts, axes), _divisible
+    )
+    return Gathered(_merge_tests(block), equations, skeleton)
+
+
+def realise(
+    region: Region,
+    timed: Sequence[Timed],
+    names: Mapping[str, Sequence[str]],
+    parts: Sequence[Part],
+    axes: Sequence[int],
+    claims: Mapping[str, tuple[Leaf, tuple[Expr, ...]]],
+    polish: Callable[[Block], Block] = lambda block: block,
+) -> tuple[Block, Block]:
+    """Loops that run `parts` at their times, and the same with markers for statements.
+
+    `claims` says, per part, what its owned coordinates are in terms of its own loops;
+    raises `NoGather` unless that is proven of every statement in the new loops.
+    """
     outer = tuple(f.index for f in region.outer)
-    skeleton = generate(space, timed, names, _marker, outer)
-    if not writes_agree(skeleton, region, _claims(parts, axes)):
+    skeleton = generate(region.space, timed, names, _marker, outer)
+    if not writes_agree(skeleton, region, claims):
         raise NoGather("and no proof was found that its gather writes the same ones")
+    by_name = {p.name: p for p in parts}
 
     def filled(stmts: Block) -> Block:
         result: list[Stmt] = []
@@ -332,11 +352,10 @@ def _together(
                     result.append(replace(s, then=then, orelse=orelse))
                 case Assign(Load(name, args), Load(_, target)):
                     instance = Instance(name, args, target)
-                    result += _instance(region, by_name[name], axes, instance)
+                    result += at_instance(region, by_name[name], axes, instance)
         return tuple(result)
 
-    block = filled(_divisible(skeleton))
-    return Gathered(_merge_tests(block), equations, skeleton)
+    return filled(polish(skeleton)), skeleton
 
 
 def _divisible(block: Block) -> Block:
@@ -421,7 +440,7 @@ def _index_names(
         if name is None or name in kept:
             name = fresh(next(new, "u"), used)
             texts = dict.fromkeys(
-                expr_text(_target(p.leaf).index[axis]) for p in moving
+                expr_text(target_of(p.leaf).index[axis]) for p in moving
             )
             equations += [f"{name} = {t}" for t in texts]
         else:
@@ -447,13 +466,13 @@ def _shifted(p: Part, n: int) -> str | None:
     return p.leaf.loops[found[0]].loop.index
 
 
-def _instance(
+def at_instance(
     region: Region, p: Part, axes: Sequence[int], instance: Instance
 ) -> Block:
     """The leaf with its variables replaced by what they are at this point in time."""
     stmt = p.leaf.stmt
     assert isinstance(stmt, (Add, Assign))
-    target = _target(p.leaf)
+    target = target_of(p.leaf)
     env = {
         at.loop.index: arg for at, arg in zip(p.leaf.loops, instance.args, strict=True)
     }

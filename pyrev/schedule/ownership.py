@@ -41,21 +41,20 @@ from pyrev.ir import (
     written,
 )
 from pyrev.poly import (
-    Instance,
     Timed,
     Unknown,
     conj,
     disj,
-    generate,
     integer_names,
     pieces,
 )
-from pyrev.schedule.distribute import DtypeOf, _Readable as Readable
-from pyrev.schedule.gather import Part, _instance, _target as target_of
+from pyrev.schedule.distribute import DtypeOf, Readable
+from pyrev.schedule.gather import NoGather, Part, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.legality import parallelise, prove_parallel
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
+from pyrev.schedule.verify import debugging, same_instances
 
 CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
 BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
@@ -129,7 +128,7 @@ class _Cpu(Readable):
             (target,) = targets
             found = plan.nest()
             return self.owned(found, loop, target, outer, live, plan.sentence())
-        except Unknown:
+        except (Unknown, NoGather):
             return None
 
     def inside(self, loop: For, live: frozenset[str]) -> frozenset[str]:
@@ -213,7 +212,7 @@ class _Cpu(Readable):
                 return self.owned(
                     plan.nest(), loop, g.target, outer, live, plan.sentence()
                 )
-        except Unknown as why:
+        except (Unknown, NoGather) as why:
             reason = str(why) if " " in str(why) else reason
         copies = self.copies(loop, g, outer, live)
         if copies is not None:
@@ -223,7 +222,7 @@ class _Cpu(Readable):
                 return self.owned(
                     plan.nest(), loop, g.target, outer, live, plan.sentence()
                 )
-            except Unknown as why:
+            except (Unknown, NoGather) as why:
                 reason = str(why) if " " in str(why) else reason
         reason = f"two iterations may write the same element of {g.target}, {reason}"
         return self.serial(loop, outer, live, reason)
@@ -445,16 +444,21 @@ class Owners:
             padding = ["_"] * (width - len(rest))
             loop_names[own] = [*head, *(["_"] * several), *inner, *padding]
 
-        by_name = {part.name: part for part in parts}
-
-        def emit(instance: Instance) -> Block:
-            part = by_name[instance.name]
-            return _instance(region, part, axes if size is None else (), instance)
-
-        outer = tuple(f.index for f in region.outer)
-        made = generate(region.space, timed, loop_names, emit, outer)
+        claims = {
+            part.name: (part.leaf, tuple(self.owner(part.leaf, k, size) for k in axes))
+            for part in parts
+        }
+        owned = axes if size is None else []
+        made, skeleton = realise(region, timed, loop_names, parts, owned, claims)
+        if debugging():
+            assert same_instances(skeleton, region, claims), "instances lost or added"
         self.used |= set(heads)
         return made
+
+    def owner(self, leaf: Leaf, axis: int, size: int | None) -> Expr:
+        """What an owned coordinate is: a subscript, or the block that it falls in."""
+        index = target_of(leaf).index[axis]
+        return index if size is None else Call("//", (index, Const(size)))
 
     def head(self, leaf: Leaf, axis: int, fallback: str) -> str:
         """The index of an owned subscript: the user's, if all leaves have it bare."""

@@ -109,7 +109,7 @@ def test_every_decision_has_a_reason_and_a_line(name: str) -> None:
 @pytest.mark.parametrize("name", MUST_SHOW)
 def test_every_parallel_loop_carries_its_proof(name: str, target: str) -> None:
     if target == "numba" and not (FULL or compiled_here(name)):
-        pytest.skip("another quarter")
+        pytest.skip("another run's turn")
     f = differentiable(name, target)
     for loop, proof in f.adjoint.parallel_loops(target):
         assert "same element" in proof or "one iteration" in proof, (loop.index, proof)
@@ -255,7 +255,7 @@ def test_no_two_iterations_of_a_prange_touch_one_element(name: str) -> None:
 @pytest.mark.parametrize("name", MUST_SHOW)
 def test_gradients_have_the_same_bits_for_one_and_two_threads(name: str) -> None:
     if not (FULL or BY_NAME[name].paper or compiled_here(name)):
-        pytest.skip("another quarter")
+        pytest.skip("another run's turn")
     import numba
 
     entry = BY_NAME[name]
