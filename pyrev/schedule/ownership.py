@@ -405,11 +405,12 @@ class Owners:
             for n, k in enumerate(axes):
                 cases = found[k]
                 assert cases is not None, leaf
-                index.append(
-                    disj(
-                        conj((c.when, f"t{n} = {_owner(c.term, size)}")) for c in cases
-                    )
-                )
+                # A subscript below zero is refused before any call: see `pyrev.bounds`.
+                inside = [
+                    conj((c.when, f"t{n} = {_owner(c.term, size)}", f"t{n} >= 0"))
+                    for c in cases
+                ]
+                index.append(disj(inside))
             variables = region.variables(leaf, "i")
             name = f"S{len(parts)}"
             domain = region.domain(leaf, "i")
