@@ -96,6 +96,7 @@ class Bounds:
         self.inspected: list[Subscript] = []
         self.single = _assigned_once(program.body)
         self.known = {p.name for p in program.params} - set(_remade(program.body))
+        self.shapes = dict(_fixed_shapes(program.body, self.known))
         free = {name: f"s{k}" for k, name in enumerate(self.single)}
         start = _Context(free, tuple(free.values()), TRUE_TEXT, True)
         self._block(program.body, start, 0)
@@ -151,7 +152,7 @@ class Bounds:
             plain = self._abstract(index, here, extra)
             env = {**here.env, **extra}
             cases = self.space.cases(plain, env, here.formula)
-            size = self.space.cases(Extent(load.array, axis), env, here.formula)
+            size = self.space.cases(self._size(load.array, axis), env, here.formula)
             affine = not extra and not names(index) & set(self.single)
             one = Subscript(stmt.id, load, axis, path, load.loc, affine)
             if one.loc.line == 0:
@@ -186,6 +187,11 @@ class Bounds:
                 self.inspected.append(one)
             else:
                 self.hoisted += tests
+
+    def _size(self, array: str, axis: int) -> Expr:
+        """An extent; that of a local array in terms of parameters, where it is fixed."""
+        shape = self.shapes.get(array)
+        return Extent(array, axis) if shape is None else shape[axis]
 
     def _abstract(self, e: Expr, here: _Context, extra: dict[str, str]) -> Expr:
         """`e` with what ISL can't express replaced by unknowns, as deep as possible."""
@@ -419,6 +425,17 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
             case For(index):
                 count[index] = count.get(index, 0) + 2
     return tuple(name for name, k in count.items() if k == 1)
+
+
+def _fixed_shapes(
+    block: Block, known: set[str]
+) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    """The local arrays that are made in one place, of sizes that are arguments."""
+    made = [s for s in walk(block) if isinstance(s, Alloc)]
+    for s in made:
+        alone = sum(a.array == s.array for a in made) == 1
+        if alone and all(set(_mentioned(n)) <= known for n in s.shape):
+            yield s.array, s.shape
 
 
 def _when(test: Expr, action: str) -> list[str]:
