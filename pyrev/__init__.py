@@ -11,6 +11,7 @@ from pyrev.diagnostics import (
     UnsupportedError,
 )
 from pyrev.gradients import Gradients
+from pyrev.pool import release
 from pyrev.testing import GradientReport, check_grad
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "check_grad",
     "differentiable",
     "grad",
+    "release",
     "value_and_grad",
     "vjp",
 ]

@@ -372,9 +372,7 @@ class _Inspector:
         index = self._safe(one.load.index[one.axis], one.at)
         size = Extent(one.load.array, one.axis)
         lowest: Expr = ZERO if one.affine else Call("neg", (size,))
-        outside = Call(
-            "or", (Call("<", (index, lowest)), Call(">=", (index, size)))
-        )
+        outside = Call("or", (Call("<", (index, lowest)), Call(">=", (index, size))))
         first = Call("==", (Var(self.bad), ZERO))
         stmt: Stmt = If(
             Call("and", (first, outside)), (Assign(Var(self.bad), Const(k + 1)),)

@@ -45,7 +45,9 @@ class Report:
         for s in self.values:
             kind = s.kind
             if s.kind == "taped":
-                kind += f" [{', '.join(map(expr_text, s.shape))}]" if s.shape else " once"
+                kind += (
+                    f" [{', '.join(map(expr_text, s.shape))}]" if s.shape else " once"
+                )
             if s.level:
                 kind += f" in each iteration of {s.level}"
             lines.append(f"  line {s.loc.line}: {s.name}: {kind}")
@@ -59,6 +61,4 @@ class Report:
 
 def report(function: str, unit: Unit) -> Report:
     """The report on one adjoint unit."""
-    return Report(
-        function, unit.target, unit.decisions, unit.stored, unit.reassociated
-    )
+    return Report(function, unit.target, unit.decisions, unit.stored, unit.reassociated)

@@ -57,6 +57,8 @@ class Gradients(Mapping[str, Any]):
         for name, value in self._entries.items():
             shape = getattr(value, "shape", ())
             parts.append(
-                f"{name}: {value.dtype} {list(shape)}" if shape else f"{name}: {value!r}"
+                f"{name}: {value.dtype} {list(shape)}"
+                if shape
+                else f"{name}: {value!r}"
             )
         return f"Gradients({', '.join(parts)})"

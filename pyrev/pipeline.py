@@ -75,7 +75,6 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
     """Put loops in the order of the readable form: gathers, owners, reductions."""
     from pyrev.schedule.distribute import schedule_readable
 
-
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_readable(

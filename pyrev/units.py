@@ -94,7 +94,9 @@ class Units:
         self.written = written_arrays(parsed.program)
         self.expected = expectations(parsed.program)
         self._captured_rank = {
-            p.name: p.rank for p in parsed.program.params if p.name in self.program.captured
+            p.name: p.rank
+            for p in parsed.program.params
+            if p.name in self.program.captured
         }
         self._made: dict[Any, Any] = {}
 
@@ -140,7 +142,9 @@ class Units:
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on it.
         function = self.parsed.function
-        return self._once(("typed", _key(kinds)), lambda: parse(function, given).program)
+        return self._once(
+            ("typed", _key(kinds)), lambda: parse(function, given).program
+        )
 
     def derived(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
         """The unscheduled adjoint for these kinds."""
@@ -211,7 +215,9 @@ class Units:
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
             done = (
-                Scheduled(program, ()) if what == "tangent" else schedule(program, dtypes)
+                Scheduled(program, ())
+                if what == "tangent"
+                else schedule(program, dtypes)
             )
             text = emit_python(
                 done.program, doc=self._provenance(what), sources=self._sources()
@@ -274,7 +280,8 @@ class Units:
             env = infer(program, {n: k.dtype for n, k in kinds.items()})
             values = result.values if result is not None else ()
             return tuple(
-                env[v.name] if isinstance(v, Var) else expr_dtype(v, env) for v in values
+                env[v.name] if isinstance(v, Var) else expr_dtype(v, env)
+                for v in values
             )
 
         return self._once(("results", _key(kinds)), make)
@@ -302,7 +309,9 @@ class Units:
         dtypes = self.result_dtypes(kinds)
         items = (raw,) if result.single else tuple(raw)
         restored = tuple(
-            self._restore_one(item, value.name if isinstance(value, Var) else "", d, values)
+            self._restore_one(
+                item, value.name if isinstance(value, Var) else "", d, values
+            )
             for item, value, d in zip(items, result.values, dtypes, strict=True)
         )
         return restored[0] if result.single else restored
@@ -346,7 +355,9 @@ class Units:
         if target != "python":
             from pyrev.emit.numba import emit_numba
 
-            text = emit_numba(program, {n: k.dtype for n, k in kinds.items()}, doc=doc).text
+            text = emit_numba(
+                program, {n: k.dtype for n, k in kinds.items()}, doc=doc
+            ).text
         params = tuple(p.name for p in program.params)
         unit = Unit(program, text, params, frozenset(params), target=target)
 
@@ -385,7 +396,6 @@ class Units:
                     found = self._made[key] = make()
         return found
 
-
     def _fitting(
         self, key: Any, values: Mapping[str, Any] | None, make: Callable[[], Unit]
     ) -> Unit:
@@ -409,5 +419,3 @@ def adjoint_signature(unit: Unit, hidden: Sequence[str]) -> inspect.Signature:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [p for p in unit.params if p not in hidden]
     return inspect.Signature([inspect.Parameter(p, kind) for p in shown])
-
-

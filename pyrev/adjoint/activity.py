@@ -128,7 +128,9 @@ def activity(program: Program, wrt: tuple[str, ...]) -> frozenset[str]:
     return frozenset(varied & useful)
 
 
-def _close(marked: set[str], arrows: list[tuple[set[str] | frozenset[str], ...]]) -> None:
+def _close(
+    marked: set[str], arrows: list[tuple[set[str] | frozenset[str], ...]]
+) -> None:
     """Follow `arrows` (any of the first set marks all of the second) to a fixed point."""
     changed = True
     while changed:

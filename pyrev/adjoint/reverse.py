@@ -394,7 +394,9 @@ class _Reverse:
             self.contribute(stmt.fill, Load(d_name, index), stmt.id, stmt.loc, body)
             for k in reversed(range(rank)):
                 extent = self.saved(stmt.shape[k], stmt.id)
-                body = [For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)]
+                body = [
+                    For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)
+                ]
             out += body
 
     # -------------------------------------------------------------- expressions

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+from pyrev import pool
 from pyrev.diagnostics import BackendError
 
 _LOCK = threading.RLock()
@@ -85,6 +86,9 @@ def load(text: str, name: str) -> ModuleType:
             module = importlib.util.module_from_spec(spec)
             sys.modules[spec.name] = module
             spec.loader.exec_module(module)
+            for one in ("zeros", "empty", "copy"):
+                if hasattr(module, one):
+                    setattr(module, one, getattr(pool, one))
             _LOADED[key] = module
         return _LOADED[key]
 

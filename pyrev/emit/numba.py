@@ -77,7 +77,10 @@ from pyrev.writer import Blank, Text, comment, tag, write
 #: Loops of at most this many iterations, known beforehand, are left to the unroller.
 UNROLLED = 16
 
-_RESERVED = ("np", "math", "njit", "prange", "status", "range", "min", "max", "abs")
+_RESERVED = (
+    *("np", "math", "njit", "prange", "status", "range", "min", "max", "abs"),
+    *("zeros", "empty", "copy"),
+)
 _NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 _FAST = ("contract", "nsz", "reassoc")
 
@@ -161,6 +164,7 @@ class _Module:
         self.drivers = False
         self.nests = 0
         self.first: list[Alloc] = []
+        self.allocates = False
         self.indices = {s.index for s in walk(program.body) if isinstance(s, For)}
         self.indices |= {p.name for p in program.params if not p.rank}
         self.indices -= frozenset(_scalars(program.body))
@@ -178,7 +182,8 @@ class _Module:
         first = self.hoisted()
         run = self.entry(f"_{program.name}")
         mode = _Mode(None)
-        outer = [tag(self.alloc(s, mode), s.loc) for s in first]
+        outer = [tag(_from_memory(self.alloc(s, mode)), s.loc) for s in first]
+        self.allocates = bool(first)
         if self.status:
             made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
             outer.append(_assign("status", made))
@@ -240,7 +245,10 @@ class _Module:
 
     def constants(self) -> list[ast.stmt]:
         """The decorators' options, and the errors that `status` counts."""
+        memory = "zeros, empty, copy = np.zeros, np.empty, np.copy  # or from a pool"
         serial = ast.parse('SERIAL = {"error_model": "numpy", "nogil": True}').body
+        if self.allocates:
+            serial = [*ast.parse(memory).body, *serial]
         fast = ", ".join(f'"{flag}"' for flag in _FAST)
         text = [
             'ENTRY = {**SERIAL, "cache": True}',
@@ -755,6 +763,17 @@ class _Module:
 
 
 # -------------------------------------------------------------------- small questions
+
+
+def _from_memory(made: ast.stmt) -> ast.stmt:
+    """``a = np.zeros(...)`` by the module's own name, which a pool may replace."""
+    assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
+    function = ast.unparse(made.value.func)
+    if function in ("np.zeros", "np.empty"):
+        made.value.func = name(function.removeprefix("np."))
+    elif function.endswith(".copy"):
+        made.value = call("copy", name(function.removesuffix(".copy")))
+    return made
 
 
 def _loose(s: Alloc) -> list[Expr]:

@@ -277,7 +277,9 @@ class _Cpu(Readable):
         """Sum chunks of the outermost loop in private copies; None if that is not legal."""
         target = g.target
         assert target is not None
-        adds = [s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target]
+        adds = [
+            s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target
+        ]
         if loop.step != ONE or loop.index in written(loop.body):
             return None
         if outer and not any(isinstance(s, For) for s in walk(loop.body)):
@@ -314,14 +316,14 @@ class _Cpu(Readable):
         chunks = parallelise(chunks, outer, live | {parts}, self.integers)
         if not chunks.parallel:
             return None
-        sentence = (
-            f"private copies: {CHUNKS} chunks of {loop.index}, summed in order"
-        )
+        sentence = f"private copies: {CHUNKS} chunks of {loop.index}, summed in order"
         chunks = replace(chunks, note=sentence)
         combine = _over(index, target, Add(whole, part))
         total = For(chunk, ZERO, count, ONE, (combine,), loc=loop.loc)
         self.decisions.append(
-            Decision(chunk, target, "private copies", sentence, chunks.parallel, loop.loc)
+            Decision(
+                chunk, target, "private copies", sentence, chunks.parallel, loop.loc
+            )
         )
         return (room, chunks, total)
 
@@ -333,9 +335,7 @@ class Owners:
     contiguous walk. `reduces` is how many loops the target does not mention.
     """
 
-    def __init__(
-        self, region: Region, scatter: Sequence[Leaf], used: set[str]
-    ) -> None:
+    def __init__(self, region: Region, scatter: Sequence[Leaf], used: set[str]) -> None:
         self.region, self.scatter, self.used = region, scatter, used
         if not all(region.exact(leaf) for leaf in scatter):
             raise Unknown("a loop bound is data")
@@ -467,9 +467,7 @@ class Owners:
         same = all(target_of(s).index[axis] == target for s in self.scatter)
         return target.name if same and isinstance(target, Var) else fallback
 
-    def order(
-        self, leaf: Leaf, axes: Sequence[int], size: int | None
-    ) -> list[int]:
+    def order(self, leaf: Leaf, axes: Sequence[int], size: int | None) -> list[int]:
         """The loops below the owned coordinates, the one that walks memory last."""
         loops = [at.loop for at in leaf.loops]
         target = target_of(leaf)

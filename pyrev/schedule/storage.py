@@ -342,7 +342,9 @@ class _Storage:
             if not self.inside(level, w):
                 continue
             there = self.places[w]
-            after = there.first >= here.first  # its own write, its body, or what follows
+            after = (
+                there.first >= here.first
+            )  # its own write, its body, or what follows
             together = any(
                 loop in there.loops and self.inside(level, loop.id)
                 for loop in here.loops
@@ -514,9 +516,7 @@ class _Storage:
             isinstance(e, (Var, Load))
             and any(
                 w == top or self.inside(top, w)
-                for w in self.writes.get(
-                    e.name if isinstance(e, Var) else e.array, ()
-                )
+                for w in self.writes.get(e.name if isinstance(e, Var) else e.array, ())
             )
             for e in walk_expr(bound)
         )
@@ -550,9 +550,7 @@ class _Storage:
                 self.require(level, record.at, e, names)
         while True:
             for name in names:
-                todo += [
-                    w for w in self.writes.get(name, ()) if self.inside(level, w)
-                ]
+                todo += [w for w in self.writes.get(name, ()) if self.inside(level, w)]
             new = [at for at in todo if at not in keep]
             todo = []
             if not new:
@@ -634,7 +632,9 @@ class _Storage:
     def record(self, record: Record) -> Block:
         """The recording statement, under the tests that guard the read it repeats."""
         paths = self.guards(record)
-        write: Stmt = Assign(record.target, record.leaf, loc=self.places[record.at].stmt.loc)
+        write: Stmt = Assign(
+            record.target, record.leaf, loc=self.places[record.at].stmt.loc
+        )
         if any(not path for path in paths):
             return (write,)
         made: list[Stmt] = []
@@ -671,7 +671,9 @@ def trip_count(loop: For) -> Expr:
     if lo == ZERO and step == ONE and isinstance(hi, Extent):
         return hi
     if not (isinstance(step, Const) and isinstance(step.value, int)):
-        count: Expr = Call("+", (Call("//", (Call("-", (sub_int(hi, lo), ONE)), step)), ONE))
+        count: Expr = Call(
+            "+", (Call("//", (Call("-", (sub_int(hi, lo), ONE)), step)), ONE)
+        )
     elif step.value > 0:
         length = sub_int(hi, lo) if lo != ZERO else hi
         count = length
@@ -740,9 +742,7 @@ def _both(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
 
 def map_stmt_exprs_top_down(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """Apply `f` once to every whole expression of `stmt`, nested blocks included."""
-    inner = tuple(
-        tuple(map_stmt_exprs_top_down(s, f) for s in b) for b in blocks(stmt)
-    )
+    inner = tuple(tuple(map_stmt_exprs_top_down(s, f) for s in b) for b in blocks(stmt))
     stmt = with_blocks(stmt, inner)
     match stmt:
         case Assign() | Add():

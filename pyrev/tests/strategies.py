@@ -131,7 +131,7 @@ class Scope:
     indices: list[Range] = field(default_factory=list)
     integers: list[Range] = field(default_factory=list)
     scalars: list[str] = field(default_factory=list)
-    local: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    local: dict[str, tuple[Range, ...]] = field(default_factory=dict)
     depth: int = 0
 
     def inner(self) -> Scope:
@@ -240,6 +240,14 @@ class Writer:
             case _:
                 raise AssertionError(form)
 
+    def within(self, extent: Range, e: Range) -> str:
+        """A subscript of a local array: as it is where it fits, else brought back."""
+        if e.hi < extent.lo:
+            return e.text
+        if self.chance(50):
+            return f"({e.text}) % {extent.inside()}"
+        return f"min({e.text}, {plus(extent, -1).text})"
+
     def bound(self, scope: Scope) -> Range:
         """A loop bound: the size in several spellings, a literal, an outer index."""
         options = [
@@ -251,6 +259,9 @@ class Writer:
         ]
         for v in scope.indices[-2:]:
             options += [v, plus(v, 1)]
+            options.append(Range(f"min(n, {v.text} + 2)", min(0, v.lo + 2), LARGEST))
+            if 0 <= v.lo and v.hi <= 3 * LARGEST:
+                options.append(Range(f"idx[{v.text}]", 0, BELOW - 1, atom=True))
         choice: Range = self.pick(*options)
         return choice
 
@@ -261,7 +272,7 @@ class Writer:
             array = self.pick("a", "u", "m", "w", *scope.local)
         if array in scope.local:
             shape = scope.local[array]
-            index = [f"({self.subscript(scope).text}) % {extent}" for extent in shape]
+            index = [self.within(extent, self.subscript(scope)) for extent in shape]
             return f"{array}[{', '.join(index)}]"
         index = []
         for axis in range(RANKS[array]):
@@ -379,6 +390,7 @@ class Writer:
         if scope.depth < 3:
             options += ["loop"] * 4
         options += ["local", "pair", "call", "int"]
+        options += ["swap"] if len(scope.scalars) > 1 else []
         match self.pick(*options):
             case "store":
                 self.store(indent, scope)
@@ -404,6 +416,9 @@ class Writer:
                 scope.scalars += [left, right]
             case "call":
                 self.call(indent, scope)
+            case "swap":
+                left, right = scope.scalars[0], scope.scalars[-1]
+                self.emit(indent, f"{left}, {right} = {right}, 0.5 * {left}")
             case _:
                 e = self.subscript(scope)
                 if e.hi <= 3 * LARGEST:
@@ -443,8 +458,17 @@ class Writer:
 
     def local(self, indent: int, scope: Scope) -> None:
         array = self.name("v")
-        shape = (3,) if self.chance(70) else (2, 3)
-        text = "3" if len(shape) == 1 else "(2, 3)"
+        extents = [
+            Range("3", 3, 3, atom=True),
+            Range("n + 2", 2, LARGEST + 2),
+            Range("12", 12, 12, atom=True),
+            *(plus(v, 1 - min(0, v.lo)) for v in scope.indices[-1:]),
+        ]
+        shape: tuple[Range, ...] = (self.pick(*extents),)
+        text = shape[0].text
+        if self.chance(30):
+            shape = (*shape, self.pick(*extents[:2]))
+            text = f"({text}, {shape[1].text})"
         maker = self.pick("np.zeros({})", "np.ones({})", "np.full({}, 0.5)")
         self.emit(indent, f"{array} = {maker.format(text)}")
         scope.local[array] = shape
@@ -463,10 +487,14 @@ class Writer:
             return
         gain = self.value(scope, 1)
         if source in scope.local:
-            self.emit(indent, f"shift_into({source}, {self.pick(*others)}, {gain})")
+            one, other = scope.local[source][0], self.pick(*others)
+            if one.lo < scope.local[other][0].hi:
+                self.store(indent, scope)
+                return
+            self.emit(indent, f"shift_into({source}, {other}, {gain})")
             return
-        # A parameter may be shorter than a local array: let it give three elements.
-        self.need[source][0] = max(self.need[source][0], 3)
+        # The helper reads as many elements as the local array has, less one.
+        self.need[source][0] = max(self.need[source][0], 3 * LARGEST)
         self.emit(indent, f"shift_into({source}, {self.pick(*others)}, {gain})")
 
     def loop(self, indent: int, scope: Scope) -> None:
@@ -480,7 +508,11 @@ class Writer:
             case "n":
                 text = f"range({hi.text})"
             case "lo":
-                lo = self.pick(Range("1", 1, 1), *scope.indices[-1:])
+                lo = self.pick(
+                    Range("1", 1, 1),
+                    *scope.indices[-1:],
+                    *(Range(f"max(0, {v.text} - 1)", 0, 0) for v in scope.indices[-1:]),
+                )
                 text = f"range({lo.text}, {hi.text})"
             case "step":
                 text = f"range({self.pick(0, 1)}, {hi.text}, {self.pick(2, 3)})"
@@ -518,11 +550,13 @@ class Writer:
                 self.loop(1, scope)
             else:
                 self.statement(1, scope)
-        result = self.pick("", "", "scalar", "tuple", "local")
+        result = self.pick("", "", "scalar", "tuple", "local", "u")
         if result == "local" and scope.local:
             self.emit(1, f"return {self.pick(*scope.local)}")
         elif result == "tuple" and scope.scalars:
             self.emit(1, f"return {self.pick(*scope.scalars)}, {self.value(scope, 1)}")
+        elif result == "u" and any("u[" in line for line in self.lines):
+            self.emit(1, "return u")
         elif result and scope.scalars:
             self.emit(1, f"return {self.pick(*scope.scalars)}")
         elif not self.writes:

@@ -86,7 +86,9 @@ def test_every_golden_file_has_its_kernel() -> None:
     }
 
 
-def test_every_write_to_d_image_has_bare_loop_indices_and_only_numpy_is_imported() -> None:
+def test_every_write_to_d_image_has_bare_loop_indices_and_only_numpy_is_imported() -> (
+    None
+):
     text = pyrev.differentiable(conv2d).adjoint.source
     writes = re.findall(r"^\s*d_image\[(.*?)\] [+-]?=", text, flags=re.MULTILINE)
     assert writes

@@ -12,7 +12,18 @@ from pyrev.show import expr_text
 
 NAMESPACE: dict[str, Any] = {"np": np, "math": math}
 INTEGER = {"&", "|", "^", "<<", ">>", "~"}
-STEPS = {"//", "floor", "ceil", "trunc", "round", "rint", "int", "int64", "sign", "bool"}
+STEPS = {
+    "//",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "rint",
+    "int",
+    "int64",
+    "sign",
+    "bool",
+}
 
 
 def evaluate(expr: Expr, values: dict[str, float]) -> float:

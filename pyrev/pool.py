@@ -1,0 +1,91 @@
+"""Large arrays from memory that earlier calls used: fresh pages can cost more than loops.
+
+An array from the pool is an ordinary `numpy.ndarray`. Its memory goes back to the pool
+when the last array that views it is gone, never before: the pool hands out an owner
+object, and every view keeps that alive. `release` gives unused memory back.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+LEAST = 1 << 20  # bytes: below this the allocator's own caches do
+MOST = 1 << 30  # bytes kept for later calls
+
+_lock = threading.Lock()
+_free: dict[int, list[NDArray[np.uint8]]] = {}
+_kept = 0
+
+
+class _Owner:
+    """What arrays from the pool have as their base; its end returns the memory."""
+
+    __slots__ = ("__array_interface__", "raw", "__weakref__")
+
+    def __init__(
+        self, raw: NDArray[np.uint8], shape: Any, dtype: np.dtype[Any]
+    ) -> None:
+        self.raw = raw
+        self.__array_interface__ = {
+            "data": (raw.ctypes.data, False),
+            "shape": shape,
+            "typestr": dtype.str,
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        _give_back(self.raw)
+
+
+def _give_back(raw: NDArray[np.uint8]) -> None:
+    global _kept
+    with _lock:
+        if _kept + raw.nbytes <= MOST:
+            _kept += raw.nbytes
+            _free.setdefault(raw.nbytes, []).append(raw)
+
+
+def empty(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Like `numpy.empty`: a new C-ordered array of `shape` and `dtype`."""
+    global _kept
+    kind = np.dtype(dtype)
+    sizes = tuple(int(n) for n in (shape if isinstance(shape, tuple) else (shape,)))
+    size = kind.itemsize
+    for n in sizes:
+        size *= n
+    if size < LEAST or any(n < 0 for n in sizes):
+        return np.empty(sizes, kind)
+    with _lock:
+        free = _free.get(size)
+        raw = free.pop() if free else None
+        if raw is not None:
+            _kept -= size
+    if raw is None:
+        raw = np.empty(size, np.uint8)
+    return np.asarray(_Owner(raw, sizes, kind))
+
+
+def zeros(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Like `numpy.zeros`: a new C-ordered array of `shape` and `dtype`."""
+    array = empty(shape, dtype)
+    array.fill(0)
+    return array
+
+
+def copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Like `numpy.ndarray.copy`: a new C-ordered array with the same elements."""
+    made = empty(array.shape, array.dtype)
+    np.copyto(made, array)
+    return made
+
+
+def release() -> None:
+    """Give memory that the pool keeps for later calls back to the system."""
+    global _kept
+    with _lock:
+        _free.clear()
+        _kept = 0
