@@ -1,4 +1,6 @@
-"""pyrev: plain Python loop functions over NumPy arrays, and their derivatives as Python."""
+"""pyrev: plain Python loop functions over NumPy arrays, and their derivatives as
+Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The command line: ``python -m pyrev show|explain|check|save module_or_file:function``."""
+"""The command line: ``python -m pyrev show|explain|check|save
+module_or_file:function``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from pyrev.testing import check_grad
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status (0: fine, 1: wrong gradient, 2: refused)."""
+    """Run one command; returns the exit status (0: fine, 1: wrong gradient, 2:
+    refused).
+    """
     parser = argparse.ArgumentParser(prog="python -m pyrev", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, help_text in (

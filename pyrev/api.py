@@ -1,4 +1,6 @@
-"""`@differentiable` and the calls around it; nothing here decides how code is derived."""
+"""`@differentiable` and the calls around it; nothing here decides how code is
+derived.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,8 @@ def differentiable(
     target: str = "auto",
     deterministic: bool = False,
 ) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
-    """Make a plain loop function differentiable; a decorator, with or without arguments.
+    """Make a plain loop function differentiable; a decorator, with or without
+    arguments.
 
     `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
     `target` is "python" (CPython), "numba" (all CPU cores) or "auto" (Numba).
@@ -173,7 +176,9 @@ class Call:
         return wrt_names(self.f._units.program, self.kinds, asked, self.visible)
 
     def check(self) -> None:
-        """Everything about the arguments that can be refused before anything is written."""
+        """Everything about the arguments that can be refused before anything is
+        written.
+        """
         units = self.f._units
         check_writes(units.program, self.values, units.written)
         units.check_bounds(self.f._target, self.kinds, self.values)
@@ -195,7 +200,8 @@ class Call:
 
 
 class Pullback:
-    """What `vjp` returns beside the result: cotangents of the outputs in, gradients out.
+    """What `vjp` returns beside the result: cotangents of the outputs in, gradients
+    out.
 
     It holds references to arrays that the function only reads, and copies of what the
     adjoint needs of arrays that it writes. It may be called any number of times.
@@ -423,7 +429,8 @@ def vjp(
 def value_and_grad(
     f: Callable[..., Any], wrt: object = None
 ) -> Callable[..., tuple[Any, Any]]:
-    """The function that returns `(value, gradient)` of a function with one scalar result.
+    """The function that returns `(value, gradient)` of a function with one scalar
+    result.
 
     `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
     Raises `ArgumentError` at a call whose result is not one number.

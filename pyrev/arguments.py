@@ -103,7 +103,8 @@ class Expected:
     """What a function does with a parameter, before any call.
 
     `ranks` are the numbers of subscripts it is used with (0 as a number; measuring,
-    copying or returning it whole is no use), `least` the axes that are measured, `integer` whether it is an index, a bound
+    copying or returning it whole is no use), `least` the axes that are measured,
+    `integer` whether it is an index, a bound
     or a size.
     """
 
@@ -137,7 +138,9 @@ def expectations(program: Program) -> tuple[Expected, ...]:
 def kinds(
     function: str, expected: Sequence[Expected], values: Mapping[str, Any]
 ) -> dict[str, Kind]:
-    """The kind of every argument, each checked against what the function does with it."""
+    """The kind of every argument, each checked against what the function does with
+    it.
+    """
     found = {}
     for e in expected:
         kind = found[e.name] = kind_of(e.name, values[e.name])
@@ -158,8 +161,8 @@ def kinds(
             )
         if e.integer and kind.rank and kind.dtype == "bool":
             raise ArgumentError(
-                f"{function}(): the elements of `{e.name}` are used as an index, a bound"
-                f" or a size, but are bools; pass {e.name}.astype(np.int64)"
+                f"{function}(): the elements of `{e.name}` are used as an index, a"
+                f" bound or a size, but are bools; pass {e.name}.astype(np.int64)"
             )
     return found
 
@@ -222,7 +225,9 @@ def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
 def wrt_names(
     program: Program, found: Mapping[str, Kind], wrt: object, visible: Sequence[str]
 ) -> tuple[str, ...]:
-    """The parameters asked for: all float ones by default, else as named or numbered."""
+    """The parameters asked for: all float ones by default, else as named or
+    numbered.
+    """
     floats = tuple(name for name in visible if found[name].is_float)
     if wrt is None:
         if not floats:
@@ -242,8 +247,8 @@ def wrt_names(
             )
         if name not in floats:
             raise ArgumentError(
-                f"wrt={one!r}: `{name}` has dtype {found[str(name)].dtype} in this call;"
-                " only float parameters have a gradient"
+                f"wrt={one!r}: `{name}` has dtype {found[str(name)].dtype} in this"
+                " call; only float parameters have a gradient"
             )
         names.append(str(name))
     chosen = set(names)

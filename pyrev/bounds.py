@@ -77,7 +77,9 @@ class Subscript:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The iterations in which something happens, as an ISL formula, and if exactly so."""
+    """The iterations in which something happens, as an ISL formula, and if exactly
+    so.
+    """
 
     env: Mapping[str, str]
     variables: tuple[str, ...]
@@ -189,7 +191,9 @@ class Bounds:
                 self.hoisted += tests
 
     def _size(self, array: str, axis: int) -> Expr:
-        """An extent; that of a local array in terms of parameters, where it is fixed."""
+        """An extent; that of a local array in terms of parameters, where it is
+        fixed.
+        """
         shape = self.shapes.get(array)
         return Extent(array, axis) if shape is None else shape[axis]
 
@@ -216,7 +220,9 @@ class Bounds:
     # ---------------------------------------------------------------- checking
 
     def test_text(self) -> str:
-        """A Python function of the parameters: the number of the first hoisted failure."""
+        """A Python function of the parameters: the number of the first hoisted
+        failure.
+        """
         params = ", ".join(p.name for p in self.program.params)
         lines = [f"def hoisted({params}):"]
         for k, (test, _, _) in enumerate(self.hoisted):
@@ -272,7 +278,9 @@ class Bounds:
         raise IndexError(one.message())
 
     def inspector(self) -> Program | None:
-        """The program that returns 1 + the number of an inspected subscript outside, or 0."""
+        """The program that returns 1 + the number of an inspected subscript outside,
+        or 0.
+        """
         if not self.inspected:
             return None
         return _Inspector(self.program, self.inspected).build()
@@ -388,9 +396,11 @@ class _Inspector:
         return map_expr(expr, lambda e: self._clamped(e, at))
 
     def _clamped(self, e: Expr, at: int) -> Expr:
-        """An unsafe read, kept inside its array: what it returns then no longer matters.
+        """An unsafe read, kept inside its array: what it returns then no longer
+        matters.
 
-        Subscripts under it have been made safe before, so it is found by array and axis.
+        Subscripts under it have been made safe before, so it is found by array and
+        axis.
         """
         if not isinstance(e, Load):
             return e

@@ -1,4 +1,6 @@
-"""`f.adjoint`, `f.primal` and `f.tangent`: generated code as a thing to read and to call."""
+"""`f.adjoint`, `f.primal` and `f.tangent`: generated code as a thing to read and to
+call.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,8 @@ class _Source:
         ranks = {p.name: p.rank for p in unit.program.params}
         if any(ranks[param] for param, of in unit.cotangents if isinstance(of, int)):
             raise ArgumentError(
-                "the cotangent of a returned array is tested by pyrev before a call: save"
-                " the Python text instead"
+                "the cotangent of a returned array is tested by pyrev before a call:"
+                " save the Python text instead"
             )
         return bounds.guard_text(unit.program.name, unit.params, same)
 
@@ -115,7 +117,8 @@ class Derivative(_Source):
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
         units.check_bounds(self._target, found, primal)
-        # Only CPython tests the subscripts of a cotangent whose shape is not known here.
+        # Only CPython tests the subscripts of a cotangent whose shape is not known
+        # here.
         target = "python" if self._made_here(default) else self._target
         unit = units.adjoint(target, found, self._names(found), primal)
         for param, of in unit.cotangents:
@@ -125,7 +128,9 @@ class Derivative(_Source):
         return result
 
     def _made_here(self, unit: Unit) -> bool:
-        """Does the function return an array, so that a cotangent has a shape of its own?"""
+        """Does the function return an array, so that a cotangent has a shape of its
+        own?
+        """
         ranks = {p.name: p.rank for p in unit.program.params}
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
@@ -174,7 +179,8 @@ class Primal(_Source):
 class TangentSource(_Source):
     """The forward derivative, Python target: `f_tangent(parameters, dot_inputs...)`.
 
-    It mutates written arrays and their tangents like the primal, and returns the primal's
+    It mutates written arrays and their tangents like the primal, and returns the
+    primal's
     values followed by their tangents.
     """
 

@@ -1,4 +1,6 @@
-"""What `explain()` prints: every loop, every array, every value kept, with its reason."""
+"""What `explain()` prints: every loop, every array, every value kept, with its
+reason.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A scalar: a parameter, a local, or a loop index. Also a whole array in `Return`."""
+    """A scalar: a parameter, a local, or a loop index. Also a whole array in
+    `Return`.
+    """
 
     name: str
     loc: Loc = _loc()
@@ -73,7 +75,9 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One array element: ``array[index]``, with as many subscripts as the array has axes."""
+    """One array element: ``array[index]``, with as many subscripts as the array has
+    axes.
+    """
 
     array: str
     index: tuple[Expr, ...]
@@ -100,7 +104,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The value `expr` (a `Var` or a `Load`) had just before primal statement `at` ran."""
+    """The value `expr` (a `Var` or a `Load`) had just before primal statement `at`
+    ran.
+    """
 
     at: int
     expr: Expr
@@ -167,7 +173,8 @@ class Alloc:
 class For:
     """``for index in range(lo, hi, step)``, or ``reversed(range(...))``.
 
-    `step` is a nonzero integer expression whose sign is known. `parallel` is a proof, not
+    `step` is a nonzero integer expression whose sign is known. `parallel` is a proof,
+    not
     a wish: only `schedule.legality` may set it, to the sentence that says why.
     """
 
@@ -210,7 +217,9 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """``return values``: scalars or whole arrays (`Var`); `single` if it is no tuple."""
+    """``return values``: scalars or whole arrays (`Var`); `single` if it is no
+    tuple.
+    """
 
     values: tuple[Expr, ...]
     single: bool
@@ -241,7 +250,9 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A function of the loop language; `captured` are the parameters that hold globals."""
+    """A function of the loop language; `captured` are the parameters that hold
+    globals.
+    """
 
     name: str
     params: tuple[Param, ...]
@@ -291,7 +302,7 @@ def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     old = children(expr)
     if old:
         new = tuple(map_expr(e, f) for e in old)
-        if any(a is not b for a, b in zip(new, old)):
+        if any(a is not b for a, b in zip(new, old, strict=True)):
             expr = rebuild(expr, new)
     return f(expr)
 
@@ -447,7 +458,9 @@ def all_names(block: Block) -> frozenset[str]:
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """`name`, or `name_2`, `name_3`...: the first that is not taken; it is then taken."""
+    """`name`, or `name_2`, `name_3`...: the first that is not taken; it is then
+    taken.
+    """
     k, candidate = 1, name
     while candidate in taken:
         k += 1

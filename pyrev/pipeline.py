@@ -91,7 +91,8 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
 
 @dataclass(slots=True)
 class Sizes:
-    """Answers to "are there enough?" for the arguments of one call, and a record of them.
+    """Answers to "are there enough?" for the arguments of one call, and a record of
+    them.
 
     A schedule made with these answers is right for any arguments, and good for those
     that give the same answers: `fits` tells.

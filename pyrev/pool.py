@@ -1,4 +1,5 @@
-"""Large arrays from memory that earlier calls used: fresh pages can cost more than loops.
+"""Large arrays from memory that earlier calls used: fresh pages can cost more than
+loops.
 
 An array from the pool is an ordinary `numpy.ndarray`. Its memory goes back to the pool
 when the last array that views it is gone, never before: the pool hands out an owner

@@ -1,4 +1,6 @@
-"""Two small services on statements: other names, and the tests around a subexpression."""
+"""Two small services on statements: other names, and the tests around a
+subexpression.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from pyrev.ir import Alloc, Call, Expr, Extent, For, If, Load, Stmt, Var, map_st
 
 
 def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
-    """Rename scalars and arrays in `stmt`; where they are only measured if `extents`."""
+    """Rename scalars and arrays in `stmt`; where they are only measured if
+    `extents`.
+    """
 
     def node(e: Expr) -> Expr:
         match e:

@@ -1,6 +1,7 @@
 """The compiled variants of one function: a text and a callable per kinds of arguments.
 
-A unit is one generated function. Units are made when first called and kept; the text of a
+A unit is one generated function. Units are made when first called and kept; the text
+of a
 unit depends on the function, the kinds of its arguments, the target and what is asked,
 and on nothing else.
 """
@@ -108,12 +109,16 @@ class Units:
 
     @property
     def avoid(self) -> frozenset[str]:
-        """Names that generated text must leave alone: what the user's function refers to."""
+        """Names that generated text must leave alone: what the user's function refers
+        to.
+        """
         code = self.parsed.function.__code__
         return frozenset(code.co_names) | frozenset(code.co_freevars)
 
     def refresh(self) -> None:
-        """Read the function again if a helper was rebound, or a captured array changed rank."""
+        """Read the function again if a helper was rebound, or a captured array changed
+        rank.
+        """
         if all(one.current() for one in self.parsed.inlined) and all(
             np.ndim(c.read()) == self._captured_rank[c.name]  # type: ignore[arg-type]
             for c in self.parsed.captured
@@ -140,7 +145,8 @@ class Units:
             return self._once(
                 ("typed", _key(kinds)), lambda: retype(self.program, given)
             )
-        # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on it.
+        # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
+        # it.
         function = self.parsed.function
         return self._once(
             ("typed", _key(kinds)), lambda: parse(function, given).program
@@ -302,7 +308,9 @@ class Units:
     def restore(
         self, raw: Any, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> Any:
-        """What the plain function would have returned, from what compiled code returned."""
+        """What the plain function would have returned, from what compiled code
+        returned.
+        """
         result = returned(self.program)
         if result is None:
             return None
@@ -335,7 +343,9 @@ class Units:
     def check_bounds(
         self, target: str, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> None:
-        """Raise `IndexError`, before anything is written, if an access leaves an array."""
+        """Raise `IndexError`, before anything is written, if an access leaves an
+        array.
+        """
         key = ("bounds", target, _key(kinds))
         self._once(key, lambda: self._bounds(target, kinds))(values)
 

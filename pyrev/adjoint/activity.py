@@ -1,4 +1,5 @@
-"""Which names carry a derivative: varied by an input asked for, and useful to an output.
+"""Which names carry a derivative: varied by an input asked for, and useful to an
+output.
 
 The analysis is by name, not by element or program point: it may call a name active that
 is not (its adjoint is then zero), never the other way round.
@@ -91,7 +92,8 @@ def integer_names(program: Program) -> frozenset[str]:
             of_integer = kind in found if kind != stmt.dtype else "float" not in kind
             if of_integer:
                 found.add(stmt.array)
-    # A scalar parameter may be given a float later, so only arrays stay integer for good.
+    # A scalar parameter may be given a float later, so only arrays stay integer for
+    # good.
     reassigned = {
         s.target.name
         for s in walk(program.body)
@@ -131,7 +133,9 @@ def activity(program: Program, wrt: tuple[str, ...]) -> frozenset[str]:
 def _close(
     marked: set[str], arrows: list[tuple[set[str] | frozenset[str], ...]]
 ) -> None:
-    """Follow `arrows` (any of the first set marks all of the second) to a fixed point."""
+    """Follow `arrows` (any of the first set marks all of the second) to a fixed
+    point.
+    """
     changed = True
     while changed:
         changed = False

@@ -1,9 +1,10 @@
 """The reverse sweep: statements backwards, loops mirrored, increments transposed.
 
-The result is an *unscheduled* adjoint: always legal to run as it stands, serially. Every
+The result is an *unscheduled* adjoint: always legal to run as it stands, serially.
+Every
 primal value that it reads is a `Saved` node, and every reversed loop body begins with a
 `Restart`; `schedule.storage` replaces both. Griewank and Walther 2008, ch. 6; the rule
-for a partial overwrite (read the adjoint, zero it, then increment) is theirs and the one
+for a partial overwrite (read the adjoint, zero it, then increment) is theirs and that
 of Li et al. 2018, section 3.
 """
 
@@ -76,7 +77,9 @@ def reverse(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Ad
 
 
 def exposed(block: Block, name: str) -> tuple[bool, bool]:
-    """(may `name` be read before it is assigned in `block`, is it assigned on all paths)."""
+    """(may `name` be read before it is assigned in `block`, is it assigned on all
+    paths).
+    """
     assigned = False
     for stmt in block:
         match stmt:
@@ -243,7 +246,9 @@ class _Reverse:
         return renamed
 
     def seed(self, value: Expr, d_result: str, at: Return, out: list[Stmt]) -> None:
-        """The cotangent of one returned value enters the adjoint of what was returned."""
+        """The cotangent of one returned value enters the adjoint of what was
+        returned.
+        """
         if isinstance(value, Var) and value.name in self.arrays:
             if value.name not in self.active:
                 return
@@ -264,7 +269,9 @@ class _Reverse:
     # -------------------------------------------------------------- scalars
 
     def home(self, name: str) -> int:
-        """The deepest loop to whose iterations scalar `name` is private, or FUNCTION."""
+        """The deepest loop to whose iterations scalar `name` is private, or
+        FUNCTION.
+        """
         best, block = FUNCTION, self.program.body
         if name in self.params:
             return FUNCTION
@@ -513,7 +520,9 @@ class _Reverse:
     def partial(
         self, op: str, args: tuple[Expr, ...], k: int, env: dict[str, Expr]
     ) -> Expr:
-        """Partial `k`: constants are folded first, so that ``x ** 2`` gives ``2 * x``."""
+        """Partial `k`: constants are folded first, so that ``x ** 2`` gives ``2 *
+        x``.
+        """
         rule = RULES[op]
         constants = {
             name: arg
@@ -524,7 +533,9 @@ class _Reverse:
         return substitute(shape, env)
 
     def saved(self, expr: Expr, at: int) -> Expr:
-        """`expr` as it was at statement `at`; indices of loops around us stay as they are."""
+        """`expr` as it was at statement `at`; indices of loops around us stay as they
+        are.
+        """
         match expr:
             case Var(name):
                 return expr if name in self.indices else Saved(at, expr, loc=expr.loc)

@@ -1,7 +1,8 @@
 """Partial derivatives of the primitives: this table is the calculus, and all of it.
 
 `y` names the result. A partial is an expression, never code, because three passes read
-it: `reverse` multiplies by it, `tangent` transposes it, and the primal values it mentions
+it: `reverse` multiplies by it, `tangent` transposes it, and the primal values it
+mentions
 are the ones that the reverse sweep asks to have saved. A rule that needs a value cannot
 forget to have it recorded. A partial that is a truth value selects (`c if p else 0.0`)
 instead of multiplying. Sides chosen at kinks are the documented ones (docs/kinks.md).
@@ -29,7 +30,8 @@ PREDICATES = frozenset(
 class Rule:
     """One primitive: its argument names, one partial each, where tests may sample it.
 
-    `singular` rules have an infinite partial somewhere in or at the edge of their domain;
+    `singular` rules have an infinite partial somewhere in or at the edge of their
+    domain;
     the reverse sweep emits them so that a zero cotangent gives an exact zero.
     """
 

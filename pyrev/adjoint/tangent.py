@@ -40,7 +40,8 @@ from pyrev.ir import (
 
 @dataclass(frozen=True, slots=True)
 class Tangent:
-    """A tangent program; it takes the primal's parameters and one `dot_x` for each `wrt`.
+    """A tangent program; it takes the primal's parameters and one `dot_x` for each
+    `wrt`.
 
     It mutates written arrays and their tangents, and returns (primal result,
     tangent of the result) if the primal returns something.

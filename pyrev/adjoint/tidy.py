@@ -1,4 +1,5 @@
-"""Remove what a generated program does not need: dead stores, needless zeros, empty loops.
+"""Remove what a generated program does not need: dead stores, needless zeros, empty
+loops.
 
 Law: for all inputs the program returns the same values. Only scalars and local arrays
 are touched; a parameter array is never written by an adjoint in the first place.
@@ -34,7 +35,8 @@ from pyrev.ir import (
 
 
 def tidy(program: Program) -> Program:
-    """Merge zeros into first increments, then drop what nothing reads, to a fixed point.
+    """Merge zeros into first increments, then drop what nothing reads, to a fixed
+    point.
 
     >>> from pyrev.parse import parse_text
     >>> from pyrev.show import program_text
@@ -61,7 +63,9 @@ def tidy(program: Program) -> Program:
 
 
 def _merge(block: Block) -> Block:
-    """``x = 0.0; ...; x += e`` becomes ``...; x = e`` where nothing in between uses x."""
+    """``x = 0.0; ...; x += e`` becomes ``...; x = e`` where nothing in between uses
+    x.
+    """
     out: list[Stmt] = []
     waiting: dict[Var | Load, int] = {}
     for stmt in block:
@@ -155,7 +159,9 @@ def _reads(expr: Expr) -> set[str]:
 def _sweep(
     block: Block, live: frozenset[str], dead: frozenset[str]
 ) -> tuple[Block, frozenset[str]]:
-    """Backward liveness of scalars: (what is left of the block, live names before it)."""
+    """Backward liveness of scalars: (what is left of the block, live names before
+    it).
+    """
     out: list[Stmt] = []
     for stmt in reversed(block):
         match stmt:
@@ -208,7 +214,9 @@ def _flipped(stmt: If) -> If:
 
 
 def _upward(block: Block) -> tuple[frozenset[str], frozenset[str]]:
-    """(names that may be read before they are assigned, scalars assigned on all paths)."""
+    """(names that may be read before they are assigned, scalars assigned on all
+    paths).
+    """
     found: frozenset[str] = frozenset()
     assigned: frozenset[str] = frozenset()
     for stmt in block:

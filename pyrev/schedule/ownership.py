@@ -1,9 +1,11 @@
 """The CPU's form: rows and blocks that own what they write, contiguous loops innermost.
 
-Element gathers are what a reader wants and the slowest thing a CPU can run. Here only the
+Element gathers are what a reader wants and the slowest thing a CPU can run. Here only
+the
 outermost coordinates of a target get loops of their own (rows; for one axis, blocks of
 elements); below them the user's loops stay, with the one that walks memory innermost.
-Small targets are summed in private copies, over a fixed number of chunks of the outermost
+Small targets are summed in private copies, over a fixed number of chunks of the
+outermost
 loop, combined in order: the number of threads never changes a bit. `algorithms.md` 2.4
 has the measurements behind these choices.
 """
@@ -96,7 +98,9 @@ class _Cpu(Readable):
     # ---------------------------------------------------------------- kept nests
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
-        """A nest that is parallel as it stands: inside, the contiguous loop goes last."""
+        """A nest that is parallel as it stands: inside, the contiguous loop goes
+        last.
+        """
         scatter = self.one_scatter(loop, outer, live)
         if scatter is not None:
             return scatter
@@ -140,7 +144,8 @@ class _Cpu(Readable):
     ) -> Block:
         """Prove the loop directly inside too, if it is alone and its range is fixed.
 
-        The emitter then runs both as one loop, so that a short outer loop does not leave
+        The emitter then runs both as one loop, so that a short outer loop does not
+        leave
         cores idle.
         """
         inner = body[0] if len(body) == 1 else None
@@ -162,7 +167,9 @@ class _Cpu(Readable):
     def inward(
         self, body: Block, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
-        """Move the loop that walks memory to the innermost place, where that is legal."""
+        """Move the loop that walks memory to the innermost place, where that is
+        legal.
+        """
         result: list[Stmt] = []
         for s, after in with_live(body, live):
             match s:
@@ -191,7 +198,9 @@ class _Cpu(Readable):
         return (replace(loop, body=body),)
 
     def walks_memory(self, loop: For) -> bool:
-        """Is `loop`, of all loops in it and itself, the one with the most contiguous accesses?"""
+        """Is `loop`, of all loops in it and itself, the one with the most contiguous
+        accesses?
+        """
         loops = [s for s in walk((loop,)) if isinstance(s, For)]
         scores = {s.index: _score(s.index, (loop,)) for s in loops}
         best = max(scores.values())
@@ -228,7 +237,9 @@ class _Cpu(Readable):
         return self.serial(loop, outer, live, reason)
 
     def enough(self, plan: Owners) -> bool:
-        """Are there owners for every core? If unknown: unless the sum runs over two loops."""
+        """Are there owners for every core? If unknown: unless the sum runs over two
+        loops.
+        """
         if not plan.reduces:
             return True
         count = plan.count()
@@ -274,7 +285,9 @@ class _Cpu(Readable):
     def copies(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block | None:
-        """Sum chunks of the outermost loop in private copies; None if that is not legal."""
+        """Sum chunks of the outermost loop in private copies; None if that is not
+        legal.
+        """
         target = g.target
         assert target is not None
         adds = [
@@ -380,7 +393,8 @@ class Owners:
         return total
 
     def nest(self) -> Block:
-        """One loop per owned subscript (or over blocks of the only one), then the user's.
+        """One loop per owned subscript (or over blocks of the only one), then the
+        user's.
 
         Of the user's loops the one that walks memory comes last.
         """
@@ -558,7 +572,9 @@ def _walk(index: str, load: Load) -> int:
 
 
 def _coefficient(index: str, e: Expr) -> int | None:
-    """The factor of `index` in a linear expression; None where it isn't linear in it."""
+    """The factor of `index` in a linear expression; None where it isn't linear in
+    it.
+    """
     match e:
         case Var(name):
             return int(name == index)

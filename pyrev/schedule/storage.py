@@ -4,10 +4,12 @@ For every `Saved` value the cheapest legal place is taken, in this order:
 
 live        nothing overwrites it after its use: the reverse sweep reads it where it is;
 recomputed  it belongs to one iteration of a loop, and all that iteration starts from is
-            still there: the statements that make it run again in the reversed iteration;
+            still there: the statements that make it run again in the reversed
+            iteration;
 taped       it is recorded where it is used, in an array over the loops around that use.
 
-A level is a loop id, or FUNCTION: the place whose primal statements run again before the
+A level is a loop id, or FUNCTION: the place whose primal statements run again before
+the
 reverse of that level's body. At FUNCTION those statements are the forward sweep. Values
 taped at an inner level live for one iteration of it. Which values are needed is not
 decided here: `adjoint.reverse` asks, and it derives that from the rule table.
@@ -61,7 +63,8 @@ Leaf = Var | Load | Extent
 class Stored:
     """One decision: where the value of `name`, used by statement `at`, is kept.
 
-    `shape` is the text of a tape's extents, outermost first; `level` is "" for the whole
+    `shape` is the text of a tape's extents, outermost first; `level` is "" for the
+    whole
     function or the index of the loop whose iterations recompute the value.
     """
 
@@ -105,7 +108,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``target = leaf`` just before statement `at`; `alloc` makes room for the target."""
+    """``target = leaf`` just before statement `at`; `alloc` makes room for the
+    target.
+    """
 
     at: int
     leaf: Leaf
@@ -268,7 +273,9 @@ class _Storage:
         return self.tape(FUNCTION, at, leaf, name)
 
     def decide_extent(self, at: int, leaf: Extent) -> Expr:
-        """The extent of a local array: its `Alloc` must run again where it is private."""
+        """The extent of a local array: its `Alloc` must run again where it is
+        private.
+        """
         name = leaf.array
         if name not in self.writes or name in self.params():
             return leaf
@@ -334,7 +341,9 @@ class _Storage:
         return all(self.inside(level, w) for w in self.writes[name])
 
     def clobbered(self, level: int, at: int, leaf: Var | Load) -> bool:
-        """May `leaf` change between statement `at` and the end of one run of `level`?"""
+        """May `leaf` change between statement `at` and the end of one run of
+        `level`?
+        """
         name = leaf.name if isinstance(leaf, Var) else leaf.array
         here = self.places[at]
         later = False
@@ -420,7 +429,9 @@ class _Storage:
         return frozenset(needs)
 
     def reads_of(self, level: int, stmts: Iterable[int]) -> Iterator[tuple[int, Leaf]]:
-        """(statement, leaf) for all reads of these statements and the control around them."""
+        """(statement, leaf) for all reads of these statements and the control around
+        them.
+        """
         around: dict[int, None] = {}
         for at in stmts:
             around[at] = None
@@ -453,7 +464,9 @@ class _Storage:
     def steady_level(
         self, level: int, at: int, leaf: Leaf
     ) -> frozenset[tuple[int, str]] | None:
-        """Where outside `level` the value that `leaf` has at `at` can be read, if anywhere."""
+        """Where outside `level` the value that `leaf` has at `at` can be read, if
+        anywhere.
+        """
         name = leaf.name if isinstance(leaf, Var) else leaf.array
         if isinstance(leaf, Extent):
             if name in self.params():
@@ -573,7 +586,8 @@ class _Storage:
     def defined(self, want: Level, block: Block) -> Iterator[Stmt]:
         """Zeros for scalars that `block` makes on some paths only.
 
-        The reverse sweep reads such a scalar on the same paths only, but under a test of
+        The reverse sweep reads such a scalar on the same paths only, but under a test
+        of
         its own: without a value before it, no analysis could see that.
         """
         kept = [r.target.name for r in want.records if isinstance(r.target, Var)]
@@ -646,7 +660,9 @@ class _Storage:
         return tuple(made)
 
     def guards(self, record: Record) -> list[tuple[Expr, ...]]:
-        """The tests under which statement `at` evaluates the leaf, one path per occurrence."""
+        """The tests under which statement `at` evaluates the leaf, one path per
+        occurrence.
+        """
         paths: dict[tuple[Expr, ...], None] = {}
         for expr in exprs(self.places[record.at].stmt):
             for path, e in guarded_leaves(expr, ()):
@@ -656,7 +672,9 @@ class _Storage:
 
 
 def iteration(loop: For, lo: Expr, step: Expr) -> Expr:
-    """The number of the present iteration of `loop`, from 0 in the order of its range."""
+    """The number of the present iteration of `loop`, from 0 in the order of its
+    range.
+    """
     distance = sub_int(Var(loop.index), lo) if lo != ZERO else Var(loop.index)
     if step == ONE:
         return distance
@@ -689,7 +707,9 @@ def trip_count(loop: For) -> Expr:
 
 
 def upper(expr: Expr, outer: dict[str, For]) -> Expr | None:
-    """An upper bound of an integer expression over the iterations of the `outer` loops."""
+    """An upper bound of an integer expression over the iterations of the `outer`
+    loops.
+    """
     return _bound(expr, outer, True)
 
 

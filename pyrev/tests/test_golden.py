@@ -1,4 +1,6 @@
-"""The generated text, kept and reviewed like code, and executed as a module of its own."""
+"""The generated text, kept and reviewed like code, and executed as a module of its
+own.
+"""
 
 from __future__ import annotations
 
