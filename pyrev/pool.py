@@ -8,6 +8,7 @@ object, and every view keeps that alive. `release` gives unused memory back.
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -17,7 +18,8 @@ from numpy.typing import DTypeLike, NDArray
 LEAST = 1 << 20  # bytes: below this the allocator's own caches do
 MOST = 1 << 30  # bytes kept for later calls
 
-_lock = threading.Lock()
+# Re-entrant: making an array may collect another one's owner, in the same thread.
+_lock = threading.RLock()
 _free: dict[int, list[NDArray[np.uint8]]] = {}
 _kept = 0
 
@@ -82,6 +84,15 @@ def copy(array: NDArray[Any]) -> NDArray[Any]:
     made = empty(array.shape, array.dtype)
     np.copyto(made, array)
     return made
+
+
+def _after_fork() -> None:
+    """A child starts with a lock of its own: the parent's may have been held."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def release() -> None:
