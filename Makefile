@@ -10,7 +10,7 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
 
 deblur: $(VENV)/.examples  ## run the main job: blind deblurring of a photograph, figure in deblur.png
-	$(BIN)/python -m pyrev.examples.deblur
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pyrev.examples.deblur  # its vectors are short
 
 test: $(VENV)/.test  ## run the tests
 	$(BIN)/python -m pytest $(TESTS)

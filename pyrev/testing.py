@@ -296,6 +296,7 @@ class GradientReport:
 
     @property
     def ok(self) -> bool:
+        """Every derivative, the primal and the dot product are within the tolerance."""
         errors = (self.max_error, self.primal_error, self.dot_product_error or 0.0)
         return all(e <= self.tolerance for e in errors)
 

@@ -100,7 +100,7 @@ class Settings:
     kernel_steps: int = 10
     final_steps: int = 60
     weights: tuple[float, float] = (1e-2, 1e-3)
-    final_weight: float = 1e-3
+    final_weight: float = 1.2e-3
     ridge: float = 1.6e-3
     centring: float = 1e-2
     threshold: float = 0.05

@@ -37,7 +37,7 @@ def smooth_clamped(a, b):
 
 
 def logistic_map(x, steps):
-    for _ in range(steps):
+    for t in range(steps):  # noqa: B007
         for i in range(x.shape[0]):
             x[i] = 3.7 * x[i] * (1.0 - x[i])
 

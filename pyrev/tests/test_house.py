@@ -14,7 +14,7 @@ import pyrev
 
 PACKAGE = Path(pyrev.__file__).parent
 LAYERS = (
-    {"diagnostics", "ir", "writer", "rename", "show", "check", "poly"},
+    {"diagnostics", "ir", "writer", "rename", "show", "check", "poly", "pool"},
     {"bounds", "dependence", "types"},
     {"parse"},
     {"adjoint"},

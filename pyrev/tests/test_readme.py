@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pyrev
+
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -51,6 +53,18 @@ def test_the_adjoint_in_the_readme_gives_the_gradients(
     )
     for text, compiled in zip(found, pullback(out=d_out).values(), strict=True):
         np.testing.assert_allclose(text, compiled, rtol=1e-13)
+
+
+def test_the_readme_shows_the_refusal_that_is_raised(tmp_path: Path) -> None:
+    (source,) = re.findall(r"^```py\n(.*?)^```$", README.read_text(), re.M | re.S)
+    (shown,) = re.findall(r"^```\n(settle.*?)^```$", README.read_text(), re.M | re.S)
+    path = tmp_path / "settle.py"
+    path.write_text(source)
+    names: dict[str, Any] = {}
+    exec(compile(source, str(path), "exec"), names)
+    with pytest.raises(pyrev.UnsupportedError) as refused:
+        pyrev.differentiable(names["settle"])
+    assert str(refused.value).replace(f"{tmp_path}/", "").strip() == shown.strip()
 
 
 def test_the_readme_names_the_commands_that_the_makefile_has() -> None:

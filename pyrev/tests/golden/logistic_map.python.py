@@ -6,17 +6,17 @@ def logistic_map_adjoint(x, steps, d_x):
     x_2 = x.copy()
     x_tape = np.empty((max(steps, 0), x.shape[0]))
     # kernels.py:42: x[i] = 3.7 * x[i] * (1.0 - x[i])
-    for _ in range(steps):  # serial: an iteration of _ overwrites what an earlier one reads in x_2
+    for t in range(steps):  # serial: an iteration of t overwrites what an earlier one reads in x_2
         for i in range(x.shape[0]):
-            x_tape[_, i] = x_2[i]
+            x_tape[t, i] = x_2[i]
             x_2[i] = 3.7 * x_2[i] * (1.0 - x_2[i])
     d_x_2 = d_x.copy()
-    # serial: an iteration of _ overwrites what an earlier one reads in d_x_2
-    for _ in reversed(range(steps)):
+    # serial: an iteration of t overwrites what an earlier one reads in d_x_2
+    for t in reversed(range(steps)):
         for i in range(x.shape[0]):
             d_v = d_x_2[i]
-            v = 3.7 * x_tape[_, i]
-            v_2 = 1.0 - x_tape[_, i]
+            v = 3.7 * x_tape[t, i]
+            v_2 = 1.0 - x_tape[t, i]
             d_v_2 = d_v * v_2
             d_x_2[i] = 3.7 * d_v_2
             d_x_2[i] -= d_v * v
