@@ -5,10 +5,11 @@
 Every peer is a process of its own (own thread pool); the driver asks them in turn for
 one forward + backward, so that noise hits all alike. A peer is a Python file with one
 function per workload, `def conv2d(inputs): ... return step`, where `step()` runs
-forward + backward once and returns the arrays that the workload names in OUT. Their
-gradients are compared with a float64 reference: PyTorch's where it is installed, else
-the scatter loops of `peers/numba_scatter.py` in float64. A peer that does not import is
-left out, and said so; `pip install -r benchmarks/requirements.txt` brings them all.
+forward + backward once and returns the arrays that the workload names in OUT. They are
+compared with a reference: PyTorch's in float64 where it is installed, else the scatter
+loops of `peers/numba_scatter.py` in float64, else the hand-written Numba. A peer that
+does not import is left out, and said so; `pip install -r benchmarks/requirements.txt`
+brings them all.
 """
 
 from __future__ import annotations
@@ -118,13 +119,15 @@ def compute_reference(workload: str, small: bool, path: Path) -> bool:
     if importlib.util.find_spec("torch") is not None:
         results = module.reference(module.inputs(small))
     else:
-        from peers import numba_scatter
+        from peers import numba_hand, numba_scatter
 
-        make = getattr(numba_scatter, workload, None)
-        if make is None:
-            return False
         inputs = module.inputs(small)
-        results = make({k: np.asarray(v, np.float64) for k, v in inputs.items()})()
+        if make := getattr(numba_scatter, workload, None):
+            results = make({k: np.asarray(v, np.float64) for k, v in inputs.items()})()
+        elif make := getattr(numba_hand, workload, None):
+            results = make(inputs)()
+        else:
+            return False
     np.savez(path, **{k: np.asarray(v, np.float64) for k, v in results.items()})
     return True
 

@@ -420,7 +420,7 @@ def dot_product_error(
     dots: dict[str, str] = {}
     for dot, name in unit.cotangents:
         like = np.asarray(values[name])
-        moved = rng.uniform(-1.0, 1.0, like.shape).astype(like.dtype)
+        moved = np.asarray(rng.uniform(-1.0, 1.0, like.shape), like.dtype)
         if name not in gradients:
             moved = np.zeros_like(like)
         v[name] = moved if like.ndim else float(moved)

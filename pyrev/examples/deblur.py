@@ -214,7 +214,7 @@ def alternate(
             steps=settings.kernel_steps,
             low=0.0,
         )
-        kernel[kernel < settings.threshold * kernel.max()] = 0.0
+        kernel[kernel < settings.threshold * np.max(kernel)] = 0.0
         kernel /= kernel.sum()
     return image, kernel
 
@@ -355,7 +355,7 @@ def draw(result: Result, path: Path) -> None:
     for axis, (title, image) in zip(axes[0], images, strict=True):
         axis.imshow(image, cmap="gray", vmin=0, vmax=1)
         axis.set(title=title, xticks=[], yticks=[])
-    top = max(float(result.true_kernel.max()), float(result.kernel.max()))
+    top = float(max(np.max(result.true_kernel), np.max(result.kernel)))
     kernels = (
         ("true kernel", result.true_kernel),
         (
