@@ -42,6 +42,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    map_block,
     map_expr,
     map_stmt_exprs,
     names,
@@ -98,10 +99,10 @@ class Bounds:
         self.inspected: list[Subscript] = []
         self.single = _assigned_once(program.body)
         self.known = {p.name for p in program.params} - set(_remade(program.body))
-        self.shapes = dict(_fixed_shapes(program.body, self.known))
+        self.shapes = _fixed_shapes(program.body, self.known)
         free = {name: f"s{k}" for k, name in enumerate(self.single)}
         start = _Context(free, tuple(free.values()), TRUE_TEXT, True)
-        self._block(program.body, start, 0)
+        self._block(map_block(program.body, self._sized), start, 0)
 
     # ---------------------------------------------------------------- analysis
 
@@ -189,6 +190,14 @@ class Bounds:
                 self.inspected.append(one)
             else:
                 self.hoisted += tests
+
+    def _sized(self, e: Expr) -> Expr:
+        """Loops over a local array run over the parameters that its shape came from."""
+        match e:
+            case Extent(array, axis):
+                return self._size(array, axis)
+            case _:
+                return e
 
     def _size(self, array: str, axis: int) -> Expr:
         """An extent; that of a local array in terms of parameters, where it is
@@ -435,15 +444,24 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
     return tuple(name for name, k in count.items() if k == 1)
 
 
-def _fixed_shapes(
-    block: Block, known: set[str]
-) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+def _fixed_shapes(block: Block, known: set[str]) -> dict[str, tuple[Expr, ...]]:
     """The local arrays that are made in one place, of sizes that are arguments."""
+    found: dict[str, tuple[Expr, ...]] = {}
+
+    def sized(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if array in found:
+                return found[array][axis]
+            case _:
+                return e
+
     made = [s for s in walk(block) if isinstance(s, Alloc)]
     for s in made:
+        shape = tuple(map_expr(n, sized) for n in s.shape)
         alone = sum(a.array == s.array for a in made) == 1
-        if alone and all(set(_mentioned(n)) <= known for n in s.shape):
-            yield s.array, s.shape
+        if alone and all(set(_mentioned(n)) <= known for n in shape):
+            found[s.array] = shape
+    return found
 
 
 def _when(test: Expr, action: str) -> list[str]:
