@@ -289,6 +289,8 @@ def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
         shape = expr_tree(s.shape[0])
     else:
         shape = ast.Tuple([expr_tree(n) for n in s.shape], ast.Load())
+    if isinstance(fill, Var) and s.dtype == f"like:{fill.name}":
+        return call("np.full", shape, *values)
     if s.dtype == "float64" and function != "full":
         return call(f"np.{function}", shape)
     return call(f"np.{function}", shape, *values, dtype=_dtype_tree(s.dtype, ranks))

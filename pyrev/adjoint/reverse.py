@@ -334,6 +334,11 @@ class _Reverse:
         dtype = alloc.dtype
         while dtype.startswith("like:") and dtype[5:] in self.allocs:
             dtype = self.allocs[dtype[5:]].dtype
+        kind = dtype.removeprefix("like:")
+        if kind != dtype and kind not in self.arrays:
+            # Made like a number: an adjoint is a float array whatever that number is.
+            known = self.params.get(kind)
+            return known.dtype if known is not None and known.is_float else "float64"
         return dtype
 
     def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
