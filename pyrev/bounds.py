@@ -45,9 +45,9 @@ from pyrev.ir import (
     map_block,
     map_expr,
     map_stmt_exprs,
+    mentioned,
     names,
     walk,
-    walk_expr,
     with_blocks,
     written,
 )
@@ -182,7 +182,7 @@ class Bounds:
                 for text, negative in bad:
                     formula = conj((here.formula, text))
                     test = exists(self.space, variables, formula)
-                    if not set(_mentioned(test)) <= self.known:
+                    if not set(mentioned(test)) <= self.known:
                         raise Unknown("sizes of arrays that the function makes")
                     if test != Const(False):
                         tests.append((test, one, negative))
@@ -353,7 +353,7 @@ class _Inspector:
                 todo += self._enter(outer, keep)
             for _, one in found:
                 for e in (*one.load.index, *one.path, Extent(one.load.array, 0)):
-                    todo += _mentioned(e)
+                    todo += mentioned(e)
         done: set[str] = set()
         while todo:
             name = todo.pop()
@@ -369,7 +369,7 @@ class _Inspector:
         if stmt.id in keep:
             return []
         keep.add(stmt.id)
-        found = [n for e in exprs(stmt) for n in _mentioned(e)]
+        found = [n for e in exprs(stmt) for n in mentioned(e)]
         if isinstance(stmt, Alloc) and stmt.source is not None:
             found.append(stmt.source)
         return found
@@ -459,7 +459,7 @@ def _fixed_shapes(block: Block, known: set[str]) -> dict[str, tuple[Expr, ...]]:
     for s in made:
         shape = tuple(map_expr(n, sized) for n in s.shape)
         alone = sum(a.array == s.array for a in made) == 1
-        if alone and all(set(_mentioned(n)) <= known for n in shape):
+        if alone and all(set(mentioned(n)) <= known for n in shape):
             found[s.array] = shape
     return found
 
@@ -489,11 +489,3 @@ def _conjuncts(test: Expr) -> Iterator[Expr]:
                 yield from _conjuncts(Call("not", (a,)))
         case _:
             yield test
-
-
-def _mentioned(e: Expr) -> list[str]:
-    return [
-        x.name if isinstance(x, Var) else x.array
-        for x in walk_expr(e)
-        if isinstance(x, (Var, Load, Extent))
-    ]

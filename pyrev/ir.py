@@ -428,6 +428,24 @@ def names(expr: Expr) -> frozenset[str]:
     return frozenset(found)
 
 
+def mentioned(expr: Expr) -> tuple[str, ...]:
+    """The scalars and arrays that `expr` reads or measures, in order, repeats kept."""
+    return tuple(
+        e.name if isinstance(e, Var) else e.array
+        for e in walk_expr(expr)
+        if isinstance(e, (Var, Load, Extent))
+    )
+
+
+def assigned_scalars(block: Block) -> tuple[str, ...]:
+    """The scalars that a block assigns or increments, in order; no loop indices."""
+    found: dict[str, None] = {}
+    for s in walk(block):
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+            found[s.target.name] = None
+    return tuple(found)
+
+
 def written(block: Block) -> frozenset[str]:
     """The scalars and arrays that a block assigns, allocates or uses as loop index."""
     found: set[str] = set()

@@ -31,6 +31,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
     with_blocks,
+    written,
 )
 
 
@@ -95,25 +96,12 @@ def _same_place(
         return True
     mentioned = frozenset().union(*map(names, target.index)) if target.index else set()
     between = out[waiting[target] + 1 :]
-    return not any(_writes(s) & mentioned for s in between)
-
-
-def _writes(stmt: Stmt) -> frozenset[str]:
-    found: set[str] = set()
-    for s in walk((stmt,)):
-        match s:
-            case Assign() | Add():
-                found.add(s.target_name)
-            case Alloc(array):
-                found.add(array)
-            case For(index):
-                found.add(index)
-    return frozenset(found)
+    return not written(tuple(between)) & mentioned
 
 
 def _used(stmt: Stmt) -> frozenset[str]:
     """Every name read, written or measured in `stmt`."""
-    found: set[str] = set(_writes(stmt))
+    found: set[str] = set(written((stmt,)))
     for s in walk((stmt,)):
         if isinstance(s, Alloc) and s.source is not None:
             found.add(s.source)

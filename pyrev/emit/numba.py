@@ -44,9 +44,11 @@ from pyrev.ir import (
     Stmt,
     Var,
     all_names,
+    assigned_scalars,
     exprs,
     fresh,
     map_block,
+    mentioned,
     names,
     walk,
     walk_expr,
@@ -167,7 +169,7 @@ class _Module:
         self.allocates = False
         self.indices = {s.index for s in walk(program.body) if isinstance(s, For)}
         self.indices |= {p.name for p in program.params if not p.rank}
-        self.indices -= frozenset(_scalars(program.body))
+        self.indices -= frozenset(assigned_scalars(program.body))
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = ["status"] if self.can_fail(program.body) else []
         self.carried_out: frozenset[str] = frozenset()
@@ -207,7 +209,7 @@ class _Module:
         body = self.top(rest, ())
         start: list[ast.stmt] = [
             _assign(n, self.zero(self.types[n]))
-            for n in _scalars(self.program.body)
+            for n in assigned_scalars(self.program.body)
             if n in self.carried_out and n not in params
         ]
         lines = [*start, *body]
@@ -236,8 +238,8 @@ class _Module:
                 continue
             if any(self.sound(n) is not None for n in s.shape):
                 continue
-            needs = {n for e in parts for n in _names_in(e)}
-            scalars = {n for e in parts if isinstance(e, Var) for n in _names_in(e)}
+            needs = {n for e in parts for n in mentioned(e)}
+            scalars = {n for e in parts if isinstance(e, Var) for n in mentioned(e)}
             if needs <= known and not scalars & changed:
                 self.first.append(s)
                 known.add(s.array)
@@ -311,7 +313,9 @@ class _Module:
     def nest(self, loop: For, after: Block) -> ast.stmt:
         """The call of the function that a nest at entry level becomes."""
         outputs = tuple(
-            n for n in _scalars((loop,)) if not loop.parallel and exposed(after, n)[0]
+            n
+            for n in assigned_scalars((loop,))
+            if not loop.parallel and exposed(after, n)[0]
         )
         self.carried_out |= frozenset(outputs)
         if loop.parallel:
@@ -404,7 +408,7 @@ class _Module:
         needs = dict.fromkeys(n for n in inputs if n not in values)
         for f in loops:
             for e in (f.lo, f.hi, f.step):
-                needs.update(dict.fromkeys(_names_in(e)))
+                needs.update(dict.fromkeys(mentioned(e)))
         self.define(function, [*needs, *self.status], start, "PARALLEL", loop.loc)
         return tag(
             ast.Expr(call(function, *map(name, [*needs, *self.status]))), loop.loc
@@ -854,7 +858,8 @@ def _own_scalars(block: Block, after: Block) -> Block:
             case For(body=body):
                 s = replace(s, body=_own_scalars(body, (s, *rest)))
                 if any(
-                    exposed(body, n)[0] or exposed(rest, n)[0] for n in _scalars(body)
+                    exposed(body, n)[0] or exposed(rest, n)[0]
+                    for n in assigned_scalars(body)
                 ):
                     s = replace(s, parallel="")
             case If(_, then, orelse):
@@ -862,25 +867,6 @@ def _own_scalars(block: Block, after: Block) -> Block:
                 s = replace(s, then=inner[0], orelse=inner[1])
         out.append(s)
     return tuple(out)
-
-
-def _scalars(block: Block) -> list[str]:
-    """The scalars that a block assigns, loop indices aside, in order."""
-    out: dict[str, None] = {}
-    for s in walk(block):
-        match s:
-            case Assign(Var(n), _) | Add(Var(n), _):
-                out[n] = None
-    return list(out)
-
-
-def _names_in(e: Expr) -> list[str]:
-    out: list[str] = []
-    for x in walk_expr(e):
-        match x:
-            case Var(n) | Load(n, _) | Extent(n, _):
-                out.append(n)
-    return out
 
 
 def _in_order(block: Block) -> list[str]:
@@ -891,7 +877,7 @@ def _in_order(block: Block) -> list[str]:
         if isinstance(s, Alloc) and s.source is not None:
             out.append(s.source)
         for e in exprs(s):
-            out.extend(n for n in _names_in(e) if n not in indices)
+            out.extend(n for n in mentioned(e) if n not in indices)
     return out
 
 
@@ -899,7 +885,7 @@ def _occurrences(block: Block) -> dict[str, int]:
     out: dict[str, int] = {}
     for s in walk(block):
         for e in exprs(s):
-            for n in _names_in(e):
+            for n in mentioned(e):
                 out[n] = out.get(n, 0) + 1
     return out
 

@@ -34,6 +34,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     all_names,
+    assigned_scalars,
     exprs,
     fresh,
     map_block,
@@ -649,7 +650,7 @@ class _Push:
         loop = self.loop
         if loop.step != ONE or any(isinstance(s, Alloc) for s in walk(loop.body)):
             return None
-        handed = [n for n in _scalars_set(loop.body) if self.crosses(n)]
+        handed = [n for n in assigned_scalars(loop.body) if self.crosses(n)]
         trial = set(self.used)
         self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
         pushed = self.push(loop.body)
@@ -679,7 +680,7 @@ class _Push:
 
     def stays(self, inner: For) -> bool:
         """Must `inner` stay inside one iteration: do its bounds depend on it?"""
-        own = {self.loop.index, *_scalars_set(self.loop.body)}
+        own = {self.loop.index, *assigned_scalars(self.loop.body)}
         return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
 
     def push(self, block: Block) -> list[Stmt]:
@@ -717,12 +718,3 @@ class _Push:
 
 def _adds(s: Stmt) -> bool:
     return isinstance(s, Add) and isinstance(s.target, Load)
-
-
-def _scalars_set(block: Block) -> tuple[str, ...]:
-    """The scalars that a block assigns or increments, in order."""
-    found: dict[str, None] = {}
-    for s in walk(block):
-        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
-            found[s.target.name] = None
-    return tuple(found)

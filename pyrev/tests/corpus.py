@@ -3527,3 +3527,23 @@ case(
     wide=(3,),
     real=10,
 )
+
+
+def carried_under_a_test(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        if a[i] > 0.0:
+            s = s * b[i] + a[i]
+            t = s * s
+            a[i] = t * b[i]
+        else:
+            b[i] = b[i] * s + a[i] * b[i]
+    return s
+
+
+case(
+    carried_under_a_test,
+    lambda n, m: dict(a=m.away(n), b=m(n)),
+    "a b",
+    real=9,
+)
