@@ -13,6 +13,7 @@ from pyrev.diagnostics import (
     UnsupportedError,
 )
 from pyrev.gradients import Gradients
+from pyrev.hints import checkpointed
 from pyrev.pool import release
 from pyrev.testing import GradientReport, check_grad
 
@@ -28,6 +29,7 @@ __all__ = [
     "PyrevError",
     "UnsupportedError",
     "check_grad",
+    "checkpointed",
     "differentiable",
     "grad",
     "release",

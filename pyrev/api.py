@@ -12,9 +12,11 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from pyrev.arguments import Kind, bind, check_writes, wrt_names
+from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, TangentSource
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
+from pyrev.hints import memory_bytes
 from pyrev.parse import Parsed, parse
 from pyrev.units import Unit, Units
 
@@ -28,6 +30,7 @@ class Options:
 
     wrt: object = None
     target: str = "auto"
+    memory: int | None = None
     deterministic: bool = False
 
 
@@ -42,7 +45,7 @@ class Differentiable:
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         self._parsed: Parsed = parse(function)
         self._options = options
-        self._units = Units(self._parsed)
+        self._units = Units(self._parsed, options.memory)
         self.python: Callable[..., Any] = self._parsed.function
         functools.update_wrapper(self, self.python)
 
@@ -87,6 +90,7 @@ def differentiable(
     *,
     wrt: object = None,
     target: str = "auto",
+    memory: str | float | None = None,
     deterministic: bool = False,
 ) -> Callable[[Callable[..., Any]], Differentiable]: ...
 @overload
@@ -96,6 +100,7 @@ def differentiable(
     *,
     wrt: object = None,
     target: str = "auto",
+    memory: str | float | None = None,
     deterministic: bool = False,
 ) -> Differentiable: ...
 
@@ -106,6 +111,7 @@ def differentiable(
     *,
     wrt: object = None,
     target: str = "auto",
+    memory: str | float | None = None,
     deterministic: bool = False,
 ) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
     """Make a plain loop function differentiable; a decorator, with or without
@@ -113,6 +119,9 @@ def differentiable(
 
     `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
     `target` is "python" (CPython), "numba" (all CPU cores) or "auto" (Numba).
+    `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
+    number or as text such as "500MB": loops are checkpointed to stay below it, and a
+    call that can't raises `MemoryError`.
     `deterministic` forbids atomics, which the CPU never uses.
 
     Raises `UnsupportedError`, with everything found, if the function is outside the
@@ -124,7 +133,7 @@ def differentiable(
         from pyrev.diagnostics import BackendError
 
         raise BackendError("the CUDA target is not part of this version; use 'numba'")
-    options = Options(wrt, target, deterministic)
+    options = Options(wrt, target, memory_bytes(memory), deterministic)
     if f is None:
         return lambda function: differentiable_with(function, options)
     return differentiable_with(f, options)
@@ -168,35 +177,38 @@ class Call:
         values = bind(f.python.__name__, parsed.signature, args, kwargs)
         self.visible = tuple(values)
         self.values = values | {c.name: c.read() for c in parsed.captured}
-        self.kinds: dict[str, Kind] = f._units.kinds(self.values)
+        self.units = f._units.fitting(self.values)
+        self.kinds: dict[str, Kind] = self.units.kinds(self.values)
+        self.variant = Variant()
 
     def wrt(self, wrt: object) -> tuple[str, ...]:
         """The parameters to differentiate with respect to, in the function's order."""
         asked = self.f._options.wrt if wrt is None else wrt
-        return wrt_names(self.f._units.program, self.kinds, asked, self.visible)
+        return wrt_names(self.units.program, self.kinds, asked, self.visible)
 
     def check(self) -> None:
         """Everything about the arguments that can be refused before anything is
         written.
         """
-        units = self.f._units
+        units = self.units
         check_writes(units.program, self.values, units.written)
-        units.check_bounds(self.f._target, self.kinds, self.values)
+        self.variant = units.check_bounds(self.f._target, self.kinds, self.values)
 
     def run(self) -> Any:
         """The primal: the compiled function, or the plain one for the Python target."""
         f = self.f
         if f._target == "python":
             return f.python(*(self.values[name] for name in self.visible))
-        unit = f._units.primal(f._target, self.kinds, self.values)
+        unit = self.units.primal(f._target, self.kinds, self.values, self.variant)
         return self.restore(unit.call([self.values[p] for p in unit.params]))
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""
-        return self.f._units.restore(result, self.kinds, self.values)
+        return self.units.restore(result, self.kinds, self.values)
 
     def adjoint(self, wrt: tuple[str, ...]) -> Unit:
-        return self.f._units.adjoint(self.f._target, self.kinds, wrt, self.values)
+        f = self.f
+        return self.units.adjoint(f._target, self.kinds, wrt, self.values, self.variant)
 
 
 class Pullback:
@@ -212,7 +224,7 @@ class Pullback:
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
         self._kinds = call.kinds
-        written = call.f._units.written
+        written = call.units.written
         self._inputs = dict(call.values)
         for name in call.values:
             value = call.values[name]
@@ -238,7 +250,7 @@ class Pullback:
         # A cotangent of a number, as the adjoint was compiled for it.
         self._scalars: dict[str | int, type] = {
             k: np.float32 if d == "float32" else float
-            for k, d in enumerate(call.f._units.result_dtypes(call.kinds))
+            for k, d in enumerate(call.units.result_dtypes(call.kinds))
         }
 
     def __call__(
@@ -416,7 +428,7 @@ def vjp(
     call.check()
     unit = call.adjoint(names)
     before = {
-        n: call.values[n].copy() for n in unit.reads & set(function._units.written)
+        n: call.values[n].copy() for n in unit.reads & set(call.units.written)
     }
     result = call.run()
     live = dict(call.values)
@@ -457,10 +469,10 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     @functools.wraps(function.python)
     def gradient(*args: Any, **kw: Any) -> Any:
         _returns_a_number(function)
-        if function._units.written:
+        call = Call(function, args, kw)
+        if call.units.written:
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
         else:  # the value alone would be thrown away: only the adjoint runs
-            call = Call(function, args, kw)
             names = call.wrt(wrt)
             call.check()
             pullback = Pullback(call, names, call.adjoint(names), False, 0.0)

@@ -53,6 +53,11 @@ def kind_of(name: str, value: object) -> Kind:
     if isinstance(value, (bool, np.bool_)):
         return Kind(0, "bool")
     if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ArgumentError(
+                f"`{name}` is {value}, which does not fit 64 bits; pass"
+                f" float({name}) if it is no index and no size"
+            )
         return Kind(0, "int64")
     if isinstance(value, np.generic):
         return Kind(0, _dtype(name, value.dtype))

@@ -7,26 +7,36 @@ hoisted    the subscript, its loops and its guards are affine: one test of the s
 inspected  data decides: the part of the function that computes such subscripts runs
            first, on copies of what it writes, and reports the first that is outside.
 
-A subscript of unknown sign that is affine must not be negative: sheared loops and row
-slices rely on it. One that is data may be, as in Python.
+A subscript may be negative, as in Python. What reasons about elements (schedules, what
+is overwritten) takes -1 and n - 1 for two of them, so a call in which a subscript does
+become negative runs a program that says where it points: ``e if e >= 0 else e + n``.
+`Bounds.program_for` makes it, for the subscripts that the sizes and the data of the
+call make negative; all others stay as they are written. A subscript that reads an array
+is left alone: nothing reasons about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
-from pyrev.dependence import Region
-from pyrev.diagnostics import ArgumentError
+import numpy as np
+
+from pyrev.dependence import Region, live_before
+from pyrev.inspector import Probe, clamped, from_end, inspector, rounds
 from pyrev.ir import (
+    FALSE,
+    TRUE,
     ZERO,
     Add,
     Alloc,
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
@@ -34,26 +44,39 @@ from pyrev.ir import (
     If,
     Load,
     Loc,
+    Loop,
     Program,
     Return,
     Stmt,
     Var,
-    all_names,
+    While,
     blocks,
+    children,
     exprs,
-    fresh,
     map_block,
     map_expr,
-    map_stmt_exprs,
+    map_whole,
     mentioned,
     names,
+    rebuild,
     walk,
+    walk_expr,
     with_blocks,
-    written,
 )
-from pyrev.poly import TRUE_TEXT, Unknown, conj, disj, exists, integer, is_empty
-from pyrev.rename import guarded_leaves, rename
+from pyrev.magnitude import Magnitudes
+from pyrev.poly import (
+    TRUE_TEXT,
+    Case,
+    Unknown,
+    conj,
+    disj,
+    exists,
+    integer,
+    is_empty,
+)
+from pyrev.rename import guarded_leaves
 from pyrev.show import block_text, expr_text
+from pyrev.types import WEAK_INT, expr_dtype, infer, is_float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +88,10 @@ class Subscript:
     axis: int
     path: tuple[Expr, ...]  # tests inside the statement's expression
     loc: Loc
-    affine: bool
+    once: bool  # evaluated once, before its statement
+    site: int  # the number of statement, load and axis
+    signed: bool = False  # may it be negative, as far as it is known?
+    doubt: Expr = TRUE  # without this nothing is wrong with it: a test of the sizes
 
     def message(self) -> str:
         where = f"{PurePath(self.loc.file).name}:{self.loc.line}: "
@@ -86,110 +112,232 @@ class _Context:
     variables: tuple[str, ...]
     formula: str
     exact: bool
+    pinned: frozenset[str] = frozenset()  # scalars whose value `formula` tells
+
+
+_ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "neg", "abs"})
+
+
+@dataclass(slots=True)
+class _Unknowns:
+    """The ISL names of what is not affine in one subscript, and what is known of
+    them.
+    """
+
+    env: dict[str, str] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
+
+
+class Variant(NamedTuple):
+    """Which program one call runs, by the numbers of its subscripts.
+
+    Those that are `negative` in it, and those to be `clamped`: what float arithmetic
+    has a part in may differ in the last bit from what was inspected, and then point
+    elsewhere.
+    """
+
+    negative: tuple[int, ...] = ()
+    clamped: tuple[int, ...] = ()
 
 
 class Bounds:
-    """The checks of one program: `check` raises before anything is written."""
+    """The checks of one program, and the program to run for one call.
+
+    `hoisted` pairs tests of the sizes with the subscript that then leaves its array,
+    `negative` tests with the one that then becomes negative; `inspected` are the
+    subscripts that data decides. `usual` is the program shown before any call: it is
+    right for all sizes.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.region = Region(program.body, frozenset())
+        numbers = frozenset(
+            p.name for p in program.params if not p.rank and "int" in p.dtype
+        )
+        self.region = Region(program.body, frozenset(), (), numbers)
         self.space = self.region.space
-        self.hoisted: list[tuple[Expr, Subscript, bool]] = []
+        self.hoisted: list[tuple[Expr, Subscript]] = []
+        self.negative: list[tuple[Expr, Subscript]] = []
         self.inspected: list[Subscript] = []
-        self.single = _assigned_once(program.body)
+        self._sites: dict[tuple[int, Load, int], int] = {}
+        self._affine: list[int] = []
+        # A scalar that may be read before it is assigned has two values in one guard.
+        early = live_before(program.body, frozenset())
+        self.types = infer(program, {p.name: p.dtype for p in program.params})
+        self.single = frozenset(
+            name
+            for name in _assigned_once(program.body)
+            if name not in early and "int" in self.types[name]
+        )
         self.known = {p.name for p in program.params} - set(_remade(program.body))
         self.shapes = _fixed_shapes(program.body, self.known)
-        free = {name: f"s{k}" for k, name in enumerate(self.single)}
+        free = {name: f"s{k}" for k, name in enumerate(sorted(self.single))}
         start = _Context(free, tuple(free.values()), TRUE_TEXT, True)
         self._block(map_block(program.body, self._sized), start, 0)
+        self.negative = [(t, one) for t, one in self.negative if self._happens(t, one)]
+        usual = {*self._affine, *(one.site for _, one in self.negative)}
+        self.usual = Variant(tuple(sorted(usual)))
 
     # ---------------------------------------------------------------- analysis
 
     def _block(self, block: Block, here: _Context, depth: int) -> None:
         for stmt in block:
             for expr in exprs(stmt):
+                # The test of a `while` is evaluated again and again, inside its range.
+                again = isinstance(stmt, While) and expr is stmt.test
+                at = here
+                if isinstance(stmt, While) and again:
+                    at = self._inside(stmt, here, depth)
                 for path, e in guarded_leaves(expr, ()):
                     if isinstance(e, Load):
-                        self._load(stmt, e, path, here)
+                        self._load(stmt, e, path, at, not again)
             match stmt:
                 case For():
                     self._block(stmt.body, self._inside(stmt, here, depth), depth + 1)
+                case While(test):
+                    inner = self._under(test, self._inside(stmt, here, depth))
+                    self._block(stmt.body, inner, depth + 1)
                 case If(test, then, orelse):
                     self._block(then, self._under(test, here), depth)
                     self._block(orelse, self._under(Call("not", (test,)), here), depth)
+                case Check(test):
+                    here = self._after(test, here)
+                case Assign(Var(name), value) if name in self.single:
+                    here = self._pinned(name, value, here)
 
-    def _inside(self, loop: For, here: _Context, depth: int) -> _Context:
+    def _pinned(self, name: str, value: Expr, here: _Context) -> _Context:
+        """What holds behind the one assignment of scalar `name`, in its block."""
+        if self._free(value, here) or self._overflows(value):
+            return here
+        text = self.space.compare(here.env[name], "=", value, here.env, here.formula)
+        if text is None:
+            return here
+        return replace(
+            here, formula=conj((here.formula, text)), pinned=here.pinned | {name}
+        )
+
+    def _free(self, e: Expr, here: _Context) -> bool:
+        """Does `e` mention a scalar of unknown value?"""
+        return bool(names(e) & self.single - here.pinned)
+
+    def _inside(self, loop: Loop, here: _Context, depth: int) -> _Context:
+        if not loop.index:
+            return replace(here, exact=False)
         name = f"v{depth}"
         text = self.region.in_range(loop, name, here.env, here.formula)
         bounds = (loop.lo, loop.hi)
-        exact = here.exact and integer(loop.step) is not None
+        exact = here.exact and isinstance(loop, For) and integer(loop.step) is not None
         for bound in bounds:
             known = self.space.cases(bound, here.env, here.formula) is not None
-            exact = exact and known and not names(bound) & set(self.single)
-        return _Context(
-            {**here.env, loop.index: name},
-            (*here.variables, name),
-            conj((here.formula, text)),
-            exact,
+            exact = exact and known and not self._free(bound, here)
+        return replace(
+            here,
+            env={**here.env, loop.index: name},
+            variables=(*here.variables, name),
+            formula=conj((here.formula, text)),
+            exact=exact,
         )
+
+    def _after(self, test: Expr, here: _Context) -> _Context:
+        """What holds behind a `Check`.
+
+        Where it fails the call raises anyway: an opaque one makes nothing inexact.
+        """
+        return replace(self._under(test, here), exact=here.exact)
 
     def _under(self, test: Expr, here: _Context) -> _Context:
         formula, exact = here.formula, here.exact
         for part in _conjuncts(test):
             found = self.space.formula(part, here.env, formula)
-            if found is None:
+            if found is None or self._overflows(part):
                 exact = False
             else:
                 formula = conj((formula, found))
-                exact = exact and not names(part) & set(self.single)
+                exact = exact and not self._free(part, here)
         return replace(here, formula=formula, exact=exact)
 
     def _load(
-        self, stmt: Stmt, load: Load, path: tuple[Expr, ...], here: _Context
+        self,
+        stmt: Stmt,
+        load: Load,
+        path: tuple[Expr, ...],
+        here: _Context,
+        once: bool,
     ) -> None:
         for test in path:
             here = self._under(test, here)
         for axis, index in enumerate(load.index):
-            extra: dict[str, str] = {}
+            extra = _Unknowns()
             plain = self._abstract(index, here, extra)
-            env = {**here.env, **extra}
-            cases = self.space.cases(plain, env, here.formula)
-            size = self.space.cases(self._size(load.array, axis), env, here.formula)
-            affine = not extra and not names(index) & set(self.single)
-            one = Subscript(stmt.id, load, axis, path, load.loc, affine)
-            if one.loc.line == 0:
-                one = replace(one, loc=stmt.loc)
-            if cases is None or size is None:
-                self.inspected.append(one)
+            env = {**here.env, **extra.env}
+            formula = conj((here.formula, *extra.facts))
+            cases = self.space.cases(plain, env, formula)
+            size = self.space.cases(self._size(load.array, axis), env, formula)
+            loc = load.loc if load.loc.line else stmt.loc
+            site = self._sites.setdefault((stmt.id, load, axis), len(self._sites))
+            one = Subscript(stmt.id, load, axis, path, loc, once, site)
+            if cases is None or size is None or self._overflows(index):
+                self.inspected.append(self._signed(one))
                 continue
-            variables = (*here.variables, *extra.values())
+            variables = (*here.variables, *extra.env.values())
             n = size[0].term
-            low = disj(conj((c.when, f"{c.term} < 0")) for c in cases)
-            high = disj(conj((c.when, f"{c.term} >= {n}")) for c in cases)
-            bad = [
-                (text, negative)
-                for text, negative in ((low, True), (high, False))
-                if not is_empty(self.space, variables, conj((here.formula, text)))
-            ]
-            if not bad:
+
+            def where(
+                relation: str,
+                formula: str = formula,
+                cases: tuple[Case, ...] = cases,
+            ) -> str:
+                wanted = disj(conj((c.when, f"{c.term} {relation}")) for c in cases)
+                return conj((formula, wanted))
+
+            def possible(formula: str, over: tuple[str, ...] = variables) -> bool:
+                return not is_empty(self.space, over, formula)
+
+            negative = possible(where("< 0"))
+            outside = [f for f in (where(f"< -{n}"), where(f">= {n}")) if possible(f)]
+            if negative:
+                one = self._signed(one)
+            if not negative and not outside:
                 continue
-            if not (here.exact and affine):
+            if len(extra.facts) < len(extra.env) or self._free(index, here):
                 self.inspected.append(one)
                 continue
-            tests = []
+            below = [where("< 0")] if negative else []
             try:
-                for text, negative in bad:
-                    formula = conj((here.formula, text))
-                    test = exists(self.space, variables, formula)
-                    if not set(mentioned(test)) <= self.known:
-                        raise Unknown("sizes of arrays that the function makes")
-                    if test != Const(False):
-                        tests.append((test, one, negative))
+                if not here.exact or extra.env:
+                    doubt = self._test(variables, disj((*outside, *below)))
+                    self.inspected.append(replace(one, doubt=doubt))
+                    if negative and not extra.env:
+                        self._affine.append(one.site)
+                    continue
+                tests = [self._test(variables, f) for f in outside]
+                sign = [self._test(variables, f) for f in below]
             except Unknown:
                 self.inspected.append(one)
-            else:
-                self.hoisted += tests
+                continue
+            self.hoisted += [(test, one) for test in tests if test != FALSE]
+            self.negative += [(test, one) for test in sign if test != FALSE]
+
+    def _test(self, variables: Sequence[str], formula: str) -> Expr:
+        """The test of the parameters that says if anything satisfies `formula`."""
+        test = exists(self.space, variables, formula)
+        if not set(mentioned(test)) <= self.known:
+            raise Unknown("sizes of arrays that the function makes")
+        return test
+
+    def _signed(self, one: Subscript) -> Subscript:
+        """`one`, which may be negative: that matters if it reads no array."""
+        index = one.load.index[one.axis]
+        return replace(
+            one, signed=not any(isinstance(e, Load) for e in walk_expr(index))
+        )
+
+    def _happens(self, test: Expr, one: Subscript) -> bool:
+        """May `test` hold in a call in which the statement's accesses are inside?"""
+        fits = [Call("not", (t,)) for t, other in self.hoisted if other.at == one.at]
+        formulas = [self.space.formula(t, {}) for t in (test, *fits)]
+        known = [f for f in formulas if f is not None]
+        return not is_empty(self.space, (), conj(known))
 
     def _sized(self, e: Expr) -> Expr:
         """Loops over a local array run over the parameters that its shape came from."""
@@ -206,37 +354,116 @@ class Bounds:
         shape = self.shapes.get(array)
         return Extent(array, axis) if shape is None else shape[axis]
 
-    def _abstract(self, e: Expr, here: _Context, extra: dict[str, str]) -> Expr:
+    def _abstract(self, e: Expr, here: _Context, extra: _Unknowns) -> Expr:
         """`e` with what ISL can't express replaced by unknowns, as deep as possible."""
-        if self.space.cases(e, {**here.env, **extra}, here.formula) is not None:
+        env = {**here.env, **extra.env}
+        if self.space.cases(e, env, here.formula) is not None:
             return e
         match e:
             case Call("+" | "-" | "min" | "max" | "neg" as op, args):
                 return Call(op, tuple(self._abstract(a, here, extra) for a in args))
             case Call("where", (test, a, b)):
-                known = self.space.formula(test, {**here.env, **extra}, here.formula)
+                known = self.space.formula(test, env, here.formula)
                 if known is not None:
                     one, two = (self._abstract(x, here, extra) for x in (a, b))
                     return Call("where", (test, one, two))
-            case Call("int" | "int64", (a,)):
+            case Call("int" | "int64", (a,)) if not self._is_float(a):  # nan is no int
                 return self._abstract(a, here, extra)
             case Call("//" | "%", (a, Const(int(k)))) if k > 0:
                 return Call(e.op, (self._abstract(a, here, extra), Const(k)))
-        unknown = f"?{len(extra)}"
-        extra[unknown] = f"u{len(extra)}"
+            case Call("%", (_, n)):
+                size = self.space.cases(n, env, here.formula)
+                if size is not None and len(size) == 1 and not self._free(n, here):
+                    term = size[0].term
+                    u = f"u{len(extra.env)}"
+                    extra.facts.append(f"{term} <= 0 or (0 <= {u} and {u} < {term})")
+        unknown = f"?{len(extra.env)}"
+        extra.env[unknown] = f"u{len(extra.env)}"
         return Var(unknown)
 
-    # ---------------------------------------------------------------- checking
+    def _is_float(self, e: Expr) -> bool:
+        return is_float(expr_dtype(e, self.types))
 
-    def test_text(self) -> str:
-        """A Python function of the parameters: the number of the first hoisted
-        failure.
+    def _overflows(self, e: Expr) -> bool:
+        """Is there arithmetic in `e` that wraps around at less than 64 bits?"""
+        return any(
+            isinstance(part, Call)
+            and part.op in _ARITHMETIC
+            and expr_dtype(part, self.types) not in (WEAK_INT, "int64")
+            for part in walk_expr(e)
+        )
+
+    # ---------------------------------------------------------------- programs
+
+    def program_for(self, variant: Variant) -> Program:
+        """The program that counts negative subscripts from the end by itself.
+
+        Law: the same values, for all arguments.
         """
-        params = ", ".join(p.name for p in self.program.params)
-        lines = [f"def hoisted({params}):"]
-        for k, (test, _, _) in enumerate(self.hoisted):
-            lines += _when(test, f"return {k}")
-        return "\n".join([*lines, "    return -1"])
+        if variant == Variant():
+            return self.program
+
+        def statement(s: Stmt) -> Stmt:
+            bare = with_blocks(s, tuple(() for _ in blocks(s)))
+            inner = tuple(tuple(map(statement, b)) for b in blocks(s))
+            new = map_whole(bare, lambda e: self._point(s.id, e, variant))
+            return with_blocks(new, inner)
+
+        return replace(self.program, body=tuple(map(statement, self.program.body)))
+
+    def _point(self, at: int, e: Expr, variant: Variant) -> Expr:
+        """`e`, a part of statement `at`, in this variant."""
+        inner = tuple(self._point(at, a, variant) for a in children(e))
+        new = rebuild(e, inner) if inner else e
+        if not isinstance(e, Load) or not isinstance(new, Load):
+            return new
+        key = map_expr(e, self._sized)
+        assert isinstance(key, Load)
+        index = list(new.index)
+        for axis, k in enumerate(index):
+            site = self._sites[at, key, axis]
+            size = Extent(e.array, axis)
+            if site in variant.negative:
+                index[axis] = from_end(k, size)
+            if site in variant.clamped:
+                index[axis] = clamped(index[axis], size, site not in self._watched)
+        return replace(new, index=tuple(index))
+
+    def inspector(self, variant: Variant) -> Program:
+        """The program of `pyrev.inspector` for the subscripts that data decides."""
+        probes = [self._probe(one, variant) for one in self.inspected]
+        return inspector(self.program_for(variant), probes)
+
+    def _probe(self, one: Subscript, variant: Variant) -> Probe:
+        index, *path = (
+            self._point(one.at, e, variant)
+            for e in (one.load.index[one.axis], *one.path)
+        )
+        return Probe(
+            one.at,
+            index,
+            one.load.array,
+            one.axis,
+            len(one.load.index),
+            tuple(path),
+            one.signed,
+            one.once,
+        )
+
+    @cached_property
+    def _watched(self) -> frozenset[int]:
+        return frozenset(one.site for one in self.inspected if one.signed)
+
+    @cached_property
+    def _rounded(self) -> frozenset[int]:
+        """The inspected subscripts that float arithmetic has a part in."""
+        return frozenset(
+            one.site
+            for one in self.inspected
+            if rounds(self.program, self._probe(one, Variant()), self.types)
+        )
+
+    # ---------------------------------------------------------------- checking
 
     def guard_text(
         self, name: str, params: Sequence[str], same: Sequence[tuple[str, str]]
@@ -245,7 +472,7 @@ class Bounds:
 
         `same` are pairs of parameters that must have one shape.
         """
-        tests = [(t, one.message()) for t, one, _ in self.hoisted]
+        tests = [(t, one.message()) for t, one in self.hoisted]
         lines = ["", "", f"_{name}_unchecked = {name}", "", ""]
         lines += [f"def {name}({', '.join(params)}):"]
         for a, b in same:
@@ -258,176 +485,71 @@ class Bounds:
         lines += [f"    return _{name}_unchecked({', '.join(params)})", ""]
         return "\n".join(lines)
 
-    def hoisted_check(self) -> Callable[[Mapping[str, Any]], None]:
-        """The function that raises if a hoisted test finds an access outside."""
-        namespace: dict[str, Any] = {}
-        exec(self.test_text(), namespace)
-        run = namespace["hoisted"]
+    def check(self, values: Mapping[str, Any]) -> Variant:
+        """The program for these arguments, as far as their sizes decide.
 
-        def check(values: Mapping[str, Any]) -> None:
-            k = run(**values)
-            if k < 0:
-                return
-            _, one, negative = self.hoisted[k]
-            if negative:
-                raise ArgumentError(
-                    f"{one.message()} below 0; a negative index that is not a literal"
-                    " is not supported yet: add the extent, or start the loop later"
-                )
+        Raises `IndexError` if they make an access leave its array, `ArgumentError` if
+        they make an integer pass 64 bits.
+        """
+        numbers = {n: int(v) for n, v in values.items() if isinstance(v, np.integer)}
+        values = {**values, **numbers}
+        k = self._tests["outside"](**values)
+        if k >= 0:
+            _, one = self.hoisted[k]
             extent = values[one.load.array].shape[one.axis]
             raise IndexError(f"{one.message()}, which has {extent} elements")
+        self._magnitudes.check(values)
+        return Variant(self._tests["negative"](**values))
 
-        return check
-
-    def raise_inspected(self, k: int) -> None:
-        """Raise for inspected subscript `k`."""
-        one = self.inspected[k]
-        if one.affine:
-            raise IndexError(f"{one.message()} (or is negative)")
-        raise IndexError(one.message())
-
-    def inspector(self) -> Program | None:
-        """The program that returns 1 + the number of an inspected subscript outside,
-        or 0.
-        """
+    def in_doubt(self, values: Mapping[str, Any]) -> frozenset[int]:
+        """The subscripts for which data must be looked at, for these sizes."""
         if not self.inspected:
-            return None
-        return _Inspector(self.program, self.inspected).build()
-
-
-class _Inspector:
-    """Builds the program that computes and tests data-dependent subscripts."""
-
-    def __init__(self, program: Program, subscripts: list[Subscript]) -> None:
-        self.program = program
-        self.unsafe: dict[int, list[tuple[int, Subscript]]] = {}
-        for k, one in enumerate(subscripts):
-            self.unsafe.setdefault(one.at, []).append((k, one))
-        self.taken = set(all_names(program.body)) | {p.name for p in program.params}
-        self.bad = fresh("bad", self.taken)
-
-    def build(self) -> Program:
-        keep = self._slice()
-        body: list[Stmt] = [Assign(Var(self.bad), ZERO)]
-        body += self._copy(self.program.body, keep)
-        body.append(Return((Var(self.bad),), single=True))
-        arrays = [p for p in self.program.params if p.rank]
-        changed = written(tuple(body))
-        new = {p.name: fresh(p.name, self.taken) for p in arrays if p.name in changed}
-        copies = [
-            Alloc(
-                new[p.name],
-                tuple(Extent(p.name, k) for k in range(p.rank)),
-                None,
-                f"like:{p.name}",
-                source=p.name,
-            )
-            for p in arrays
-            if p.name in new
-        ]
-        renamed = tuple(rename(s, new, extents=False) for s in body)
-        name = fresh(f"{self.program.name}_indices", self.taken)
-        return replace(self.program, name=name, body=(*copies, *renamed))
-
-    def _slice(self) -> set[int]:
-        """The statements that decide where unsafe subscripts point, and the control."""
-        around: dict[int, tuple[Stmt, ...]] = {}
-        by_name: dict[str, list[Stmt]] = {}
-
-        def scan(block: Block, outer: tuple[Stmt, ...]) -> None:
-            for s in block:
-                around[s.id] = outer
-                match s:
-                    case Assign() | Add():
-                        by_name.setdefault(s.target_name, []).append(s)
-                    case Alloc(array):
-                        by_name.setdefault(array, []).append(s)
-                for b in blocks(s):
-                    scan(b, (*outer, s))
-
-        scan(self.program.body, ())
-        keep: set[int] = set()
-        todo: list[str] = []
-        for at, found in self.unsafe.items():
-            for outer in around[at]:
-                todo += self._enter(outer, keep)
-            for _, one in found:
-                for e in (*one.load.index, *one.path, Extent(one.load.array, 0)):
-                    todo += mentioned(e)
-        done: set[str] = set()
-        while todo:
-            name = todo.pop()
-            if name in done:
-                continue
-            done.add(name)
-            for s in by_name.get(name, ()):
-                for control in (*around[s.id], s):
-                    todo += self._enter(control, keep)
-        return keep
-
-    def _enter(self, stmt: Stmt, keep: set[int]) -> list[str]:
-        if stmt.id in keep:
-            return []
-        keep.add(stmt.id)
-        found = [n for e in exprs(stmt) for n in mentioned(e)]
-        if isinstance(stmt, Alloc) and stmt.source is not None:
-            found.append(stmt.source)
+            return frozenset()
+        found: frozenset[int] = self._tests["doubt"](**values)
         return found
 
-    def _copy(self, block: Block, keep: set[int]) -> list[Stmt]:
-        out: list[Stmt] = []
-        for stmt in block:
-            for k, one in self.unsafe.get(stmt.id, ()):
-                out.append(self._test(k, one))
-            if stmt.id in keep:
-                inner = tuple(tuple(self._copy(b, keep)) for b in blocks(stmt))
-                kept = self._safe_stmt(with_blocks(stmt, tuple(() for _ in inner)))
-                out.append(with_blocks(kept, inner))
-        return out
+    def inspected_variant(
+        self, variant: Variant, doubts: frozenset[int], result: Sequence[Any]
+    ) -> Variant:
+        """The program for a call, from what its inspector returned.
 
-    def _test(self, k: int, one: Subscript) -> Stmt:
-        index = self._safe(one.load.index[one.axis], one.at)
-        size = Extent(one.load.array, one.axis)
-        lowest: Expr = ZERO if one.affine else Call("neg", (size,))
-        outside = Call("or", (Call("<", (index, lowest)), Call(">=", (index, size))))
-        first = Call("==", (Var(self.bad), ZERO))
-        stmt: Stmt = If(
-            Call("and", (first, outside)), (Assign(Var(self.bad), Const(k + 1)),)
-        )
-        for test in reversed(one.path):
-            stmt = If(self._safe(test, one.at), (stmt,))
-        return stmt
-
-    def _safe_stmt(self, stmt: Stmt) -> Stmt:
-        return map_stmt_exprs(stmt, lambda e: self._clamped(e, stmt.id))
-
-    def _safe(self, expr: Expr, at: int) -> Expr:
-        return map_expr(expr, lambda e: self._clamped(e, at))
-
-    def _clamped(self, e: Expr, at: int) -> Expr:
-        """An unsafe read, kept inside its array: what it returns then no longer
-        matters.
-
-        Subscripts under it have been made safe before, so it is found by array and
-        axis.
+        Raises `IndexError` if that found an access outside.
         """
-        if not isinstance(e, Load):
-            return e
-        axes = {
-            one.axis
-            for _, one in self.unsafe.get(at, ())
-            if one.load.array == e.array and len(one.load.index) == len(e.index)
-        }
-        if not axes:
-            return e
-        index = list(e.index)
-        for axis in sorted(axes):
-            size = Extent(e.array, axis)
-            k = index[axis]
-            wrapped = Call("where", (Call("<", (k, ZERO)), Call("+", (k, size)), k))
-            top = Call("-", (size, Const(1)))
-            index[axis] = Call("max", (Call("min", (wrapped, top)), ZERO))
-        return replace(e, index=tuple(index))
+        found, *below = map(int, result)
+        if found > 0:
+            raise IndexError(self.inspected[found - 1].message())
+        signed = [one.site for one in self.inspected if one.signed]
+        more = [site for site, seen in zip(signed, below, strict=True) if seen]
+        return Variant(
+            tuple(sorted({*variant.negative, *more})),
+            tuple(sorted(doubts & self._rounded)),
+        )
+
+    @cached_property
+    def _magnitudes(self) -> Magnitudes:
+        return Magnitudes(self.program, self.types, self.single)
+
+    @cached_property
+    def _tests(self) -> dict[str, Any]:
+        """Python functions of the parameters, for what the sizes decide."""
+        params = ", ".join(p.name for p in self.program.params)
+        lines = [f"def outside({params}):"]
+        for k, (test, _) in enumerate(self.hoisted):
+            lines += _when(test, f"return {k}")
+        lines += ["    return -1", "", f"def negative({params}):", "    found = set()"]
+        for test, one in self.negative:
+            lines += _when(test, f"found.add({one.site})")
+        lines += ["    return tuple(sorted(found))", "", f"def doubt({params}):"]
+        lines += ["    found = set()"]
+        doubts: dict[Expr, list[int]] = {}
+        for one in self.inspected:
+            doubts.setdefault(one.doubt, []).append(one.site)
+        for test, sites in doubts.items():
+            lines += _when(test, f"found.update({sites})")
+        lines += ["    return frozenset(found)"]
+        namespace: dict[str, Any] = {}
+        exec("\n".join(lines), namespace)
+        return namespace
 
 
 def _assigned_once(block: Block) -> tuple[str, ...]:
@@ -439,7 +561,7 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
                 count[name] = count.get(name, 0) + 1
             case Add(Var(name), _):
                 count[name] = count.get(name, 0) + 2
-            case For(index):
+            case For(index) | While(index=index):
                 count[index] = count.get(index, 0) + 2
     return tuple(name for name, k in count.items() if k == 1)
 
@@ -476,6 +598,8 @@ def _remade(block: Block) -> Iterator[str]:
     for s in walk(block):
         match s:
             case Assign(Var(name), _) | Add(Var(name), _) | Alloc(name) | For(name):
+                yield name
+            case While(index=name) if name:
                 yield name
 
 

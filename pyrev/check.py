@@ -12,9 +12,11 @@ from pyrev.ir import (
     Alloc,
     Assign,
     Block,
+    Check,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Program,
@@ -22,6 +24,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Var,
+    While,
     blocks,
     exprs,
     walk,
@@ -52,6 +55,8 @@ def _block(block: Block, known: set[str], ranks: dict[str, int]) -> str | None:
     """The first problem of a block; names that it defines are added to `known`."""
     for stmt in block:
         reads = list(exprs(stmt))
+        if isinstance(stmt, While) and stmt.index:
+            known.add(stmt.index)
         match stmt:
             case Assign(Var(), value):
                 reads = [value]
@@ -69,7 +74,7 @@ def _block(block: Block, known: set[str], ranks: dict[str, int]) -> str | None:
                 known.add(array)
             case For(index):
                 known.add(index)
-            case If() | Add() | Assign() | Return():
+            case Grow() | While() | If() | Add() | Assign() | Check() | Return():
                 pass
         for inner in blocks(stmt):
             if (problem := _block(inner, known, ranks)) is not None:

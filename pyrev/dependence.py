@@ -20,17 +20,22 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     For,
+    Grow,
     If,
     Load,
+    Loop,
     Restart,
     Return,
     Saved,
     Stmt,
     Var,
+    While,
     all_names,
+    blocks,
     exprs,
     names,
     walk,
@@ -76,7 +81,7 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
         match stmt:
             case Assign(Var(name), value):
                 live = (live - {name}) | set(_uses(value))
-            case Assign() | Add() | Return():
+            case Assign() | Add() | Check() | Return():
                 live |= {n for e in exprs(stmt) for n in _uses(e)}
             case Alloc(array, _, _, _, source):
                 live -= {array}
@@ -87,9 +92,16 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
                 # What the next iteration reads is what this one reads: once is enough.
                 live |= live_before(body, live) - {index}
                 live |= {n for e in (lo, hi, step) for n in _uses(e)}
+            case While():
+                used = {n for e in exprs(stmt) for n in _uses(e)}
+                live |= used
+                live |= live_before(stmt.body, live) - {stmt.index}
+                live |= used
             case If(test, then, orelse):
                 live = live_before(then, live) | live_before(orelse, live)
                 live |= set(_uses(test))
+            case Grow(array):
+                live |= {array}
             case Restart():
                 pass
             case _:
@@ -108,8 +120,10 @@ def with_live(
     return tuple(reversed(result))
 
 
-def private_names(loop: For, live_after: frozenset[str]) -> frozenset[str]:
+def private_names(loop: Loop, live_after: frozenset[str]) -> frozenset[str]:
     """What every iteration of `loop` sets before use and nobody reads later."""
+    if isinstance(loop, While):
+        live_after |= set(_uses(loop.test))
     candidates = {
         s.array if isinstance(s, Alloc) else s.target_name
         for s in walk(loop.body)
@@ -128,6 +142,7 @@ class At:
     number: int
     loop: For
     private: frozenset[str]  # private to an iteration of this loop, of none inside it
+    early: bool = False  # it may end early, as its body decides
 
 
 @dataclass(frozen=True)
@@ -158,7 +173,7 @@ class Access:
 class Leaf:
     """A statement without blocks, and what surrounds it."""
 
-    stmt: Assign | Add | Alloc | Return
+    stmt: Assign | Add | Alloc | Grow | Check | Return
     number: int
     loops: tuple[At, ...]
     tests: tuple[Guard, ...]
@@ -180,8 +195,15 @@ def _reads(e: Expr, number: int, depth: int) -> Iterator[Access]:
                 raise ValueError("Saved is gone before scheduling")
 
 
-def _accesses(stmt: Assign | Add | Alloc | Return, n: int, d: int) -> Iterator[Access]:
+def _accesses(
+    stmt: Assign | Add | Alloc | Grow | Check | Return, n: int, d: int
+) -> Iterator[Access]:
     match stmt:
+        case Grow(array):
+            yield Access("read", array, None, n, d)
+            yield Access("write", array, None, n, d)
+        case Check(test):
+            yield from _reads(test, n, d)
         case Assign(target, value) | Add(target, value):
             yield from _reads(value, n, d)
             kind: Kind = "add" if isinstance(stmt, Add) else "write"
@@ -238,7 +260,7 @@ class _Lister:
         for stmt, live in with_live(block, live_after):
             depth = len(loops)
             match stmt:
-                case Assign() | Add() | Alloc() | Return():
+                case Assign() | Add() | Alloc() | Grow() | Check() | Return():
                     n = self.next()
                     own = tuple(_accesses(stmt, n, depth))
                     yield Leaf(stmt, n, loops, tests, (*outer, *own))
@@ -251,6 +273,14 @@ class _Lister:
                     back = live | live_before(body, live)
                     inside = (*loops, at)
                     yield from self.run(body, back, inside, tests, (*outer, *bounds))
+                case While(test, body):
+                    n = self.next()
+                    before = [a for e in exprs(stmt)[:-1] for a in _reads(e, n, depth)]
+                    before += _reads(test, n, depth + 1)
+                    at = At(n, _as_range(stmt, n), private_names(stmt, live), True)
+                    back = live | live_before((stmt,), live)
+                    inside = (*loops, at)
+                    yield from self.run(body, back, inside, tests, (*outer, *before))
                 case If(test, then, orelse):
                     n = self.next()
                     made = tuple(_reads(test, n, depth))
@@ -265,14 +295,25 @@ class _Lister:
                     assert_never(stmt)
 
 
+#: A bound that no analysis knows.
+OPAQUE = Call("int", (Const(0.5),))
+
+
+def _as_range(loop: While, number: int) -> For:
+    """A loop that may end early, as one over a range whose end is not known."""
+    index = loop.index or f"?{number}"
+    return For(index, loop.lo, OPAQUE, loop.step, loop.body, loc=loop.loc, id=loop.id)
+
+
 # ------------------------------------------------------------------ formulas
 
 
 def remade(block: Block) -> frozenset[str]:
     """The arrays of `block` that may have several shapes: made twice, or in a loop."""
     made = [s.array for s in walk(block) if isinstance(s, Alloc)]
+    made += 2 * [s.array for s in walk(block) if isinstance(s, Grow)]
     for loop in walk(block):
-        if isinstance(loop, For):
+        if isinstance(loop, (For, While)):
             made += [s.array for s in walk(loop.body) if isinstance(s, Alloc)]
     return frozenset(a for a in made if made.count(a) > 1)
 
@@ -331,6 +372,10 @@ def divided(form: Polynomial, w: Expr, factor: int) -> Polynomial:
     return found
 
 
+#: What an access touches: per subscript its cases, None where opaque; None for all.
+Elements = tuple[tuple[Case, ...] | None, ...] | None
+
+
 class Region:
     """The leaves of a block, and questions about pairs of their instances.
 
@@ -346,12 +391,16 @@ class Region:
         integers: frozenset[str] = frozenset(),
     ) -> None:
         self.block = block
-        self.outer = outer
+        self.outer, self.given = outer, integers
         self.leaves = leaves(block, live_after)
         changing = written(block)
         known = integers | integer_names(block) | integer_names(outer)
         self.space = Space(known, changing, remade(block))
         self._widths: dict[str, tuple[Linear, ...]] = {}
+        self._domains: dict[tuple[int, str, int], str] = {}
+        self._elements: dict[tuple[int, str, Access], Elements] = {}
+        self._touching: dict[str, tuple[Leaf, ...]] | None = None
+        self._changed: dict[int, dict[str, tuple[Access, ...]]] = {}
         self.space.assumed = tuple(self._outer_bounds())
 
     def _outer_bounds(self) -> Iterator[str]:
@@ -369,7 +418,7 @@ class Region:
                     yield text
 
     def in_range(
-        self, loop: For, name: str, env: Mapping[str, str], within: str
+        self, loop: Loop, name: str, env: Mapping[str, str], within: str
     ) -> str:
         """The formula for `name` to be in the range of `loop`, but for opaque parts."""
         step = integer(loop.step)
@@ -404,6 +453,12 @@ class Region:
     def domain(self, leaf: Leaf, prefix: str, depth: int | None = None) -> str:
         """Where `leaf` may run, its first `depth` loops and the tests made in them."""
         depth = leaf.depth if depth is None else depth
+        key = (leaf.number, prefix, depth)
+        if key not in self._domains:
+            self._domains[key] = self._domain(leaf, prefix, depth)
+        return self._domains[key]
+
+    def _domain(self, leaf: Leaf, prefix: str, depth: int) -> str:
         env: dict[str, str] = {}
         text = TRUE_TEXT
         tests = [t for t in leaf.tests if t.depth <= depth]
@@ -447,9 +502,7 @@ class Region:
             env = {**env, at.loop.index: f"i{k}"}
         return True
 
-    def subscripts(
-        self, leaf: Leaf, access: Access, prefix: str
-    ) -> tuple[tuple[Case, ...] | None, ...] | None:
+    def subscripts(self, leaf: Leaf, access: Access, prefix: str) -> Elements:
         """Per subscript its cases, None where opaque; None for the whole array."""
         if access.index is None:
             return None
@@ -460,10 +513,14 @@ class Region:
         within = self.domain(leaf, prefix, access.depth)
         return shared + tuple(self.space.cases(k, env, within) for k in access.index)
 
-    def elements(
-        self, leaf: Leaf, access: Access, prefix: str
-    ) -> tuple[tuple[Case, ...] | None, ...] | None:
+    def elements(self, leaf: Leaf, access: Access, prefix: str) -> Elements:
         """`subscripts`, but ``a[y * w + x]`` in rows of `w` if all accesses are so."""
+        key = (leaf.number, prefix, access)
+        if key not in self._elements:
+            self._elements[key] = self._in_rows(leaf, access, prefix)
+        return self._elements[key]
+
+    def _in_rows(self, leaf: Leaf, access: Access, prefix: str) -> Elements:
         found = self.subscripts(leaf, access, prefix)
         widths = self.widths(access.name)
         if found is None or not widths or access.index is None:
@@ -557,7 +614,10 @@ class Region:
         return 0
 
     def same_element(self, s: Leaf, a: Access, t: Leaf, b: Access) -> str | None:
-        """The formula for `a` of `s` (``a<k>``) and `b` of `t` (``b<k>``) to meet."""
+        """The formula for `a` of `s` (``a<k>``) and `b` of `t` (``b<k>``) to meet.
+
+        None if they never do, whatever the instances.
+        """
         if a.name != b.name:
             return None
         one, two = self.elements(s, a, "a"), self.elements(t, b, "b")
@@ -570,6 +630,8 @@ class Region:
             return conj(parts)
         for x, y in zip(one[ps:], two[pt:], strict=True):
             if x is not None and y is not None:
+                if _two_numbers(x, y):
+                    return None
                 parts.append(
                     disj(
                         conj((c.when, d.when, f"{c.term} = {d.term}"))
@@ -622,27 +684,61 @@ class Region:
     def dependences(self, s: Leaf, t: Leaf) -> Iterator[tuple[Access, Access]]:
         """The pairs of accesses that order `s` before `t`."""
         for a, b in self.conflicts(s, t):
-            same = self.same_element(s, a, t, b)
-            if same is None:
-                continue
-            if any(
-                self.possible(s, t, conj((way, same)))
-                for way in self.before(s, a, t, b)
+            ways = self.before(s, a, t, b)
+            same = self.same_element(s, a, t, b) if ways else None
+            if same is not None and any(
+                self.possible(s, t, conj((way, same))) for way in ways
             ):
                 yield a, b
 
     def conflicts(self, s: Leaf, t: Leaf) -> Iterator[tuple[Access, Access]]:
         """The pairs of accesses to one name that do not commute."""
-        written_here = self.space.changing
+        there = self.changed(t)
         for a in s.accesses:
-            if a.name not in written_here:
-                continue
-            for b in t.accesses:
-                if b.name == a.name and (a.kind, b.kind) not in _FREE:
+            for b in there.get(a.name, ()):
+                if (a.kind, b.kind) not in _FREE:
                     yield a, b
+
+    def changed(self, leaf: Leaf) -> dict[str, tuple[Access, ...]]:
+        """The accesses of `leaf` to each name that the block writes."""
+        if leaf.number not in self._changed:
+            found: dict[str, list[Access]] = {}
+            for a in leaf.accesses:
+                if a.name in self.space.changing:
+                    found.setdefault(a.name, []).append(a)
+            self._changed[leaf.number] = {n: tuple(a) for n, a in found.items()}
+        return self._changed[leaf.number]
+
+    def touching(self) -> dict[str, tuple[Leaf, ...]]:
+        """The leaves that touch each name that the block writes."""
+        if self._touching is None:
+            found: dict[str, list[Leaf]] = {}
+            for leaf in self.leaves:
+                for name in self.changed(leaf):
+                    found.setdefault(name, []).append(leaf)
+            self._touching = {n: tuple(leaves) for n, leaves in found.items()}
+        return self._touching
+
+    def partners(self, leaf: Leaf) -> tuple[Leaf, ...]:
+        """The leaves that touch a name that `leaf` touches and the block writes.
+
+        Only they can depend on `leaf`, or it on them; in textual order.
+        """
+        found = {
+            t.number: t for name in self.changed(leaf) for t in self.touching()[name]
+        }
+        return tuple(found[n] for n in sorted(found))
 
 
 _FREE = (("read", "read"), ("add", "add"))
+
+
+def _two_numbers(x: tuple[Case, ...], y: tuple[Case, ...]) -> bool:
+    """Are the subscripts two different literals?"""
+    if len(x) != 1 or len(y) != 1 or x[0].when != TRUE_TEXT or y[0].when != TRUE_TEXT:
+        return False
+    one, two = x[0].term, y[0].term
+    return one.isdecimal() and two.isdecimal() and one != two
 
 
 # ------------------------------------------------------------------ overwritten values
@@ -666,48 +762,61 @@ def overwritten_after(body: Block, stmt_id: int, load: Load | Var) -> bool:
     >>> overwritten_after(body, 7, before), overwritten_after(body, 7, own)
     (False, True)
     """
-    region = Region(body, all_names(body))
-    name = load.name if isinstance(load, Var) else load.array
-    index = () if isinstance(load, Var) else load.index
-    readers = [leaf for leaf in region.leaves if leaf.stmt.id == stmt_id]
-    guarded = _blocks_with_id(body, stmt_id)
-    if not readers or guarded:
-        return True
-    for s in readers:
-        read = Access("read", name, index, s.number, s.depth)
-        for t in region.leaves:
-            for b in t.accesses:
-                if b.name != name or b.kind == "read":
-                    continue
-                same = region.same_element(s, read, t, b)
-                if same is None:
-                    continue
-                ways = region.before(s, read, t, b, or_same=True)
-                if any(region.possible(s, t, conj((w, same))) for w in ways):
-                    return True
-    return name in _loop_indices(body)
+    return _examined(body).overwritten_after(stmt_id, load)
 
 
-def _blocks_with_id(block: Block, stmt_id: int) -> bool:
-    """Is `stmt_id` a loop or a test, whose reads we do not follow here?"""
-    for s in block:
-        match s:
-            case For():
-                if s.id == stmt_id or _blocks_with_id(s.body, stmt_id):
-                    return True
-            case If():
-                if s.id == stmt_id:
-                    return True
-                if any(_blocks_with_id(b, stmt_id) for b in (s.then, s.orelse)):
-                    return True
-    return False
+class _Body:
+    """A body about which `overwritten_after` is asked, for each of its statements."""
+
+    def __init__(self, body: Block) -> None:
+        self.region = Region(body, all_names(body))
+        self.indices = _loop_indices(body)
+        self.control = frozenset(s.id for s in walk(body) if blocks(s))
+        self.leaves: dict[int, list[Leaf]] = {}
+        for leaf in self.region.leaves:
+            self.leaves.setdefault(leaf.stmt.id, []).append(leaf)
+
+    def overwritten_after(self, stmt_id: int, load: Load | Var) -> bool:
+        region = self.region
+        name = load.name if isinstance(load, Var) else load.array
+        index = () if isinstance(load, Var) else load.index
+        readers = self.leaves.get(stmt_id, ())
+        if not readers or stmt_id in self.control:
+            return True
+        for s in readers:
+            read = Access("read", name, index, s.number, s.depth)
+            for t in region.touching().get(name, ()):
+                for b in region.changed(t)[name]:
+                    if b.kind == "read":
+                        continue
+                    ways = region.before(s, read, t, b, or_same=True)
+                    same = region.same_element(s, read, t, b) if ways else None
+                    if same is not None and any(
+                        region.possible(s, t, conj((w, same))) for w in ways
+                    ):
+                        return True
+        return name in self.indices
+
+
+#: The bodies asked about last: storage asks about few, and about each many times.
+_recent: tuple[tuple[Block, _Body], ...] = ()
+
+
+def _examined(body: Block) -> _Body:
+    global _recent
+    for known, found in _recent:
+        if known is body:
+            return found
+    made = _Body(body)
+    _recent = ((body, made), *_recent[:3])
+    return made
 
 
 def _loop_indices(block: Iterable[Stmt]) -> frozenset[str]:
     found: set[str] = set()
     for s in block:
         match s:
-            case For():
+            case For() | While():
                 found |= {s.index} | _loop_indices(s.body)
             case If():
                 found |= _loop_indices(s.then) | _loop_indices(s.orelse)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pyrev.arguments import bind, wrt_names
-from pyrev.bounds import Bounds
 from pyrev.diagnostics import ArgumentError
 from pyrev.explain import Report, report
 from pyrev.ir import For, walk
@@ -59,7 +58,7 @@ class _Source:
 
     def _guard(self, unit: Unit) -> str:
         """The text that makes a saved Numba module test the sizes of its arguments."""
-        bounds = Bounds(self._units.program)
+        bounds = self._units.bounds(self._units.default_kinds())
         if bounds.inspected:
             raise ArgumentError(
                 f"{bounds.inspected[0].message()} only if data says so; such subscripts"
@@ -105,22 +104,30 @@ class Derivative(_Source):
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        found = self._units.kinds(values)
-        return self._units.adjoint(target, found, self._names(found), values)
+        units = self._units.fitting(values)
+        found = units.kinds(values)
+        variant = units.check_bounds(target, found, values)
+        return units.adjoint(target, found, self._names(found), values, variant)
 
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
         units = self._units
-        default = self._default("python")
+        given = dict(zip(units.visible, args, strict=False))
+        given |= {k: v for k, v in kw.items() if k in units.visible}
+        if len(given) == len(units.visible):
+            given |= {c.name: c.read() for c in units.parsed.captured}
+            units = units.fitting(given)
+        kinds = units.default_kinds()
+        default = units.adjoint("python", kinds, self._names(kinds))
         signature = adjoint_signature(default, units.program.captured)
         values = bind(default.program.name, signature, args, kw)
         values |= {c.name: c.read() for c in units.parsed.captured}
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
-        units.check_bounds(self._target, found, primal)
+        variant = units.check_bounds(self._target, found, primal)
         # Only CPython tests the subscripts of a cotangent whose shape is not known
         # here.
         target = "python" if self._made_here(default) else self._target
-        unit = units.adjoint(target, found, self._names(found), primal)
+        unit = units.adjoint(target, found, self._names(found), primal, variant)
         for param, of in unit.cotangents:
             if isinstance(of, str):
                 values[param] = _cotangent(param, values[param], of, values[of])
@@ -163,17 +170,21 @@ class Primal(_Source):
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        return self._units.primal(target, self._units.kinds(values), values)
+        units = self._units.fitting(values)
+        found = units.kinds(values)
+        variant = units.check_bounds(target, found, values)
+        return units.primal(target, found, values, variant)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         parsed = self._units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        found = self._units.kinds(values)
-        self._units.check_bounds(self._target, found, values)
-        unit = self._units.primal(self._target, found, values)
+        units = self._units.fitting(values)
+        found = units.kinds(values)
+        variant = units.check_bounds(self._target, found, values)
+        unit = units.primal(self._target, found, values, variant)
         raw = unit.call([values[p] for p in unit.params])
-        return self._units.restore(raw, found, values)
+        return units.restore(raw, found, values)
 
 
 class TangentSource(_Source):

@@ -3,7 +3,8 @@
     expr  ::= Const(value) | Var(name) | Load(array, index...) | Extent(array, axis)
             | Call(op, arg...) | Saved(at, expr)
     stmt  ::= Assign(target, value) | Add(target, value) | Alloc(array, shape, ...)
-            | For(index, lo, hi, step, body) | If(test, then, orelse)
+            | For(index, lo, hi, step, body) | While(test, body, index, ...)
+            | If(test, then, orelse) | Check(test, error, message) | Grow(array)
             | Restart(loop) | Return(values)
 
 A `Program` is a function: parameters and a tuple of statements. Nodes are values: two
@@ -170,6 +171,20 @@ class Alloc:
 
 
 @dataclass(frozen=True, slots=True)
+class Grow:
+    """``a = np.concatenate((a, np.empty_like(a)))``: room for as much again.
+
+    Only tapes over loops whose length is not known beforehand grow; what they hold
+    keeps its place.
+    """
+
+    array: str
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """``for index in range(lo, hi, step)``, or ``reversed(range(...))``.
 
@@ -185,6 +200,29 @@ class For:
     body: tuple[Stmt, ...]
     reverse: bool = False
     parallel: str = ""
+    #: How many states a checkpointed loop keeps: 0 for as many as it needs.
+    slots: int | None = None
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """``while test: body``; with an `index`, a loop over a range that may end early.
+
+    Then before each iteration first the range and then `test` decide: ``for index in
+    range(lo, hi, step): if not test: break; body``. The statements in it count in the
+    scalar `count` how often it ran; the assignment that follows it reads the total.
+    """
+
+    test: Expr
+    body: tuple[Stmt, ...]
+    index: str = ""
+    lo: Expr = Const(0)
+    hi: Expr = Const(0)
+    step: Expr = Const(1)
+    count: str = ""
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
@@ -203,10 +241,25 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """``if not test: raise error(message)``: what the user asserts, and what is unsure.
+
+    It computes nothing, so the adjoint has none; the primal stops where it fails.
+    """
+
+    test: Expr
+    error: str
+    message: str
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     """Here, in the reverse sweep, primal statements of loop `loop` may run again.
 
-    `loop` is the id of a primal `For`; -1 stands for the whole function.
+    `loop` is the id of a primal loop; -1 stands for the whole function.
     """
 
     loop: int
@@ -228,7 +281,8 @@ class Return:
     note: str = _note()
 
 
-Stmt = Assign | Add | Alloc | For | If | Restart | Return
+Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Restart | Return
+Loop = For | While
 Block = tuple[Stmt, ...]
 
 # ------------------------------------------------------------------ programs
@@ -252,12 +306,16 @@ class Param:
 class Program:
     """A function of the loop language; `captured` are the parameters that hold
     globals.
+
+    `alike` pairs arrays with dtypes (as in `Alloc`) that they must have: those whose
+    elements take the place of an array with another name.
     """
 
     name: str
     params: tuple[Param, ...]
     body: Block
     captured: tuple[str, ...] = ()
+    alike: tuple[tuple[str, str, Loc], ...] = ()
     loc: Loc = _loc()
 
 
@@ -269,17 +327,16 @@ TRUE, FALSE = Const(True), Const(False)
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct subexpressions of `expr`."""
-    match expr:
-        case Const() | Var() | Extent():
-            return ()
-        case Load(_, index):
-            return index
-        case Call(_, args):
-            return args
-        case Saved(_, inner):
-            return (inner,)
-        case _:
-            assert_never(expr)
+    # Asked more often than anything else: a chain of tests is faster than patterns.
+    if isinstance(expr, (Var, Const, Extent)):
+        return ()
+    if isinstance(expr, Call):
+        return expr.args
+    if isinstance(expr, Load):
+        return expr.index
+    if isinstance(expr, Saved):
+        return (expr.expr,)
+    assert_never(expr)
 
 
 def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:
@@ -309,9 +366,11 @@ def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
 
 def walk_expr(expr: Expr) -> Iterator[Expr]:
     """`expr` and all expressions inside it, parents first."""
-    yield expr
-    for e in children(expr):
-        yield from walk_expr(e)
+    todo = [expr]
+    while todo:
+        e = todo.pop()
+        yield e
+        todo += children(e)[::-1]
 
 
 def exprs(stmt: Stmt) -> tuple[Expr, ...]:
@@ -323,9 +382,12 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
             return shape if fill is None else (*shape, fill)
         case For(_, lo, hi, step):
             return (lo, hi, step)
-        case If(test):
+        case While(test):
+            bounds = (stmt.lo, stmt.hi, stmt.step) if stmt.index else ()
+            return (*bounds, test)
+        case If(test) | Check(test):
             return (test,)
-        case Restart():
+        case Grow() | Restart():
             return ()
         case Return(values):
             return values
@@ -336,11 +398,11 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks directly inside `stmt`."""
     match stmt:
-        case For():
+        case For() | While():
             return (stmt.body,)
         case If():
             return (stmt.then, stmt.orelse)
-        case Assign() | Add() | Alloc() | Restart() | Return():
+        case Assign() | Add() | Alloc() | Grow() | Check() | Restart() | Return():
             return ()
         case _:
             assert_never(stmt)
@@ -349,11 +411,11 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
 def with_blocks(stmt: Stmt, new: tuple[Block, ...]) -> Stmt:
     """`stmt` with the blocks directly inside it replaced."""
     match stmt:
-        case For():
+        case For() | While():
             return replace(stmt, body=new[0])
         case If():
             return replace(stmt, then=new[0], orelse=new[1])
-        case Assign() | Add() | Alloc() | Restart() | Return():
+        case Assign() | Add() | Alloc() | Grow() | Check() | Restart() | Return():
             return stmt
         case _:
             assert_never(stmt)
@@ -361,9 +423,14 @@ def with_blocks(stmt: Stmt, new: tuple[Block, ...]) -> Stmt:
 
 def map_stmt_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """Apply `map_expr(., f)` to every expression in `stmt`, nested blocks included."""
+    return map_whole(stmt, lambda e: map_expr(e, f))
 
-    def g(e: Expr) -> Expr:
-        return map_expr(e, f)
+
+def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
+    """Apply `g` to the expressions that `exprs` gives, nested blocks included."""
+
+    def block(stmts: Block) -> Block:
+        return tuple(map_whole(s, g) for s in stmts)
 
     def target(t: Var | Load) -> Var | Load:
         new = g(t)
@@ -382,16 +449,27 @@ def map_stmt_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
                 lo=g(stmt.lo),
                 hi=g(stmt.hi),
                 step=g(stmt.step),
-                body=map_block(stmt.body, f),
+                body=block(stmt.body),
             )
+        case While():
+            return replace(
+                stmt,
+                test=g(stmt.test),
+                lo=g(stmt.lo),
+                hi=g(stmt.hi),
+                step=g(stmt.step),
+                body=block(stmt.body),
+            )
+        case Check():
+            return replace(stmt, test=g(stmt.test))
         case If():
             return replace(
                 stmt,
                 test=g(stmt.test),
-                then=map_block(stmt.then, f),
-                orelse=map_block(stmt.orelse, f),
+                then=block(stmt.then),
+                orelse=block(stmt.orelse),
             )
-        case Restart():
+        case Grow() | Restart():
             return stmt
         case Return():
             return replace(stmt, values=tuple(map(g, stmt.values)))
@@ -406,10 +484,12 @@ def map_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
 
 def walk(block: Block) -> Iterator[Stmt]:
     """Every statement of a block, in textual order, parents first."""
-    for stmt in block:
+    todo = list(block[::-1])
+    while todo:
+        stmt = todo.pop()
         yield stmt
-        for inner in blocks(stmt):
-            yield from walk(inner)
+        for inner in blocks(stmt)[::-1]:
+            todo += inner[::-1]
 
 
 def substitute(expr: Expr, env: Mapping[str, Expr]) -> Expr:
@@ -453,9 +533,13 @@ def written(block: Block) -> frozenset[str]:
         match s:
             case Assign(Var(name), _) | Add(Var(name), _):
                 found.add(name)
-            case Assign(Load(array, _), _) | Add(Load(array, _), _) | Alloc(array):
+            case Assign(Load(array, _), _) | Add(Load(array, _), _):
+                found.add(array)
+            case Alloc(array) | Grow(array):
                 found.add(array)
             case For(index):
+                found.add(index)
+            case While(index=index) if index:
                 found.add(index)
     return frozenset(found)
 

@@ -45,19 +45,43 @@ class Scheduled:
     decisions: tuple[Decision, ...]
 
 
-def derive(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Derived:
-    """The unscheduled adjoint of `program` with respect to `wrt`."""
+def derive(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    memory: int | None = None,
+) -> Derived:
+    """The unscheduled adjoint of `program` with respect to `wrt`.
+
+    `memory` bounds the bytes of the arrays that it makes.
+    """
+    made = derive_untidied(program, wrt, avoid, memory)
+    ready = tidy(made.program)
+    check(ready)
+    dump("tidy", ready)
+    return replace(made, program=ready)
+
+
+def derive_untidied(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    memory: int | None = None,
+) -> Derived:
+    """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
     adjoint = reverse(program, wrt, avoid)
     dump("reverse", adjoint.program)
     types = infer(program, {p.name: p.dtype for p in program.params})
     ready, stored = store(
-        program, adjoint, overwritten_after, lambda name: concrete(types[name]), avoid
+        program,
+        adjoint,
+        overwritten_after,
+        lambda name: concrete(types[name]),
+        avoid,
+        memory,
     )
     dump("store", ready)
-    ready = tidy(ready)
-    check(ready)
-    dump("tidy", ready)
     return Derived(adjoint, ready, stored)
 
 

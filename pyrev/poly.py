@@ -31,6 +31,7 @@ from pyrev.ir import (
     Load,
     Stmt,
     Var,
+    While,
     exprs,
     map_expr,
 )
@@ -153,6 +154,14 @@ def integer_names(block: Block) -> frozenset[str]:
                     for e in (lo, hi, step):
                         integral(e)
                         map_expr(e, visit)
+                    scan(s.body)
+                case While(test):
+                    if s.index:
+                        indices.add(s.index)
+                        for e in (s.lo, s.hi, s.step):
+                            integral(e)
+                            map_expr(e, visit)
+                    map_expr(test, visit)
                     scan(s.body)
                 case If(test):
                     map_expr(test, visit)

@@ -7,7 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pyrev.ir import Alloc, Call, Expr, Extent, For, If, Load, Stmt, Var, map_stmt_exprs
+from pyrev.ir import (
+    Alloc,
+    Call,
+    Expr,
+    Extent,
+    For,
+    Grow,
+    If,
+    Load,
+    Stmt,
+    Var,
+    While,
+    map_stmt_exprs,
+)
+from pyrev.types import promoted
 
 
 def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
@@ -30,11 +44,13 @@ def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
             case Alloc():
                 kind = s.dtype
                 if kind.startswith("like:"):
-                    kind = f"like:{new.get(kind[5:], kind[5:])}"
+                    kind = "like:" + ",".join(new.get(t, t) for t in promoted(kind))
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)
                 return replace(s, array=array, dtype=kind, source=source)
-            case For():
+            case Grow(array):
+                return replace(s, array=new.get(array, array))
+            case For() | While():
                 body = tuple(map(target, s.body))
                 return replace(s, index=new.get(s.index, s.index), body=body)
             case If():

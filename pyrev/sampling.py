@@ -23,7 +23,7 @@ def sample_arguments(f: Differentiable, seed: int = 0, size: int = 6) -> dict[st
     units = f._units
     visible = [p for p in units.program.params if p.name in units.visible]
     captured = {c.name: c.read() for c in f._parsed.captured}
-    check = Bounds(units.program).hoisted_check()
+    bounds = Bounds(units.program)
     for attempt in range(TRIES):
         # Later tries allow larger inputs: a window needs room around its output.
         top = size if attempt < TRIES // 2 else 2 * size
@@ -44,8 +44,8 @@ def sample_arguments(f: Differentiable, seed: int = 0, size: int = 6) -> dict[st
                     else int(rng.integers(1, size + 1))
                 )
         try:
-            check(values)
-        except (IndexError, ArgumentError):
+            bounds.check(values)
+        except IndexError:
             continue
         return {p.name: values[p.name] for p in visible}
     raise ArgumentError(

@@ -18,22 +18,27 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
+    Loop,
     Program,
     Restart,
     Return,
     Saved,
     Stmt,
     Var,
+    While,
     exprs,
     walk,
     walk_expr,
 )
+from pyrev.types import promoted
 from pyrev.writer import tag, write
 
 BINARY: dict[str, type[ast.operator]] = {
@@ -234,7 +239,16 @@ def store(tree: ast.expr) -> ast.expr:
     return tree
 
 
-def range_tree(loop: For) -> ast.expr:
+def negation(test: Expr) -> Expr:
+    """``not test``, without a double negation."""
+    match test:
+        case Call("not", (inner,)):
+            return inner
+        case _:
+            return Call("not", (test,))
+
+
+def range_tree(loop: Loop) -> ast.expr:
     """``range(...)`` or ``reversed(range(...))``, without the arguments it implies."""
     args = [expr_tree(loop.lo), expr_tree(loop.hi), expr_tree(loop.step)]
     if loop.step == Const(1):
@@ -242,16 +256,27 @@ def range_tree(loop: For) -> ast.expr:
         if loop.lo == Const(0):
             args.pop(0)
     bounds = call("range", *args)
-    return call("reversed", bounds) if loop.reverse else bounds
+    if isinstance(loop, For) and loop.reverse:
+        return call("reversed", bounds)
+    return bounds
 
 
 def _dtype_tree(dtype: str, ranks: Ranks) -> ast.expr:
     if not dtype.startswith("like:"):
         return name("np.bool_" if dtype == "bool" else f"np.{dtype}")
-    source = dtype.removeprefix("like:")
-    if source in ranks:
-        return name(f"{source}.dtype")
-    return call("np.result_type", name(source))
+    tokens = promoted(dtype)
+    if len(tokens) == 1 and tokens[0] in ranks:
+        return name(f"{tokens[0]}.dtype")
+    return call("np.result_type", *map(_kind_tree, tokens))
+
+
+def _kind_tree(token: str) -> ast.expr:
+    """One thing that `np.result_type` promotes."""
+    if token in ("1", "1.0"):
+        return ast.Constant(int(token) if token == "1" else float(token))
+    if token == "bool" or token in _NUMPY.split():
+        return name("np.bool_" if token == "bool" else f"np.{token}")
+    return name(token)
 
 
 def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
@@ -316,11 +341,25 @@ def stmt_tree(
             return _assign(store(expr_tree(target)), expr_tree(value))
         case Alloc(array):
             return _assign(store(name(array)), alloc_tree(s, ranks))
+        case Grow(array):
+            room = call("np.empty_like", name(array))
+            both = ast.Tuple([name(array), room], ast.Load())
+            return _assign(store(name(array)), call("np.concatenate", both))
         case For(index):
             inner = body(s.body)
             return ast.For(store(name(index)), range_tree(s), inner, [], None)
+        case While(test):
+            inner = body(s.body)
+            if not s.index:
+                return ast.While(expr_tree(test), inner, [])
+            leave = ast.If(expr_tree(negation(test)), [ast.Break()], [])
+            target = store(name(s.index))
+            return ast.For(target, range_tree(s), [leave, *inner], [], None)
         case If(test, then, orelse):
             return ast.If(expr_tree(test), body(then), body(orelse))
+        case Check(test, error, message):
+            raised = ast.Raise(call(error, ast.Constant(message)), None)
+            return ast.If(expr_tree(negation(test)), [raised], [])
         case Restart(loop):
             return ast.Expr(call("restart", ast.Constant(loop)))
         case Return(values, single):

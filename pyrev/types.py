@@ -19,10 +19,12 @@ from pyrev.ir import (
     Alloc,
     Assign,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Program,
@@ -30,6 +32,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Var,
+    While,
     walk,
 )
 
@@ -85,6 +88,25 @@ def promote(a: str, b: str) -> str:
             return x if kind == WEAK_INT or is_float(x) else "float64"
         case _:
             return WEAK_FLOAT
+
+
+def promoted(dtype: str) -> tuple[str, ...]:
+    """What the dtype of a new array is promoted from: names, dtypes, ``1`` and ``1.0``.
+
+    >>> promoted("like:a,b,1.0"), promoted("float64")
+    (('a', 'b', '1.0'), ('float64',))
+    """
+    return tuple(dtype.removeprefix("like:").split(","))
+
+
+def kind(token: str, env: Mapping[str, str]) -> str | None:
+    """The dtype of one entry of `promoted`; None if it is a name without one yet."""
+    known = env.get(token)
+    if known is not None:
+        return known
+    if token in _CASTS or token == "bool":
+        return token
+    return {"1": WEAK_INT, "1.0": WEAK_FLOAT}.get(token)
 
 
 def _floating(dtype: str) -> str:
@@ -174,6 +196,9 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
             match s:
                 case For(index):
                     _join(env, index, WEAK_INT)
+                case While():
+                    if s.index:
+                        _join(env, s.index, WEAK_INT)
                 case Assign(Var(name), value):
                     _join(env, name, _dtype(value, env))
                 case Add(Var(name), value):
@@ -181,11 +206,13 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                         env, name, _call("+", [env.get(name), _dtype(value, env)], ())
                     )
                 case Alloc(array, _, _, dtype) if array not in fixed:
-                    source = dtype.removeprefix("like:")
-                    kind = env.get(source) if source != dtype else dtype
-                    if kind is not None:
-                        env[array] = concrete(kind)
-                case Assign() | Add() | Alloc() | If() | Restart() | Return():
+                    kinds = [kind(t, env) for t in promoted(dtype)]
+                    known = [k for k in kinds if k is not None]
+                    if len(known) == len(kinds):
+                        env[array] = concrete(reduce(promote, known))
+                case Assign() | Add() | Alloc() | Grow() | If() | Check():
+                    pass
+                case Restart() | Return():
                     pass
                 case _:
                     assert_never(s)

@@ -12,17 +12,20 @@ import inspect
 import linecache
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
+from pyrev.bounds import Bounds, Variant
+from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.emit.load import launches_are_safe, load
 from pyrev.emit.python import emit_python
-from pyrev.ir import Alloc, Load, Program, Var, exprs, walk, walk_expr
+from pyrev.ir import Alloc, Load, Param, Program, Var, exprs, walk, walk_expr
 from pyrev.parse import Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
@@ -36,7 +39,7 @@ from pyrev.pipeline import (
 )
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
-from pyrev.types import expr_dtype, infer
+from pyrev.types import concrete, expr_dtype, infer, is_float
 from pyrev.writer import Text
 
 T = TypeVar("T")
@@ -82,10 +85,16 @@ class Unit:
             return self.function(*values)
 
 
+def _same_kind(kind: Kind, param: Param) -> bool:
+    """Does the program read for `param` hold for an argument of this kind?"""
+    return kind.rank == param.rank and is_float(concrete(kind.dtype)) == param.is_float
+
+
 class Units:
     """All variants of one parsed function."""
 
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: Parsed, memory: int | None = None) -> None:
+        self.memory = memory
         self._lock = threading.RLock()
         self._reset(parsed)
 
@@ -131,6 +140,36 @@ class Units:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
         return kinds(self.program.name, self.expected, values)
 
+    def fitting(self, values: Mapping[str, Any]) -> Units:
+        """The variants for arguments of these ranks.
+
+        The text may leave open how many axes an array has, or whether it holds floats
+        (`w = u * v`, `np.sum(u)`): what it means depends on that, what is written and
+        what is returned included.
+        """
+        free = [replace(e, ranks=frozenset(), least=0) for e in self.expected]
+        found = kinds(self.program.name, free, values)
+        if all(_same_kind(found[p.name], p) for p in self.program.params):
+            return self
+        given = {name: (kind.rank, concrete(kind.dtype)) for name, kind in found.items()}
+        key = tuple((k.rank, is_float(concrete(k.dtype))) for k in found.values())
+
+        def make() -> Units | ArgumentError:
+            try:
+                return Units(parse(self.parsed.function, given), self.memory)
+            except UnsupportedError as why:
+                try:
+                    self.kinds(values)
+                except ArgumentError as error:
+                    error.__cause__ = why
+                    return error
+                raise
+
+        made = self._once(("variant", key), make)
+        if isinstance(made, ArgumentError):
+            raise made
+        return made
+
     # ---------------------------------------------------------------- variants
 
     def default_kinds(self) -> dict[str, Kind]:
@@ -140,8 +179,12 @@ class Units:
     def typed(self, kinds: Mapping[str, Kind]) -> Program:
         """The program for these kinds of arguments."""
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
-        ranks = {p.name: p.rank for p in self.program.params}
-        if all(ranks[name] == rank for name, (rank, _) in given.items()):
+        same = all(
+            _same_kind(kinds[p.name], p)
+            for p in self.program.params
+            if p.name in kinds
+        )
+        if same:
             return self._once(
                 ("typed", _key(kinds)), lambda: retype(self.program, given)
             )
@@ -152,24 +195,30 @@ class Units:
             ("typed", _key(kinds)), lambda: parse(function, given).program
         )
 
-    def derived(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
+    def derived(
+        self, kinds: Mapping[str, Kind], wrt: tuple[str, ...], variant: Variant
+    ) -> Derived:
         """The unscheduled adjoint for these kinds."""
-        key = ("derived", _key(kinds), wrt)
-        return self._once(key, lambda: derive(self.typed(kinds), wrt, self.avoid))
+        key = ("derived", _key(kinds), wrt, variant)
+        program = self.bounds(kinds).program_for(variant)
+        return self._once(key, lambda: derive(program, wrt, self.avoid, self.memory))
 
     def primal(
         self,
         target: str,
         kinds: Mapping[str, Kind],
         values: Mapping[str, Any] | None = None,
+        variant: Variant | None = None,
     ) -> Unit:
         """The function itself for a target."""
+        bounds = self.bounds(kinds)
+        which = bounds.usual if variant is None else variant
 
         def make() -> Unit:
-            program = self.typed(kinds)
+            program = bounds.program_for(which)
             return self._unit(target, program, kinds, "primal", values)
 
-        return self._fitting(("primal", target, _key(kinds)), values, make)
+        return self._fitting(("primal", target, _key(kinds), which), values, make)
 
     def adjoint(
         self,
@@ -177,11 +226,16 @@ class Units:
         kinds: Mapping[str, Kind],
         wrt: tuple[str, ...],
         values: Mapping[str, Any] | None = None,
+        variant: Variant | None = None,
     ) -> Unit:
-        """The adjoint for a target, with respect to `wrt`."""
+        """The adjoint for a target, with respect to `wrt`.
+
+        `variant` is what `check_bounds` found for this call (None: no call yet).
+        """
+        which = self.bounds(kinds).usual if variant is None else variant
 
         def make() -> Unit:
-            derived = self.derived(kinds, wrt)
+            derived = self.derived(kinds, wrt, which)
             seen = dict(kinds)
             for name, of in derived.adjoint.cotangents:
                 rank = next(p.rank for p in derived.program.params if p.name == name)
@@ -191,7 +245,8 @@ class Units:
             unit.stored = derived.stored
             return unit
 
-        return self._fitting(("adjoint", target, _key(kinds), wrt), values, make)
+        key = ("adjoint", target, _key(kinds), wrt, which)
+        return self._fitting(key, values, make)
 
     def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
         """The forward derivative; Python target only."""
@@ -217,6 +272,8 @@ class Units:
         values: Mapping[str, Any] | None,
     ) -> Unit:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
+        if what != "adjoint":
+            program = uncounted(program)
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
@@ -340,44 +397,43 @@ class Units:
 
     # ---------------------------------------------------------------- bounds
 
+    def bounds(self, kinds: Mapping[str, Kind]) -> Bounds:
+        """What is known of the subscripts for these kinds."""
+        return self._once(("bounds", _key(kinds)), lambda: Bounds(self.typed(kinds)))
+
     def check_bounds(
         self, target: str, kinds: Mapping[str, Kind], values: Mapping[str, Any]
-    ) -> None:
-        """Raise `IndexError`, before anything is written, if an access leaves an
-        array.
+    ) -> Variant:
+        """The program that is right for this call.
+
+        Raises `IndexError`, before anything is written, if an access leaves an array.
         """
-        key = ("bounds", target, _key(kinds))
-        self._once(key, lambda: self._bounds(target, kinds))(values)
+        bounds = self.bounds(kinds)
+        sized = bounds.check(values)
+        doubts = bounds.in_doubt(values)
+        if not doubts:
+            return sized
+        key = ("inspector", target, _key(kinds), sized)
+        unit = self._once(key, lambda: self._inspector(target, kinds, sized))
+        with np.errstate(all="ignore"):
+            result = unit.call([values[p] for p in unit.params])
+        variant = bounds.inspected_variant(sized, doubts, result)
+        return variant if target != "python" else Variant(variant.negative)
 
-    def _bounds(
-        self, target: str, kinds: Mapping[str, Kind]
-    ) -> Callable[[Mapping[str, Any]], None]:
-        """The check: tests of the sizes, then, where data decides, an inspector."""
-        from pyrev.bounds import Bounds
-
-        bounds = Bounds(self.typed(kinds))
-        hoisted = bounds.hoisted_check()
-        program = bounds.inspector()
-        if program is None:
-            return hoisted
+    def _inspector(
+        self, target: str, kinds: Mapping[str, Kind], variant: Variant
+    ) -> Unit:
+        program = self.bounds(kinds).inspector(variant)
         doc = self._provenance("indices")
-        text = emit_python(program, doc=doc)
-        if target != "python":
+        if target == "python":
+            text = emit_python(program, doc=doc)
+        else:
             from pyrev.emit.numba import emit_numba
 
-            text = emit_numba(
-                program, {n: k.dtype for n, k in kinds.items()}, doc=doc
-            ).text
+            dtypes = {n: k.dtype for n, k in kinds.items()}
+            text = emit_numba(program, dtypes, doc=doc).text
         params = tuple(p.name for p in program.params)
-        unit = Unit(program, text, params, frozenset(params), target=target)
-
-        def check(values: Mapping[str, Any]) -> None:
-            hoisted(values)
-            found = int(unit.call([values[p] for p in params]))
-            if found:
-                bounds.raise_inspected(found - 1)
-
-        return check
+        return Unit(program, text, params, frozenset(params), target=target)
 
     # ---------------------------------------------------------------- helpers
 

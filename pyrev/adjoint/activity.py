@@ -27,6 +27,7 @@ from pyrev.ir import (
     Var,
     walk,
 )
+from pyrev.types import kind, promoted
 
 
 def flows(expr: Expr) -> frozenset[str]:
@@ -83,14 +84,20 @@ def returned(program: Program) -> Return | None:
     return last if isinstance(last, Return) and last.values else None
 
 
+_INTEGERS = frozenset(
+    ["bool", *(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64))]
+)
+
+
 def integer_names(program: Program) -> frozenset[str]:
     """Names that can't hold a float: integer parameters and integer local arrays."""
     found = {p.name for p in program.params if not p.is_float}
     for stmt in walk(program.body):
         if isinstance(stmt, Alloc):
-            kind = stmt.dtype.removeprefix("like:")
-            of_integer = kind in found if kind != stmt.dtype else "float" not in kind
-            if of_integer:
+            if all(
+                t in found or t == "1" or kind(t, {}) in _INTEGERS
+                for t in promoted(stmt.dtype)
+            ):
                 found.add(stmt.array)
     # A scalar parameter may be given a float later, so only arrays stay integer for
     # good.

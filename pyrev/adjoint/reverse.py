@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.algebra import ZERO_F, fold, is_leaf, mul, number
 from pyrev.adjoint.rules import RULES
+from pyrev.algebra import ZERO_F, fold, is_leaf, mul, number
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -24,10 +24,12 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Loc,
@@ -38,6 +40,7 @@ from pyrev.ir import (
     Saved,
     Stmt,
     Var,
+    While,
     all_names,
     exprs,
     fresh,
@@ -48,6 +51,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.rename import rename
+from pyrev.types import promoted
 
 FUNCTION = -1  # the id that stands for the whole function where a loop id is expected
 
@@ -64,6 +68,7 @@ class Adjoint:
     wrt: tuple[str, ...]
     cotangents: tuple[tuple[str, str | int], ...]
     names: tuple[tuple[str, str], ...]  # (primal name, adjoint name)
+    backward: tuple[tuple[int, str], ...]  # (id of a while, index of its reverse)
 
 
 def reverse(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Adjoint:
@@ -101,13 +106,16 @@ def exposed(block: Block, name: str) -> tuple[bool, bool]:
                 if (one or two) and not assigned:
                     return True, assigned
                 assigned = assigned or (in_then and in_else)
-            case For():
+            case For() | While():
                 if any(name in names(e) for e in exprs(stmt)) and not assigned:
                     return True, assigned
                 if stmt.index != name and exposed(stmt.body, name)[0] and not assigned:
                     return True, assigned
-            case Assign() | Add() | Return():
+            case Assign() | Add() | Check() | Return():
                 if any(name in names(e) for e in exprs(stmt)) and not assigned:
+                    return True, assigned
+            case Grow(array):
+                if array == name and not assigned:
                     return True, assigned
             case Restart():
                 pass
@@ -135,6 +143,8 @@ class _Reverse:
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
         self.params = {p.name: p for p in program.params}
         self.indices: list[str] = []
+        #: The index of the reversed loop for each `while` that has none of its own.
+        self.backward: dict[int, str] = {}
         #: Primal subexpressions of the present statement that already have a name.
         self.held: dict[Expr, Var] = {}
         # Adjoint names in order of appearance: parameters first, then locals.
@@ -200,6 +210,7 @@ class _Reverse:
             self.wrt,
             tuple((p.name, of) for p, of in cotangents),
             tuple((k, renamed.get(v, v)) for k, v in self.d.items()),
+            tuple(self.backward.items()),
         )
 
     def initial_adjoints(self, outputs: tuple[str, ...]) -> list[Stmt]:
@@ -280,7 +291,7 @@ class _Reverse:
             if len(inner) != 1:
                 return best
             match inner[0]:
-                case For() as loop:
+                case For() | While() as loop:
                     if any(name in names(e) for e in exprs(loop)):
                         return best
                     block = loop.body
@@ -325,9 +336,35 @@ class _Reverse:
 
     def backwards(self, block: Block) -> list[Stmt]:
         out: list[Stmt] = []
-        for stmt in reversed(block):
-            self.statement(stmt, out)
+        for k in reversed(range(len(block))):
+            match block[k]:
+                case While() as loop:
+                    # What stands behind it is where its total is read.
+                    self.early(loop, block[k + 1].id, out)
+                case stmt:
+                    self.statement(stmt, out)
         return out
+
+    def early(self, loop: While, after: int, out: list[Stmt]) -> None:
+        """A loop that ended when its test failed: as many iterations, backwards."""
+        if loop.index:
+            self.indices.append(loop.index)
+        inits = self.scalar_inits(loop.id, loop.body)
+        body = self.block(loop.body)
+        if loop.index:
+            self.indices.pop()
+        if not body:
+            return
+        count: Expr = Saved(after, Var(loop.count), loc=loop.loc)
+        index, lo, step = loop.index, ZERO, ONE
+        if loop.index:
+            lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
+            length = count if step == ONE else Call("*", (count, step))
+            count = length if lo == ZERO else Call("+", (lo, length))
+        else:
+            index = self.backward[loop.id] = fresh("k", self.taken)
+        body = [Restart(loop.id), *inits, *body]
+        out.append(For(index, lo, count, step, tuple(body), reverse=True, loc=loop.loc))
 
     def base_dtype(self, alloc: Alloc) -> str:
         """The dtype of a local array in terms of parameters only."""
@@ -335,7 +372,7 @@ class _Reverse:
         while dtype.startswith("like:") and dtype[5:] in self.allocs:
             dtype = self.allocs[dtype[5:]].dtype
         kind = dtype.removeprefix("like:")
-        if kind != dtype and kind not in self.arrays:
+        if kind != dtype and len(promoted(dtype)) == 1 and kind not in self.arrays:
             # Made like a number: an adjoint is a float array whatever that number is.
             known = self.params.get(kind)
             return known.dtype if known is not None and known.is_float else "float64"
@@ -369,9 +406,11 @@ class _Reverse:
             case If():
                 then, orelse = self.block(stmt.then), self.block(stmt.orelse)
                 if then or orelse:
-                    test = self.saved(stmt.test, stmt.id)
+                    test = self.decided(stmt.test, stmt.id)
                     out.append(_branch(test, then, orelse, stmt.loc))
-            case Return() | Restart():
+            case Check():
+                pass
+            case Grow() | While() | Return() | Restart():
                 raise AssertionError("only the last statement returns")
             case _:
                 assert_never(stmt)
@@ -432,7 +471,7 @@ class _Reverse:
                 self.contribute(b, cotangent, at, loc, orelse)
                 self.held = around
                 if then or orelse:
-                    out.append(_branch(self.saved(test, at), then, orelse, loc))
+                    out.append(_branch(self.decided(test, at), then, orelse, loc))
             case Call("and", (a, b)):
                 self.contribute(Call("where", (a, b, a)), cotangent, at, loc, out)
             case Call("or", (a, b)):
@@ -555,6 +594,12 @@ class _Reverse:
             case _:
                 assert_never(expr)
 
+    def decided(self, test: Expr, at: int) -> Expr:
+        """How a test came out at statement `at`: one truth value, if need be."""
+        if isinstance(test, Call) and test.op in _TRUTH:
+            return Saved(at, test, loc=test.loc)
+        return self.saved(test, at)
+
     def d_of(self, leaf: Var | Load, at: int) -> Var | Load:
         """The adjoint of a scalar or an array element."""
         match leaf:
@@ -562,6 +607,9 @@ class _Reverse:
                 return Var(self.d[name])
             case Load(name, index):
                 return Load(self.d[name], tuple(self.saved(e, at) for e in index))
+
+
+_TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})
 
 
 def _branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:

@@ -10,18 +10,20 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.algebra import ZERO_F, add, fold, mul
 from pyrev.adjoint.rules import RULES
+from pyrev.algebra import ZERO_F, add, fold, mul
 from pyrev.ir import (
     Add,
     Alloc,
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Param,
@@ -31,6 +33,7 @@ from pyrev.ir import (
     Saved,
     Stmt,
     Var,
+    While,
     all_names,
     fresh,
     names,
@@ -117,15 +120,15 @@ class _Tangent:
                 dot = self.dot[array]
                 made = Alloc(dot, shape, dot_fill, stmt.dtype, dot_source, loc=stmt.loc)
                 return (made, stmt)
-            case For():
+            case For() | While():
                 return (replace(stmt, body=self.block(stmt.body)),)
             case If(test, then, orelse):
                 made_if = If(test, self.block(then), self.block(orelse), loc=stmt.loc)
                 return (made_if,)
-            case Assign() | Add() | Alloc() | Return():
+            case Assign() | Add() | Alloc() | Check() | Return():
                 return (stmt,)
-            case Restart():
-                raise AssertionError("the primal has no restarts")
+            case Grow() | Restart():
+                raise AssertionError("the primal has no tapes and no restarts")
             case _:
                 assert_never(stmt)
 

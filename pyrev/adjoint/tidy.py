@@ -15,16 +15,19 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Program,
     Return,
     Stmt,
     Var,
+    While,
     blocks,
     exprs,
     names,
@@ -61,6 +64,33 @@ def tidy(program: Program) -> Program:
         if new == body:
             return replace(program, body=body)
         body = new
+
+
+def uncounted(program: Program) -> Program:
+    """A primal without the counters that only its reverse sweep would read."""
+    counters = {s.count for s in walk(program.body) if isinstance(s, While)}
+    totals = {
+        s.target.name
+        for s in walk(program.body)
+        if isinstance(s, Assign)
+        and isinstance(s.target, Var)
+        and isinstance(s.value, Var)
+        and s.value.name in counters
+    }
+    gone = counters | totals
+
+    def visit(block: Block) -> Block:
+        return tuple(
+            with_blocks(s, tuple(map(visit, blocks(s))))
+            for s in block
+            if not (
+                isinstance(s, (Assign, Add))
+                and isinstance(s.target, Var)
+                and s.target.name in gone
+            )
+        )
+
+    return replace(program, body=visit(program.body))
 
 
 def _merge(block: Block) -> Block:
@@ -134,7 +164,7 @@ def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
                 read |= {e.name for e in values if isinstance(e, Var)}
                 for e in values:
                     read |= _reads(e)
-            case For() | If():
+            case For() | While() | If() | Check():
                 for e in exprs(s):
                     read |= _reads(e)
     return frozenset(local - read - params)
@@ -185,10 +215,35 @@ def _sweep(
                     continue
                 live = (live | before).union(*map(names, exprs(stmt))) - {stmt.index}
                 stmt = replace(stmt, body=body)
+            case While(test):
+                around = live | names(test) | _upward(stmt.body)[0]
+                body, before = _sweep(stmt.body, around, dead)
+                if not _matters(body, live):
+                    continue
+                live = (live | before).union(*map(names, exprs(stmt)))
+                live -= {stmt.index}
+                stmt = replace(stmt, body=body)
+            case Check(test):
+                live = live | names(test)
+            case Grow(array):
+                if array in dead:
+                    continue
             case Return(values):
                 live = live.union(*map(names, values))
         out.append(stmt)
     return tuple(reversed(out)), live
+
+
+def _matters(body: Block, live: frozenset[str]) -> bool:
+    """Does a `while` with this body do more than come to its end?"""
+    return any(
+        isinstance(s, (Alloc, Check, Return))
+        or (
+            isinstance(s, (Assign, Add))
+            and (isinstance(s.target, Load) or s.target.name in live)
+        )
+        for s in walk(body)
+    )
 
 
 def _flipped(stmt: If) -> If:
@@ -220,7 +275,7 @@ def _upward(block: Block) -> tuple[frozenset[str], frozenset[str]]:
                 found |= (reads | one | two) - assigned
                 assigned |= in_then & in_else
                 continue
-            case For(index):
+            case For(index=index) | While(index=index):
                 inner, _ = _upward(stmt.body)
                 found |= ((inner - {index}) | reads) - assigned
                 continue

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import assert_never
 
-from pyrev.adjoint.algebra import add_int, sub_int
 from pyrev.adjoint.reverse import exposed
+from pyrev.algebra import add_int, sub_int
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -31,18 +31,22 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Loc,
+    Loop,
     Program,
     Restart,
     Return,
     Stmt,
     Var,
+    While,
     all_names,
     assigned_scalars,
     exprs,
@@ -167,12 +171,12 @@ class _Module:
         self.nests = 0
         self.first: list[Alloc] = []
         self.allocates = False
-        self.indices = {s.index for s in walk(program.body) if isinstance(s, For)}
+        self.indices = _loop_indices(program.body)
         self.indices |= {p.name for p in program.params if not p.rank}
         self.indices -= frozenset(assigned_scalars(program.body))
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = ["status"] if self.can_fail(program.body) else []
-        self.carried_out: frozenset[str] = frozenset()
+        self.carried: frozenset[str] = frozenset()
         self.result = fresh("result", self.taken)
         self.once = _occurrences(program.body)
 
@@ -189,15 +193,16 @@ class _Module:
         if self.status:
             made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
             outer.append(_assign("status", made))
-        outer.append(run)
         if self.places:
             failed = subscript(name("status"), [ast.Constant(0)])
             error = subscript(name("ERRORS"), [failed])
             kind = subscript(error, [ast.Constant(0)])
             raised = ast.Raise(
-                ast.Call(kind, [subscript(error, [ast.Constant(1)])], [])
+                ast.Call(kind, [subscript(error, [ast.Constant(1)])], []),
+                ast.Constant(None),
             )
-            outer.append(ast.If(failed, [raised], []))
+            run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
+        outer.append(run)
         outer.append(ast.Return(name(self.result)))
         self.define(program.name, params, outer, "", program.loc)
         return self.made
@@ -210,7 +215,7 @@ class _Module:
         start: list[ast.stmt] = [
             _assign(n, self.zero(self.types[n]))
             for n in assigned_scalars(self.program.body)
-            if n in self.carried_out and n not in params
+            if n in self.carried and n not in params
         ]
         lines = [*start, *body]
         self.define(entry, [*params, *self.status], lines, "ENTRY", self.program.loc)
@@ -300,8 +305,9 @@ class _Module:
         for k, s in enumerate(block):
             rest = block[k + 1 :] + after
             match s:
-                case For():
+                case For() | While():
                     out.append(self.nest(s, rest))
+                    out.extend(self.stopped(s, mode))
                 case If(test, then, orelse):
                     out.extend(self.guards(s, (test,), mode))
                     inner = self.top(then, rest), self.top(orelse, rest)
@@ -310,18 +316,28 @@ class _Module:
                     out.extend(self.plain((s,), mode))
         return out
 
-    def nest(self, loop: For, after: Block) -> ast.stmt:
+    def stopped(self, s: Stmt, mode: _Mode) -> list[ast.stmt]:
+        """After a call in which something may have failed: go no further."""
+        if not self.can_fail((s,)):
+            return []
+        failed = subscript(name("status"), [ast.Constant(0)])
+        if mode.outputs is None:
+            leave: ast.stmt = ast.Raise(call("RuntimeError", ast.Constant("stopped")))
+        else:
+            leave = _return(mode.outputs)
+        return [ast.If(failed, [leave], [])]
+
+    def nest(self, loop: Loop, after: Block) -> ast.stmt:
         """The call of the function that a nest at entry level becomes."""
-        outputs = tuple(
-            n
-            for n in assigned_scalars((loop,))
-            if not loop.parallel and exposed(after, n)[0]
-        )
-        self.carried_out |= frozenset(outputs)
-        if loop.parallel:
+        if isinstance(loop, For) and loop.parallel:
             return self.driver(loop)
+        scalars = [n for n in assigned_scalars((loop,)) if exposed(after, n)[0]]
+        self.carried |= frozenset(scalars)
+        outputs = (*scalars, *(a for a in _made(loop) if a in all_names(after)))
         function = self.numbered()
         inputs = self.inputs((loop,), outputs)
+        # A scalar that a nest may read is set, whatever the path to it.
+        self.carried |= {n for n in inputs if n not in self.ranks}
         body = self.loops((loop,), _Mode(outputs))
         if outputs:
             body.append(_return(outputs))
@@ -332,6 +348,7 @@ class _Module:
     def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
         """What a block needs from outside, in order of appearance."""
         made = {s.array for s in walk(block) if isinstance(s, Alloc)}
+        made -= {n for n in made if exposed(block, n)[0]}
         found = dict.fromkeys(_in_order(block))
         return [
             n
@@ -434,6 +451,9 @@ class _Module:
             match s:
                 case For() if s.parallel:
                     out.append(self.driver(s))
+                    out.extend(self.stopped(s, mode))
+                case While():
+                    out.extend(self.early(s, self.loops(s.body, mode), mode))
                 case For(lo=lo, hi=hi, step=step, body=body):
                     out.extend(self.guards(s, (lo, hi, step), mode))
                     out.append(self.loop(s, self.loops(body, mode), mode))
@@ -461,6 +481,15 @@ class _Module:
                 case For(lo=lo, hi=hi, step=step):
                     out.extend(self.guards(s, (lo, hi, step), mode))
                     out.extend(self.accumulated(s, mode))
+                case While():
+                    out.extend(self.early(s, self.plain(s.body, mode), mode))
+                case Check(test, error, message):
+                    out.extend(self.guards(s, (test,), mode))
+                    out.append(self.unless(test, error, message, s.loc, mode))
+                case Grow(array):
+                    room = call("np.empty_like", name(array))
+                    both = ast.Tuple([name(array), room], ast.Load())
+                    out.append(_assign(array, call("np.concatenate", both)))
                 case If(test, then, orelse):
                     out.extend(self.guards(s, (test,), mode))
                     inner = self.plain(then, mode), self.plain(orelse, mode)
@@ -477,6 +506,20 @@ class _Module:
     def loop(self, f: For, body: list[ast.stmt], mode: _Mode) -> ast.stmt:
         tree = ast.For(store(name(f.index)), self.span(f, mode), body, [], None)
         return tag(tree, f.loc, f.note)
+
+    def early(self, s: While, body: list[ast.stmt], mode: _Mode) -> list[ast.stmt]:
+        """A loop that ends when its test fails."""
+        test = self.tree(s.test, mode)
+        guards = self.guards(s, (s.test,), mode)
+        leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        if not s.index:
+            if not guards:
+                return [tag(ast.While(test, body, []), s.loc, s.note)]
+            always = ast.Constant(True)
+            return [tag(ast.While(always, [*guards, leave, *body], []), s.loc, s.note)]
+        over = For(s.index, s.lo, s.hi, s.step, (), loc=s.loc, note=s.note)
+        before = self.guards(s, (s.lo, s.hi, s.step), mode)
+        return [*before, self.loop(over, [*guards, leave, *body], mode)]
 
     def span(self, f: For, mode: _Mode) -> ast.expr:
         """``range(...)``: Numba has no `reversed`, its values are written backwards."""
@@ -713,7 +756,10 @@ class _Module:
         """Is there anything to be tested while the code runs?"""
         return any(
             self.sound(e) is not None for s in walk(block) for e in exprs(s)
-        ) or any(isinstance(s, Alloc) and _loose(s) for s in walk(block))
+        ) or any(
+            isinstance(s, Check) or (isinstance(s, Alloc) and bool(_loose(s)))
+            for s in walk(block)
+        )
 
     def sizes(self, s: Alloc, mode: _Mode) -> list[ast.stmt]:
         test = _all(Call("<=", (ZERO, n)) for n in _loose(s))
@@ -855,6 +901,8 @@ def _own_scalars(block: Block, after: Block) -> Block:
     for k, s in enumerate(block):
         rest = block[k + 1 :] + after
         match s:
+            case While(body=body):
+                s = replace(s, body=_own_scalars(body, (s, *rest)))
             case For(body=body):
                 s = replace(s, body=_own_scalars(body, (s, *rest)))
                 if any(
@@ -872,13 +920,25 @@ def _own_scalars(block: Block, after: Block) -> Block:
 def _in_order(block: Block) -> list[str]:
     """Every name of a block but its loop indices, in order of appearance."""
     out: list[str] = []
-    indices = {s.index for s in walk(block) if isinstance(s, For)}
+    indices = _loop_indices(block)
     for s in walk(block):
         if isinstance(s, Alloc) and s.source is not None:
             out.append(s.source)
+        if isinstance(s, Grow):
+            out.append(s.array)
         for e in exprs(s):
             out.extend(n for n in mentioned(e) if n not in indices)
     return out
+
+
+def _loop_indices(block: Block) -> set[str]:
+    return {s.index for s in walk(block) if isinstance(s, (For, While)) and s.index}
+
+
+def _made(loop: Loop) -> tuple[str, ...]:
+    """The arrays that a loop makes or makes larger, in order."""
+    made = [s.array for s in walk((loop,)) if isinstance(s, (Alloc, Grow))]
+    return tuple(dict.fromkeys(made))
 
 
 def _occurrences(block: Block) -> dict[str, int]:
@@ -892,7 +952,7 @@ def _occurrences(block: Block) -> dict[str, int]:
 
 def _sums(f: For) -> list[Var | Load]:
     """The places that an innermost loop only adds to, each the same throughout."""
-    if any(isinstance(s, (For, If, Alloc, Return, Restart)) for s in f.body):
+    if not all(isinstance(s, (Assign, Add)) for s in f.body):
         return []
     changed = written(f.body) | {f.index}
     out: dict[Var | Load, None] = {}

@@ -27,8 +27,10 @@ from pyrev.parse.functions import DTYPES
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined
 from pyrev.parse.shapes import retype
+from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
-from pyrev.parse.tree import parameters
+from pyrev.parse.tree import identifiers, parameters
+from pyrev.types import infer
 
 __all__ = [
     "Capture",
@@ -79,45 +81,67 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
     found: dict[str, int] = {}
+    dtypes: dict[str, str] = {}
+    wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
-        walk = Lowering(found)
+        walk = Lowering(found, dtypes=dtypes, wanted=wanted)
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}
         fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
-        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, fixed)
-        if ranks == found:
+        lasting = {n: r for n, r in found.items() if n in given or n in values}
+        ranks = shapes.ranks(
+            walk.facts, walk.same, walk.alike, fixed, walk.rows, lasting
+        )
+        integers = shapes.integers(body)
+        params = [
+            _param(
+                p.id,
+                ranks.get(p.id, 0),
+                given[p.id][1],
+                p.id in integers.names,
+                source.loc(p),
+            )
+            for p in parameters(source.node)
+        ]
+        for name, value in values.items():
+            dtype = np.asarray(value).dtype.name
+            params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
+        kinds = infer(ir.Program("", tuple(params), body))
+        if ranks == found and kinds == dtypes and walk.asked <= wanted:
             break
-        found = ranks
+        found, dtypes, wanted = ranks, kinds, wanted | walk.asked
     else:
         walk.findings.check()
         raise InternalError(
             f"the ranks of `{function.__name__}` do not settle: {found}"
         )
-    integers = shapes.integers(body)
-    needed = integers.names
     names = [p.id for p in parameters(source.node)]
-    params = [
-        _param(p.id, ranks.get(p.id, 0), given[p.id][1], p.id in needed, source.loc(p))
-        for p in parameters(source.node)
-    ]
-    for name, value in values.items():
-        dtype = np.asarray(value).dtype.name
-        params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
     shapes.check_ranks(walk.facts, ranks, walk.findings)
     shapes.check_kinds(body, ranks, walk.findings)
     typed = [*values, *(name for name, (_, dtype) in given.items() if dtype)]
     shapes.check_integers(body, params, typed, integers, walk.findings)
     if not walk.findings.found:
-        shapes.check_bound(body, [*names, *values], walk.findings)
+        body = shapes.check_bound(body, [*names, *values], walk.taken, walk.findings)
     walk.findings.check()
-    body = shapes.number(shapes.fold_sizes(body, tuple(params)))
+    if walk.unsettled:
+        raise InternalError(f"the ranks of `{function.__name__}` are not known")
+    alike = [(n, d, at) for n, d, at in walk.alike_kinds]
+    alike += [(a, f"like:{b}", source.loc(source.node)) for a, b in walk.alike_dtypes]
+    body, pairs = shapes.settle_dtypes(body, [p.name for p in params], alike)
+    body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
+    body = shapes.number(body)
     name = function.__name__ if function.__name__.isidentifier() else "function"
     program = ir.Program(
-        name, tuple(params), body, tuple(values), loc=source.loc(source.node)
+        name,
+        tuple(params),
+        body,
+        tuple(values),
+        pairs,
+        loc=source.loc(source.node),
     )
     return Parsed(
-        program,
+        shapes.checked_dtypes(program),
         tuple(walk.captures.values()),
         tuple(walk.inlined.values()),
         function,
@@ -156,7 +180,10 @@ def parse_block(text: str) -> ir.Block:
     for _ in range(_WALKS):
         walk = Lowering(found, loose=True)
         body = walk.statements(source)
-        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, {})
+        lasting = {n: r for n, r in found.items() if n in identifiers(definition)}
+        ranks = shapes.ranks(
+            walk.facts, walk.same, walk.alike, {}, walk.rows, lasting
+        )
         if ranks == found:
             break
         found = ranks

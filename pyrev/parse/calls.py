@@ -15,7 +15,6 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
-    Extent,
     Load,
     Loc,
     Var,
@@ -25,7 +24,18 @@ from pyrev.ir import (
     written,
 )
 from pyrev.parse import fence
-from pyrev.parse.functions import CREATORS, FOLDED, Meaning, is_range, meaning
+from pyrev.parse.control import structured
+from pyrev.parse.creation import Creation
+from pyrev.parse.functions import (
+    CREATORS,
+    FOLDED,
+    PRODUCTS,
+    REDUCING,
+    REDUCTIONS,
+    Meaning,
+    is_range,
+    meaning,
+)
 from pyrev.parse.names import (
     MISSING,
     REFUSED,
@@ -40,14 +50,14 @@ from pyrev.parse.names import (
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import assigned_names, is_one_expression, local_names
-from pyrev.parse.values import Values
+from pyrev.parse.views import Whole
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
 
 
 @dataclass(slots=True)
-class Calls(Values):
+class Calls(Creation):
     """The part of the walk that reads calls; statements are `Lowering`'s."""
 
     def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
@@ -73,8 +83,11 @@ class Calls(Values):
         if isinstance(function, Helper):
             return self._inline(function, node, scope, dropped)
         single = self._known(function, text, node, scope)
+        if single is None and isinstance(function, Missing):
+            single = self._method(node, scope)
         if single is not None:
-            self._rests_on(function, text, scope)
+            if not isinstance(function, Missing):
+                self._rests_on(function, text, scope)
             if dropped:
                 self.findings.add(
                     "P115", at, "the value is not used", "assign it, or remove the line"
@@ -99,7 +112,10 @@ class Calls(Values):
         if function is len or is_range(function) or meaning(function) is not None:
             return True
         try:
-            return function in FOLDED or function in CREATORS
+            return any(
+                function in known
+                for known in (FOLDED, CREATORS, REDUCTIONS, PRODUCTS)
+            )
         except TypeError:
             return False
 
@@ -112,25 +128,34 @@ class Calls(Values):
             return self._len(node, scope)
         found = meaning(function)
         if found is not None:
-            return self._apply(found, text, node, scope)
+            spreads = module_name(function) == "numpy" or function in (abs, pow)
+            return self._apply(found, text, node, scope, spreads)
         if is_range(function):
             self.findings.add(
                 "P111", at, "a range outside a `for`", "write it in the `for` statement"
             )
             return None
+        created = self._created(function, node, scope)
+        if created is not None:
+            return created
         try:
             op = FOLDED.get(function)
-            creates = function in CREATORS
+            reduces, multiplies = REDUCTIONS.get(function), PRODUCTS.get(function)
         except TypeError:
             return None
-        if creates:
-            self.findings.add(
-                "P208",
-                at,
-                "a new array must have a name of its own",
-                "assign it first, as the only target: `u = np.zeros(n)`",
-            )
+        if reduces is not None and node.args:
+            first = self._value(node.args[0], scope, whole=True)
+            return self._reduce(reduces, first, node.args[1:], node, text, scope)
+        if multiplies is not None and len(node.args) == 2 and not node.keywords:
+            return self._multiplied(multiplies, node.args, scope, at)
+        if reduces is not None or multiplies is not None:
+            self._refuse_arguments(text, node, scope)
             return None
+        if op is not None and len(node.args) == 1 and not node.keywords:
+            first = self._value(node.args[0], scope, whole=True)
+            whole = self._arrayed(first, at)
+            if whole is not None and whole.rank == 1:
+                return self._reduced(op, whole, (0,), False, at, op)
         if op is None:
             if self.loose and isinstance(node.func, gast.Name):
                 args = self._values(node.args, scope)
@@ -149,28 +174,120 @@ class Calls(Values):
             first = Call(op, (first, other), loc=at)
         return first
 
+    def _reduce(
+        self,
+        kind: str,
+        value: Expr,
+        rest: Sequence[gast.AST],
+        node: gast.Call,
+        text: str,
+        scope: Scope,
+    ) -> Expr | None:
+        """A reduction of `value` with the arguments ``axis`` and ``keepdims``."""
+        at = scope.source.loc(node)
+        keywords = {k.arg: k.value for k in node.keywords}
+        if rest:
+            keywords["axis"] = rest[0]
+        axis_node, keep_node = keywords.pop("axis", None), keywords.pop("keepdims", None)
+        keep = isinstance(keep_node, gast.Constant) and keep_node.value is True
+        if keywords or len(rest) > 1 or not (keep or _is_false(keep_node)):
+            self._refuse_arguments(text, node, scope)
+            return None
+        named = _axes(axis_node)
+        if named is None:
+            self.findings.add(
+                "P209",
+                scope.source.loc(axis_node),
+                "which axis is meant is not known in the text",
+                "write the axis as a number: `axis=0`",
+            )
+            return None
+        whole = self._whole(value)
+        if whole is None and isinstance(value, (Var, Load)):
+            whole = self._arrayed(value, at)
+        if whole is None:
+            # Of a number, which is all the text shows: itself.
+            return value
+        rank = whole.rank
+        if any(not -rank <= k < rank for k in named):
+            base = whole.base
+            if base is not None:
+                # The next walk knows of the other axes.
+                self.unsettled = True
+                most = max(k + 1 if k >= 0 else -k for k in named)
+                more = self._rank(base) + most - rank
+                self.facts.append(RankFact(base, more, at, least=True))
+            return value
+        axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
+        return self._reduced(kind, whole, axes, keep, at)
+
+    def _multiplied(
+        self, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
+    ) -> Expr:
+        left, right = self._values(nodes, scope, whole=True)
+        if kind == "outer":
+            return self._outer(left, right, at)
+        return self._product(left, right, at)
+
+    def _method(self, node: gast.Call, scope: Scope) -> Expr | None:
+        """A method of an array."""
+        if not isinstance(node.func, gast.Attribute):
+            return None
+        at = scope.source.loc(node)
+        base, name = node.func.value, node.func.attr
+        known = name in REDUCING or name in ("dot", "copy", "transpose", "astype")
+        if not known or (
+            isinstance(base, gast.Name) and self._array(base, scope) is None
+        ):
+            return None
+        if name == "copy" and not node.args and not node.keywords:
+            return self._copied(base, scope)
+        if name == "dot" and len(node.args) == 1 and not node.keywords:
+            return self._multiplied("dot", [base, node.args[0]], scope, at)
+        if name == "transpose" and not node.args and not node.keywords:
+            whole = self._measured(base, scope)
+            return None if whole is None else self._measure("T", whole, at)
+        if name == "astype" and len(node.args) == 1 and not node.keywords:
+            whole = self._measured(base, scope)
+            dtype = self._dtype(node.args[0], scope)
+            if whole is None or dtype is None or dtype.startswith("like:"):
+                return None
+            element = Call(dtype, (whole.element,), loc=at)
+            return self._encoded(Whole(whole.shape, element, False), at)
+        if name not in REDUCING:
+            return None
+        value = self._value(base, scope, whole=True)
+        text = gast.unparse(node.func).strip()
+        return self._reduce(name, value, node.args, node, text, scope)
+
+    def _refuse_arguments(self, text: str, node: gast.Call, scope: Scope) -> None:
+        self.findings.add(
+            "P108",
+            scope.source.loc(node),
+            f"`{text}` with these arguments",
+            "leave out what is not an array, `axis=` or `keepdims=`",
+        )
+
     def _len(self, node: gast.Call, scope: Scope) -> Expr:
         at = scope.source.loc(node)
         match node.args[0]:
-            case gast.Attribute(value=base, attr="shape") if (
-                array := self._array(base, scope)
-            ) is not None:
-                self.facts.append(RankFact(array, 1, at, least=True))
-                return Const(self.ranks.get(array, 1), loc=at)
-        array = self._array(node.args[0], scope)
-        if array is None:
+            case gast.Attribute(value=base, attr="shape"):
+                whole = self._measured(base, scope)
+                if whole is not None:
+                    return Const(whole.rank, loc=at)
+        whole = self._measured(node.args[0], scope)
+        if whole is None:
             self.findings.add(
                 "P203",
                 scope.source.loc(node.args[0]),
-                "`len` measures an array by its name",
-                "give the array a name first",
+                "`len` measures an array",
+                "give it the name of an array",
             )
             return ZERO
-        self.facts.append(RankFact(array, 1, at, least=True))
-        return Extent(array, 0, loc=at)
+        return replace(whole.shape[0], loc=at)
 
     def _apply(
-        self, found: Meaning, text: str, node: gast.Call, scope: Scope
+        self, found: Meaning, text: str, node: gast.Call, scope: Scope, spreads: bool
     ) -> Expr | None:
         at = scope.source.loc(node)
         # float("inf") is how many write infinity.
@@ -196,7 +313,21 @@ class Calls(Values):
             return None
         nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
         order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
-        bound = dict(zip(order, self._values(nodes, scope), strict=True))
+        given = self._values(nodes, scope, whole=True)
+        if any(self._whole(v) is not None for v in given):
+            if not spreads:
+                self._refuse_arguments(text, node, scope)
+                return None
+            return self._elementwise(
+                given,
+                lambda e: _at(
+                    substitute(found.body, dict(zip(order, e, strict=True))),
+                    found.body,
+                    at,
+                ),
+                at,
+            )
+        bound = dict(zip(order, given, strict=True))
         used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
         for name, value in bound.items():
             if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
@@ -234,6 +365,9 @@ class Calls(Values):
                 nodes.append(argument)
         given = self._values(nodes, scope, whole=True)
         values = dict(zip(bound, given, strict=True)) | fixed
+        for name, value in values.items():
+            if isinstance(value, Var) and value.name in self.views:
+                values[name] = self._named(value, scope, name)
         mark = len(self.out)
         for cheap in (True, False):
             inner = self._enter(helper, values, functions, scope, cheap)
@@ -304,9 +438,9 @@ class Calls(Values):
         a name that the helper does not assign, and in a helper that is one expression
         an element or a value used once. Others are evaluated first.
         """
-        node = helper.source.node
+        node = structured(helper.source.node, self.taken)
         scope = Scope(
-            helper.source,
+            replace(helper.source, node=node),
             helper.python,
             local_names(node) - functions.keys(),
             helper.scope,
@@ -314,6 +448,7 @@ class Calls(Values):
             True,
         )
         scope.helpers.update(functions)
+        scope.start = tuple(self.open)
         assigned = assigned_names(node)
         simple = is_one_expression(node) and cheap
         uses = [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
@@ -323,7 +458,11 @@ class Calls(Values):
                 or (simple and isinstance(value, Load))
                 or (simple and uses.count(name) <= 2)
             )
-            if lent and name not in assigned:
+            if self._is_array_var(value):
+                # What the helper calls otherwise later is the caller's array now.
+                scope.bound[name] = value
+                scope.paths[name] = scope.start
+            elif lent and name not in assigned:
                 scope.bound[name] = value
             else:
                 variable = self._variable(name, scope)
@@ -435,6 +574,26 @@ class Calls(Values):
         self.findings.add(
             "P109", at, f"`{name}` calls itself", "write the recursion as a loop"
         )
+
+
+def _is_false(node: gast.AST | None) -> bool:
+    return node is None or (isinstance(node, gast.Constant) and node.value is False)
+
+
+def _axes(node: gast.AST | None) -> tuple[int, ...] | None:
+    """The axes that ``axis=`` names, () for all; None if the text does not say."""
+    match node:
+        case None | gast.Constant(value=None):
+            return ()
+        case gast.Constant(value=int() as k):
+            return (k,)
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
+            return (-k,)
+        case gast.Tuple(elts=elements):
+            found = [_axes(e) for e in elements]
+            if all(f is not None and len(f) == 1 for f in found):
+                return tuple(k for f in found if f is not None for k in f)
+    return None
 
 
 def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:

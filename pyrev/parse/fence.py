@@ -55,26 +55,6 @@ REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.Import: ("P102", "a module is imported here", "import it at the top"),
     gast.ImportFrom: ("P102", "a module is imported here", "import it at the top"),
     gast.Match: ("P102", "`match` compares structures", "write `if` and `elif`"),
-    gast.Assert: (
-        "P103",
-        "`assert` is not supported yet",
-        "check the arguments before the call" + LATER,
-    ),
-    gast.While: (
-        "P103",
-        "`while` is not supported yet",
-        "loop over a `range` that is long enough, with `if` inside" + LATER,
-    ),
-    gast.Break: (
-        "P103",
-        "`break` is not supported yet",
-        "guard the rest of the body with `if`" + LATER,
-    ),
-    gast.Continue: (
-        "P103",
-        "`continue` is not supported yet",
-        "put the rest of the body under `if`" + LATER,
-    ),
     gast.AsyncFunctionDef: (
         "P105",
         "a coroutine is defined here",
@@ -124,13 +104,6 @@ def check(source: Source, findings: Findings) -> None:
         if entry is not None:
             code, because, help = entry
             findings.add(code, source.loc(node), because, help)
-        elif isinstance(node, gast.For) and node.orelse:
-            findings.add(
-                "P103",
-                source.loc(node.orelse[0]),
-                "`else` of a loop is not supported yet",
-                "without `break` it always runs: put it after the loop" + LATER,
-            )
 
 
 def _nodes(node: gast.AST) -> Iterator[gast.AST]:
@@ -141,7 +114,7 @@ def _nodes(node: gast.AST) -> Iterator[gast.AST]:
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, gast.AST):
                 yield child
-                if type(child) not in REJECTED or isinstance(child, gast.While):
+                if type(child) not in REJECTED:
                     yield from _nodes(child)
 
 

@@ -161,7 +161,33 @@ CREATORS: dict[Callable[..., object], tuple[str, float | None]] = {
     np.empty_like: ("like", None),
     np.full_like: ("like", None),
     np.copy: ("copy", None),
+    np.array: ("array", None),
+    np.asarray: ("array", None),
+    np.arange: ("arange", None),
+    np.linspace: ("linspace", None),
+    np.eye: ("eye", None),
+    np.identity: ("eye", None),
 }
+
+# What looks at a whole array and gives a number, or an array of fewer axes.
+REDUCTIONS: dict[object, str] = {
+    np.sum: "sum",
+    np.mean: "mean",
+    np.prod: "prod",
+    np.min: "min",
+    np.amin: "min",
+    np.max: "max",
+    np.amax: "max",
+    builtins.sum: "sum",
+}
+PRODUCTS: dict[object, str] = {
+    np.dot: "dot",
+    np.matmul: "dot",
+    np.vdot: "dot",
+    np.inner: "dot",
+    np.outer: "outer",
+}
+REDUCING = frozenset(["sum", "mean", "prod", "min", "max"])
 
 DTYPES = frozenset(
     [

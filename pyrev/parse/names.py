@@ -21,6 +21,8 @@ from pyrev.diagnostics import Findings
 from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
+from pyrev.parse.tree import bindings
+from pyrev.parse.views import Whole
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(
@@ -102,6 +104,14 @@ class Scope:
     inlined: bool
     bound: dict[str, Expr] = field(default_factory=dict)
     helpers: dict[str, Helper] = field(default_factory=dict)
+    #: Where the present array of a name was bound, and where it was used since.
+    paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    uses: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    #: The arrays that the function made itself; names that had another array copied.
+    owned: dict[str, str] = field(default_factory=dict)
+    retired: set[str] = field(default_factory=set)
+    numbers: set[str] = field(default_factory=set)
+    start: tuple[int, ...] = ()
 
 
 def home(scope: Scope) -> FunctionType | None:
@@ -139,6 +149,12 @@ class Names:
 
     ranks: Mapping[str, int]
     loose: bool = False
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    #: The names that need an array of their own before a loop or a branch.
+    wanted: frozenset[tuple[str, Loc]] = frozenset()
+    asked: set[tuple[str, Loc]] = field(default_factory=set)
+    compounds: list[tuple[tuple[int, ...], Loc]] = field(default_factory=list)
+    lent: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
     out: list[Stmt] = field(default_factory=list)
@@ -147,20 +163,40 @@ class Names:
     facts: list[RankFact] = field(default_factory=list)
     same: list[tuple[str, str]] = field(default_factory=list)
     alike: list[tuple[str, str]] = field(default_factory=list)
+    #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
+    alike_kinds: list[tuple[str, str, Loc]] = field(default_factory=list)
+    rows: list[tuple[str, str, int]] = field(default_factory=list)
+    alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
     fenced: list[object] = field(default_factory=list)
     occupied: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     depth: int = 0
+    views: dict[str, Whole] = field(default_factory=dict)
+    sizes: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
+    open: list[int] = field(default_factory=list)
+    opened: int = 0
+    unsettled: bool = False
 
     @contextmanager
     def _block(self) -> Iterator[list[Stmt]]:
         """Statements lowered inside go to a new list."""
         outside, self.out = self.out, []
+        with self._inner():
+            try:
+                yield self.out
+            finally:
+                self.out = outside
+
+    @contextmanager
+    def _inner(self) -> Iterator[None]:
+        """What is bound inside may not have been when this is over."""
+        self.opened += 1
+        self.open.append(self.opened)
         try:
-            yield self.out
+            yield
         finally:
-            self.out = outside
+            self.open.pop()
 
     def _fresh(self, name: str) -> str:
         name = fresh(name, self.taken)
@@ -180,6 +216,28 @@ class Names:
             else:
                 scope.bound[name] = Var(name)
         return scope.bound[name]
+
+    def _used(self, name: str, scope: Scope, at: Loc) -> None:
+        """Note a use of a name; refuse it where it may stand for different arrays."""
+        bound = scope.bound.get(name)
+        if not (isinstance(bound, Var) and self._is_array_var(bound)):
+            return
+        if name in scope.numbers:
+            return
+        scope.uses.setdefault(name, []).append(tuple(self.open))
+        path = scope.paths.get(name, ())
+        settled = tuple(self.open)[: len(path)] == path or (
+            bound.name in self.allocated
+            and bindings(scope.source.node).count(name) == 1
+        )
+        if settled and name not in scope.retired:
+            return
+        self.findings.add(
+            "P206",
+            at,
+            f"`{name}` may stand for different arrays here",
+            "give each array a name of its own, or write `.copy()`",
+        )
 
     def _find(self, name: str, scope: Scope) -> object:
         """What a name stands for: the `Scope` that binds it, a `Helper`, or a value."""
@@ -217,6 +275,7 @@ class Names:
             case gast.Name(id=name):
                 found = self._find(name, scope)
                 if isinstance(found, Scope):
+                    self._used(name, found, scope.source.loc(node))
                     bound = self._variable(name, found)
                     return bound.name if isinstance(bound, Var) else None
                 if isinstance(found, Missing) and self.loose:
@@ -257,7 +316,9 @@ class Names:
         return self.captures[key].name
 
     def _is_array(self, name: str) -> bool:
-        return self.ranks.get(name, 0) > 0 or name in self.allocated
+        return (
+            self.ranks.get(name, 0) > 0 or name in self.allocated or name in self.views
+        )
 
     def _is_array_var(self, value: Expr) -> bool:
         return isinstance(value, Var) and self._is_array(value.name)

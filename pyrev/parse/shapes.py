@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from types import MappingProxyType
 
 from pyrev.diagnostics import Findings
 from pyrev.ir import (
@@ -16,6 +18,7 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
@@ -28,14 +31,19 @@ from pyrev.ir import (
     Return,
     Stmt,
     Var,
+    While,
     blocks,
     exprs,
+    fresh,
     map_block,
     substitute,
     walk,
     walk_expr,
     with_blocks,
+    written,
 )
+from pyrev.parse.views import KINDS, dtype_like, kinds, union
+from pyrev.types import concrete, infer, kind, promote, promoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +61,16 @@ def ranks(
     same: Iterable[tuple[str, str]],
     alike: Iterable[tuple[str, str]],
     fixed: Mapping[str, int],
+    rows: Iterable[tuple[str, str, int]] = (),
+    known: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, int]:
     """The rank of every array: most subscripts, and equal for an array and its like.
 
-    The pairs of `alike` are equal too, but need not be arrays.
+    The pairs of `alike` are equal too, but need not be arrays. An entry ``(r, a, k)``
+    of `rows` says that `r` is `a` with k subscripts, be it a number or a view. What is
+    `known` already is true of this walk too.
     """
-    found: dict[str, int] = {}
+    found: dict[str, int] = dict(known)
     for fact in facts:
         found[fact.array] = max(found.get(fact.array, 0), fact.rank)
     pairs = tuple(same)
@@ -71,6 +83,9 @@ def ranks(
         rank = max(found.get(a, 0), found.get(b, 0))
         if rank:
             found[a] = found[b] = rank
+    for name, array, count in rows:
+        if found.get(name, 0) and name != array:
+            found[array] = max(found.get(array, 0), found[name] + count)
     return found | dict(fixed)
 
 
@@ -102,7 +117,7 @@ def _axes(rank: int) -> str:
 
 def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> None:
     """A name is either a number or an array, and a loop index only that."""
-    indices = {s.index for s in walk(block) if isinstance(s, For)}
+    indices = {s.index for s in walk(block) if isinstance(s, (For, While))}
     arrays = {name for name, rank in found.items() if rank > 0}
     # A line that is refused already may have made the wrong kind of thing.
     refused = {(f.at.file, f.at.line) for f in findings.found}
@@ -125,7 +140,7 @@ def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> N
                 f"`{s.target_name}` is also the index of a loop",
                 "use another name; sharing it is not supported yet",
             )
-        if isinstance(s, For) and s.index in arrays:
+        if isinstance(s, (For, While)) and s.index in arrays:
             arrays.discard(s.index)
             findings.add(
                 "P203",
@@ -135,38 +150,112 @@ def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> N
             )
 
 
-def check_bound(block: Block, names: Iterable[str], findings: Findings) -> None:
-    """Report every read of a variable that has no value on some path to it."""
-    _bound(block, frozenset(names), frozenset(), findings)
+def check_bound(
+    block: Block, names: Iterable[str], taken: set[str], findings: Findings
+) -> Block:
+    """`block` with a `Check` before every read of a scalar that may have no value.
+
+    A name that has none on any path, and an array that has none on some, is reported.
+    """
+    reads = _Bound(frozenset(names), findings)
+    reads.block(block, frozenset(names))
+    if findings.found or not reads.unsure:
+        return block
+    flags = {n: Var(fresh(f"{n}_known", taken)) for n in reads.unsure}
+    head: list[Stmt] = []
+    for n, flag in flags.items():
+        at = reads.unsure[n]
+        head += [Assign(Var(n), Const(0), loc=at), Assign(flag, Const(False), loc=at)]
+
+    def check(n: str, at: Loc) -> Stmt:
+        message = f"cannot access local variable '{n}' where it has no value"
+        return Check(flags[n], "UnboundLocalError", message, loc=at)
+
+    def visit(stmts: Block) -> Block:
+        out: list[Stmt] = []
+        for s in stmts:
+            asked = [check(n, s.loc) for n in reads.at.get(id(s), ())]
+            new = with_blocks(s, tuple(map(visit, blocks(s))))
+            if isinstance(new, While):
+                new = replace(new, body=(*new.body, *asked))
+            out += [*asked, new]
+            if isinstance(s, Assign) and s.target_name in flags:
+                out.append(Assign(flags[s.target_name], Const(True), loc=s.loc))
+        return tuple(out)
+
+    return (*head, *visit(block))
 
 
-def _bound(
-    block: Block, known: frozenset[str], indices: frozenset[str], findings: Findings
-) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that have a value after `block`, and the indices of finished loops."""
-    for s in block:
-        for top in exprs(s):
-            target = top if isinstance(s, Assign) and top is s.target else None
-            for e in walk_expr(top):
-                if not (e is target and isinstance(e, Var)):
-                    _check_read(e, known, indices, findings)
-        if isinstance(s, Alloc) and s.source is not None and s.source not in known:
-            _report(s.source, s.loc, indices, findings)
-        match s:
-            case Assign(Var(name)) | Alloc(name):
-                known |= {name}
-            case If():
-                then, after_then = _bound(s.then, known, indices, findings)
-                other, after_other = _bound(s.orelse, known, indices, findings)
-                known, indices = then & other, after_then | after_other
-            case For():
-                inner = known | {s.index}
-                after, done = _bound(s.body, inner, indices - {s.index}, findings)
-                indices = indices | done | {s.index}
-                if _runs(s):
-                    known = after
-                known -= {s.index}
-    return known, indices
+class _Bound:
+    """Which names have a value where, statement by statement."""
+
+    def __init__(self, names: frozenset[str], findings: Findings) -> None:
+        self.findings = findings
+        self.ever = set(names)
+        self.unsure: dict[str, Loc] = {}
+        self.at: dict[int, list[str]] = {}
+
+    def block(self, block: Block, known: frozenset[str]) -> frozenset[str]:
+        """The names that have a value after `block`."""
+        false: set[str] = set()
+        for s in block:
+            for top in exprs(s):
+                target = top if isinstance(s, Assign) and top is s.target else None
+                for e in walk_expr(top):
+                    if not (e is target and isinstance(e, Var)):
+                        self.read(e, s, known)
+            if isinstance(s, Alloc) and s.source is not None and s.source not in known:
+                self.report(s.source, s.loc)
+            match s:
+                case Assign(Var(name)) | Alloc(name):
+                    known |= {name}
+                    self.ever.add(name)
+                case If():
+                    then = self.block(s.then, known)
+                    known = then & self.block(s.orelse, known)
+                case For():
+                    self.ever.add(s.index)
+                    after = self.block(s.body, known | {s.index})
+                    known = (after if _runs(s) else known) - {s.index}
+                case While():
+                    after = self.block(s.body, known | {s.index})
+                    if not s.index and _negated(s.test) <= false:
+                        known = after
+                    known -= {s.index}
+            false -= set(written((s,)))
+            match s:
+                case Assign(Var(name), Const(False)):
+                    false.add(name)
+        return known
+
+    def read(self, e: Expr, s: Stmt, known: frozenset[str]) -> None:
+        match e:
+            case Var(name) if name not in known and name in self.ever:
+                self.unsure.setdefault(name, e.loc)
+                found = self.at.setdefault(id(s), [])
+                if name not in found:
+                    found.append(name)
+            case Var(name) | Load(name) | Extent(name) if name not in known:
+                self.report(name, e.loc)
+
+    def report(self, name: str, at: Loc) -> None:
+        self.findings.add(
+            "P204",
+            at,
+            f"`{name}` is not assigned on every path to here",
+            "assign it before the `if` or the loop",
+        )
+
+
+def _negated(test: Expr) -> frozenset[str]:
+    """The flags that must be False for `test` to hold, if it says nothing else."""
+    match test:
+        case Call("not", (Var(name),)):
+            return frozenset({name})
+        case Call("and", (a, b)):
+            return _negated(a) | _negated(b)
+        case _:
+            return frozenset({"?"})
 
 
 def _runs(loop: For) -> bool:
@@ -175,32 +264,6 @@ def _runs(loop: For) -> bool:
         case Const(int() as lo), Const(int() as hi), Const(int() as step):
             return len(range(lo, hi, step)) > 0
     return False
-
-
-def _check_read(
-    e: Expr, known: frozenset[str], indices: frozenset[str], findings: Findings
-) -> None:
-    match e:
-        case Var(name) | Load(name) | Extent(name) if name not in known:
-            _report(name, e.loc, indices, findings)
-
-
-def _report(name: str, at: Loc, indices: frozenset[str], findings: Findings) -> None:
-    if name in indices:
-        findings.add(
-            "P205",
-            at,
-            f"the loop over `{name}` has ended here",
-            "keep the value in another variable; reading an index after its loop is"
-            " not supported yet",
-        )
-    else:
-        findings.add(
-            "P204",
-            at,
-            f"`{name}` is not assigned on every path to here",
-            "assign it before the `if` or the loop",
-        )
 
 
 # ------------------------------------------------------------------ types
@@ -254,6 +317,9 @@ def integers(block: Block) -> Integers:
         match s:
             case For(_, lo, hi, step):
                 for e in (lo, hi, step):
+                    need(e)
+            case While():
+                for e in (s.lo, s.hi, s.step):
                     need(e)
             case Alloc(_, shape):
                 for e in shape:
@@ -322,6 +388,49 @@ def check_integers(
         )
 
 
+def settle_dtypes(
+    block: Block, params: Iterable[str], alike: Iterable[tuple[str, str, Loc]] = ()
+) -> tuple[Block, tuple[tuple[str, str, Loc], ...]]:
+    """`block` (and `alike`) with the dtypes of new arrays in terms of parameters.
+
+    A scalar has no dtype to ask for where nothing but the dtype needs it.
+    """
+    given = set(params)
+    fixed = given | KINDS
+    made = {s.array: s for s in walk(block) if isinstance(s, Alloc)}
+    found: dict[str, tuple[str, ...]] = {}
+
+    def origin(tokens: Iterable[str]) -> tuple[str, ...]:
+        return union((t,) if t in fixed else found.get(t, ()) for t in tokens)
+
+    while True:
+        before = dict(found)
+        for s in walk(block):
+            match s:
+                case Assign(Var(name), value) | Add(Var(name), value):
+                    if name not in given:
+                        tokens = (found.get(name, ()), origin(kinds(value)))
+                        found[name] = union(tokens)
+                case For(index) | While(index=index):
+                    found[index] = union((found.get(index, ()), ("1",)))
+                case Alloc(name, dtype=dtype):
+                    found[name] = origin(promoted(dtype))
+        if found == before:
+            break
+
+    def settled(s: Stmt) -> Stmt:
+        if not isinstance(s, Alloc) or not s.dtype.startswith("like:"):
+            return with_blocks(s, tuple(tuple(map(settled, b)) for b in blocks(s)))
+        tokens = promoted(s.dtype)
+        only = tokens[0] if len(tokens) == 1 else ""
+        if only in made or only in given or s.fill == Var(only):
+            return s
+        return replace(s, dtype=dtype_like(origin(tokens)))
+
+    pairs = tuple((n, dtype_like(origin(promoted(d))), at) for n, d, at in alike)
+    return tuple(map(settled, block)), pairs
+
+
 # ------------------------------------------------------------------ sizes
 
 _SIZE_OPS = frozenset(["+", "-", "*", "//", "%", "neg", "min", "max", "abs"])
@@ -364,15 +473,17 @@ def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
 
 
 def _from_the_end(e: Expr) -> Expr:
-    """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign is known."""
+    """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign is known.
+
+    No other: ``a[-2]`` is outside an array of one element, ``a[a.shape[0] - 2]`` is not.
+    """
     if not isinstance(e, Load):
         return e
     index = list(e.index)
     for k, i in enumerate(index):
-        value = _literal(i)
-        if value is not None and value < 0:
+        if _literal(i) == -1:
             extent = Extent(e.array, k, loc=i.loc)
-            index[k] = Call("-", (extent, Const(-value)), loc=i.loc)
+            index[k] = Call("-", (extent, Const(1)), loc=i.loc)
     return replace(e, index=tuple(index))
 
 
@@ -396,7 +507,7 @@ def _scalars_written(s: Stmt) -> tuple[str, ...]:
     match s:
         case Assign(Var(name)) | Add(Var(name)):
             return (name,)
-        case For(index):
+        case For(index=index) | While(index=index) if index:
             return (index,)
     return ()
 
@@ -423,8 +534,11 @@ def _folded(block: Block, found: Mapping[str, Expr]) -> Block:
         return e
 
     def typed(s: Stmt) -> Stmt:
-        if isinstance(s, Alloc) and s.dtype.removeprefix("like:") in found:
-            return replace(s, dtype="int64")
+        if isinstance(s, Alloc) and s.dtype.startswith("like:"):
+            tokens = ["1" if t in found else t for t in promoted(s.dtype)]
+            if set(tokens) == {"1"}:
+                return replace(s, dtype="int64")
+            return replace(s, dtype="like:" + ",".join(tokens))
         return s
 
     def drop(stmts: Block) -> Block:
@@ -465,4 +579,24 @@ def retype(program: Program, types: Mapping[str, tuple[int, str]]) -> Program:
         else p
         for p in program.params
     )
-    return replace(program, params=params)
+    return checked_dtypes(replace(program, params=params))
+
+
+def checked_dtypes(program: Program) -> Program:
+    """`program`, if no array would change its dtype when its name is bound again."""
+    if not program.alike:
+        return program
+    findings = Findings()
+    dtypes = infer(program)
+    for name, dtype, at in program.alike:
+        found = [kind(t, dtypes) for t in promoted(dtype)]
+        new = concrete(reduce(promote, [k for k in found if k is not None]))
+        if new != dtypes[name]:
+            findings.add(
+                "P206",
+                at,
+                f"`{name}` holds {dtypes[name]}, and {new} here",
+                "give the new array a name of its own, or convert it",
+            )
+    findings.check()
+    return program

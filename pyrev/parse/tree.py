@@ -120,3 +120,30 @@ def returns(node: gast.AST) -> bool:
         )
         for child in gast.iter_child_nodes(node)
     )
+
+
+def loose(name: str, definition: gast.AST) -> bool:
+    """Is the target of a `for` more than the index of loops that do not change it?
+
+    That is: a parameter, set by anything else, or read where no loop over it stands
+    around.
+    """
+    body = definition.body if isinstance(definition.body, list) else [definition.body]
+    if name in [p.id for p in parameters(definition)]:
+        return True
+    return any(_loose_in(s, name, False) for s in body)
+
+
+def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
+    if isinstance(node, gast.Name):
+        return node.id == name and (not inside or not isinstance(node.ctx, gast.Load))
+    children = list(gast.iter_child_nodes(node))
+    if (
+        isinstance(node, gast.For)
+        and isinstance(node.target, gast.Name)
+        and node.target.id == name
+    ):
+        if inside or any(_loose_in(c, name, inside) for c in (node.iter, *node.orelse)):
+            return True
+        return any(_loose_in(c, name, True) for c in node.body)
+    return any(_loose_in(child, name, inside) for child in children)

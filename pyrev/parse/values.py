@@ -18,7 +18,6 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
-    Extent,
     If,
     Load,
     Loc,
@@ -27,10 +26,10 @@ from pyrev.ir import (
     names,
     written,
 )
-from pyrev.parse import fence
+from pyrev.parse import fence, views
+from pyrev.parse.arrays import Arrays
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
-from pyrev.parse.names import REFUSED, Missing, Names, Scope, kind_of, module_name
-from pyrev.parse.shapes import RankFact
+from pyrev.parse.names import REFUSED, Missing, Scope, kind_of, module_name
 from pyrev.parse.tree import what
 
 _PREDICATES = frozenset(
@@ -40,7 +39,7 @@ _PREDICATES = frozenset(
 
 
 @dataclass(slots=True)
-class Values(Names):
+class Values(Arrays):
     """The part of the walk that reads expressions; calls are `Calls`'s."""
 
     def _call(
@@ -72,8 +71,13 @@ class Values(Names):
     def _before(self, values: list[Expr], emitted: Sequence[Stmt]) -> None:
         changed = written(tuple(emitted))
         for k, earlier in enumerate(values):
-            if changed & names(earlier) and not self._is_array_var(earlier):
-                values[k] = self._temp(earlier, "value")
+            whole = self._whole(earlier)
+            if whole is None:
+                if changed & names(earlier):
+                    values[k] = self._temp(earlier, "value")
+            elif not whole.view and changed & whole.reads():
+                made = self._made(whole, "value", earlier.loc)
+                values[k] = self._encoded(made, earlier.loc)
 
     def _value(
         self, node: gast.AST, scope: Scope, *, test: bool = False, whole: bool = False
@@ -82,30 +86,56 @@ class Values(Names):
 
         `test`: only its truth counts; `whole`: an array may stand here by name.
         """
+        value = self._any(node, scope, test)
+        if not whole and self._is_array_var(value):
+            self.findings.add(
+                "P201",
+                scope.source.loc(node),
+                f"`{gast.unparse(node).strip()}` is an array, and a number is needed"
+                " here",
+                "take an element of it, or reduce it, as `np.sum` does",
+            )
+            return ZERO
+        return value
+
+    def _any(self, node: gast.AST, scope: Scope, test: bool) -> Expr:
+        """The value of an expression, be it a number or an array."""
         at = scope.source.loc(node)
         match node:
             case gast.Constant(value=bool() | int() | float() as value):
                 return Const(value, loc=at)
             case gast.Name():
-                return self._name(node, scope, whole)
+                return self._name(node, scope)
             case gast.Attribute():
                 return self._attribute(node, scope)
             case gast.Subscript():
                 return self._subscript(node, scope)
             case gast.BinOp(op=gast.MatMult()):
-                self._refuse_matmul(node, scope)
-                return ZERO
+                left, right = self._values([node.left, node.right], scope, whole=True)
+                return self._product(left, right, at)
             case gast.BinOp(left=left, op=op, right=right):
-                args = self._values([left, right], scope)
-                return Call(BINARY[type(op)], tuple(args), loc=at)
+                args = self._values([left, right], scope, whole=True)
+                word = BINARY[type(op)]
+                return self._elementwise(
+                    args, lambda e: Call(word, tuple(e), loc=at), at
+                )
             case gast.UnaryOp(op=gast.USub(), operand=operand):
-                return replace(negated(self._value(operand, scope)), loc=at)
+                inner = self._value(operand, scope, whole=True)
+                return self._elementwise(
+                    [inner], lambda e: replace(negated(e[0]), loc=at), at
+                )
             case gast.UnaryOp(op=gast.UAdd(), operand=operand):
-                return self._value(operand, scope)
+                inner = self._value(operand, scope, whole=True)
+                return self._elementwise([inner], lambda e: e[0], at)
+            case gast.UnaryOp(op=gast.Not(), operand=operand):
+                inner = self._value(operand, scope, test=True)
+                return Call("not", (inner,), loc=at)
             case gast.UnaryOp(op=op, operand=operand):
-                negates = isinstance(op, gast.Not)
-                inner = self._value(operand, scope, test=negates)
-                return Call(UNARY[type(op)], (inner,), loc=at)
+                inner = self._value(operand, scope, whole=True)
+                word = UNARY[type(op)]
+                return self._elementwise(
+                    [inner], lambda e: Call(word, tuple(e), loc=at), at
+                )
             case gast.Compare():
                 return self._compare(node, scope)
             case gast.BoolOp():
@@ -119,14 +149,6 @@ class Values(Names):
                 values, single = results
                 if results == REFUSED:
                     assert self.findings.found
-                    return ZERO
-                if single and self._is_array_var(values[0]) and not whole:
-                    self.findings.add(
-                        "P201",
-                        at,
-                        "this call gives an array, and a number is needed here",
-                        "give the array a name first, then write the loop",
-                    )
                     return ZERO
                 if not single:
                     self.findings.add(
@@ -143,21 +165,13 @@ class Values(Names):
             )
         return ZERO
 
-    def _name(self, node: gast.Name, scope: Scope, whole: bool = False) -> Expr:
+    def _name(self, node: gast.Name, scope: Scope) -> Expr:
         at = scope.source.loc(node)
         found = self._find(node.id, scope)
         if isinstance(found, Scope):
-            value = self._variable(node.id, found)
-            if self._is_array_var(value) and not whole:
-                self.findings.add(
-                    "P201",
-                    at,
-                    f"`{node.id}` is a whole array, and a number is needed here",
-                    "write the loop over its elements" + fence.LATER,
-                )
-                return ZERO
-            return replace(value, loc=at)
-        return self._captured(found, node.id, (node.id,), node, scope, whole)
+            self._used(node.id, found, at)
+            return replace(self._variable(node.id, found), loc=at)
+        return self._captured(found, node.id, (node.id,), node, scope)
 
     def _captured(
         self,
@@ -166,7 +180,6 @@ class Values(Names):
         path: tuple[str, ...],
         node: gast.AST,
         scope: Scope,
-        whole: bool = False,
     ) -> Expr:
         """A number (or array, by name) from a module or an enclosing function."""
         at = scope.source.loc(node)
@@ -183,13 +196,13 @@ class Values(Names):
             )
             return ZERO
         if isinstance(found, np.ndarray):
-            if whole and found.ndim > 0:
+            if found.ndim > 0:
                 return Var(self._capture(self._holder(scope), path, found), loc=at)
             self.findings.add(
-                "P201",
+                "P113",
                 at,
-                f"`{text}` is a whole array, and a number is needed here",
-                "write the loop over its elements" + fence.LATER,
+                f"`{text}` is {kind_of(found)}",
+                "make it a number, with `float(...)`",
             )
             return ZERO
         if isinstance(
@@ -213,79 +226,143 @@ class Values(Names):
                 return Const(found, loc=at)
             text = gast.unparse(node).strip()
             return self._captured(found, text, tuple(text.split(".")), node, scope)
-        array = self._array(node.value, scope)
-        if array is not None and node.attr == "ndim":
-            self.facts.append(RankFact(array, 1, at, least=True))
-            return Const(self.ranks.get(array, 1), loc=at)
-        if array is not None and node.attr == "size":
-            first, *rest = self._extents(array, at)
-            for extent in rest:
-                first = Call("*", (first, extent), loc=at)
-            return first
+        if node.attr in ("ndim", "size", "T"):
+            whole = self._measured(node.value, scope)
+            if whole is not None:
+                return self._measure(node.attr, whole, at)
         helps = "use `shape`, `size`, `ndim`, or the array's elements"
         if node.attr == "shape":
             helps = "take one entry, `a.shape[0]`, or unpack it, `h, w = a.shape`"
-        elif node.attr in ("T", "dtype"):
-            helps = f"`.{node.attr}` is not supported here yet; " + helps
+        elif node.attr == "dtype":
+            helps = "give it to a new array: `np.zeros(n, dtype=a.dtype)`"
         self.findings.add(
             "P209", at, f"`{gast.unparse(node).strip()}` cannot be used here", helps
         )
         return ZERO
 
-    def _extents(self, array: str, at: Loc) -> tuple[Expr, ...]:
-        self.facts.append(RankFact(array, 1, at, least=True))
-        rank = self.ranks.get(array, 1)
-        return tuple(Extent(array, k, loc=at) for k in range(rank))
+    def _measure(self, attribute: str, whole: views.Whole, at: Loc) -> Expr:
+        if attribute == "T":
+            return self._encoded(views.transposed(whole), at)
+        if attribute == "ndim":
+            return Const(whole.rank, loc=at)
+        first, *rest = whole.shape
+        for extent in rest:
+            first = Call("*", (first, extent), loc=at)
+        return first
 
     def _subscript(self, node: gast.Subscript, scope: Scope) -> Expr:
         at = scope.source.loc(node)
-        match node.value:
-            case gast.Attribute(value=measured, attr="shape") if (
-                array := self._array(measured, scope)
-            ) is not None:
-                return self._extent(array, node, scope)
-        indices: list[gast.AST] = []
+        if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":
+            found = self._extent(node.value.value, node, scope)
+            if found is not None:
+                return found
+        levels: list[list[gast.AST]] = []
         base: gast.AST = node
         while isinstance(base, gast.Subscript):
             index = base.slice
             parts = index.elts if isinstance(index, gast.Tuple) else [index]
-            indices[:0] = parts
+            levels.insert(0, list(parts))
             base = base.value
-        array = self._array(base, scope)
-        if array is None:
-            if type(base) not in fence.REJECTED:
-                self.findings.add(
-                    "P203",
-                    scope.source.loc(base),
-                    f"`{gast.unparse(base).strip()}` is not the name of an array",
-                    "subscript an array by its name",
-                )
+        value = self._base(base, scope)
+        if value is None:
             return ZERO
-        for index in indices:
-            if isinstance(index, gast.Slice) or (
-                isinstance(index, gast.Constant) and index.value in (None, Ellipsis)
-            ):
-                self.findings.add(
-                    "P201",
-                    scope.source.loc(node),
-                    f"`{gast.unparse(node).strip()}` is a part of the array",
-                    "write the loop over its elements" + fence.LATER,
-                )
-                return ZERO
-        values = self._values(indices, scope)
-        for k, value in enumerate(values):
-            if (
-                isinstance(value, Const)
-                and type(value.value) is int
-                and value.value < 0
-            ):
-                extent = Extent(array, k, loc=value.loc)
-                values[k] = Call("-", (extent, Const(-value.value)), loc=value.loc)
-        self.facts.append(RankFact(array, len(values), at))
-        return Load(array, tuple(values), loc=at)
+        nodes = [
+            n
+            for parts in levels
+            for part in parts
+            for n in (
+                (part.lower, part.upper) if isinstance(part, gast.Slice) else (part,)
+            )
+            if n is not None and not self._is_new_axis(n, scope)
+        ]
+        with self._block() as emitted:
+            given = iter(self._values(nodes, scope, whole=True))
+        held = [value]
+        self._before(held, emitted)
+        self.out.extend(emitted)
+        value = held[0]
+        for parts in levels:
+            items: list[object] = []
+            for part in parts:
+                match part:
+                    case gast.Slice(lower=lower, upper=upper):
+                        low = None if lower is None else next(given)
+                        high = None if upper is None else next(given)
+                        items.append((low, high, self._step(part.step, scope)))
+                    case gast.Constant(value=word) if word is Ellipsis:
+                        items.append(Ellipsis)
+                    case _ if self._is_new_axis(part, scope):
+                        items.append(None)
+                    case _:
+                        items.append(next(given))
+            for item in items:
+                for e in item[:2] if isinstance(item, tuple) else (item,):
+                    if isinstance(e, Var) and self._is_array_var(e):
+                        self.findings.add(
+                            "P201",
+                            at,
+                            "indexing by an array makes a copy",
+                            "write the loop over the indices",
+                        )
+                        return ZERO
+            value = self._part(value, items, at)
+        return value
 
-    def _extent(self, array: str, node: gast.Subscript, scope: Scope) -> Expr:
+    def _is_new_axis(self, node: gast.AST, scope: Scope) -> bool:
+        match node:
+            case gast.Constant(value=value):
+                return value is None or value is Ellipsis
+            case gast.Attribute():
+                return self._object(node, scope) is None
+        return False
+
+    def _base(self, base: gast.AST, scope: Scope) -> Expr | None:
+        """What stands before the brackets."""
+        at = scope.source.loc(base)
+        array = self._array(base, scope)
+        if array is not None:
+            return Var(array, loc=at)
+        if isinstance(base, gast.Name):
+            found = self._find(base.id, scope)
+            if isinstance(found, Scope):
+                return self._variable(base.id, found)
+        elif type(base) not in fence.REJECTED:
+            known = len(self.findings.found)
+            value = self._value(base, scope, whole=True)
+            if self._whole(value) is not None or isinstance(value, Load):
+                return value
+            if len(self.findings.found) > known:
+                return None
+        if type(base) not in fence.REJECTED:
+            self.findings.add(
+                "P203",
+                at,
+                f"`{gast.unparse(base).strip()}` is not the name of an array",
+                "subscript an array by its name",
+            )
+        return None
+
+    def _step(self, node: gast.AST | None, scope: Scope) -> int:
+        """The step of a slice."""
+        if node is None or (isinstance(node, gast.Constant) and node.value is None):
+            return 1
+        value = self._value(node, scope)
+        if isinstance(value, Const) and type(value.value) is int and value.value:
+            return value.value
+        self.findings.add(
+            "P207",
+            scope.source.loc(node),
+            "the step of this slice is not known in the text",
+            "write it as an integer other than zero",
+        )
+        return 1
+
+    def _extent(
+        self, base: gast.AST, node: gast.Subscript, scope: Scope
+    ) -> Expr | None:
         at = scope.source.loc(node)
+        if self._array(base, scope) is None and isinstance(base, gast.Name):
+            return None
         axis = self._value(node.slice, scope)
         if not isinstance(axis, Const) or type(axis.value) is not int:
             self.findings.add(
@@ -296,12 +373,18 @@ class Values(Names):
             )
             return ZERO
         k = axis.value
-        if k < 0:
-            k += self.ranks.get(array, -k)
-            self.facts.append(RankFact(array, -axis.value, at, least=True))
-        else:
-            self.facts.append(RankFact(array, k + 1, at, least=True))
-        return Extent(array, max(k, 0), loc=at)
+        whole = self._measured(base, scope, k + 1 if k >= 0 else -k)
+        if whole is None:
+            return None
+        if not -whole.rank <= k < whole.rank:
+            self.findings.add(
+                "P202",
+                at,
+                f"this array has {whole.rank} axes",
+                "count the axes from zero",
+            )
+            return ZERO
+        return replace(whole.shape[k], loc=at)
 
     def _compare(self, node: gast.Compare, scope: Scope) -> Expr:
         at = scope.source.loc(node)
@@ -314,7 +397,13 @@ class Values(Names):
                     "compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`",
                 )
                 return ZERO
-        values = self._values([node.left, node.comparators[0]], scope)
+        single = len(node.ops) == 1
+        values = self._values([node.left, node.comparators[0]], scope, whole=single)
+        if single:
+            word = COMPARE[type(node.ops[0])]
+            return self._elementwise(
+                values, lambda e: Call(word, tuple(e), loc=at), at
+            )
         for other in node.comparators[1:]:
             with self._block() as emitted:
                 values.append(self._value(other, scope))
@@ -365,9 +454,24 @@ class Values(Names):
         at = scope.source.loc(node)
         condition = self._value(node.test, scope, test=True)
         with self._block() as then:
-            yes = self._value(node.body, scope)
+            yes = self._value(node.body, scope, whole=True)
         with self._block() as other:
-            no = self._value(node.orelse, scope)
+            no = self._value(node.orelse, scope, whole=True)
+        wholes = [w for w in (self._whole(yes), self._whole(no)) if w is not None]
+        if wholes:
+            if then or other or len(wholes) < 2 or any(w.view for w in wholes):
+                self.findings.add(
+                    "P206",
+                    at,
+                    "this may stand for one array or another",
+                    "write an `if` whose branches assign the elements",
+                )
+                return ZERO
+            return self._elementwise(
+                [self._temp(condition, "test"), yes, no],
+                lambda e: Call("where", tuple(e), loc=at),
+                at,
+            )
         if not then and not other:
             return Call("where", (condition, yes, no), loc=at)
         # A branch that calls a helper with statements runs only when it is chosen.
@@ -376,14 +480,6 @@ class Values(Names):
         other.append(Assign(chosen, no, loc=at))
         self.out.append(If(condition, tuple(then), tuple(other), loc=at))
         return chosen
-
-    def _refuse_matmul(self, node: gast.AST, scope: Scope) -> None:
-        self.findings.add(
-            "P201",
-            scope.source.loc(node),
-            "`@` multiplies whole arrays",
-            "write the product as loops" + fence.LATER,
-        )
 
     def _kept(self, value: Expr, name: str) -> Expr:
         return value if isinstance(value, Const) else self._temp(value, name)

@@ -21,6 +21,7 @@ from pyrev.ir import (
     Load,
     Stmt,
     Var,
+    While,
     walk,
 )
 from pyrev.poly import integer_names
@@ -97,6 +98,9 @@ class Readable:
                     then = self.block(s.then, outer, live)
                     orelse = self.block(s.orelse, outer, live)
                     result.append(replace(s, then=then, orelse=orelse))
+                case While():
+                    again = live | live_before((s,), live)
+                    result.append(replace(s, body=self.block(s.body, outer, again)))
                 case _:
                     result.append(s)
         return tuple(result)
@@ -340,7 +344,7 @@ class Readable:
                 f"{', '.join(met)}"
             )
         for s in region.leaves:
-            for t in region.leaves:
+            for t in region.partners(s):
                 for a, b in region.dependences(s, t):
                     if a.depth > 0 and b.depth > 0 and a.name not in private:
                         verb = "reads" if b.kind == "read" else "overwrites"

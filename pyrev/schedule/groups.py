@@ -6,11 +6,13 @@ order nothing among themselves form another, a *scatter*, which may be turned ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 
 from pyrev.dependence import Leaf, Region
-from pyrev.ir import Add, Block, Call, For, If, Load, Restart, Stmt, Var
+from pyrev.ir import Add, Block, Call, Check, For, If, Load, Restart, Stmt, Var, While
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def distribute(
         ):
             joined.add(array)
     parts = _components(leaves, edges, joined)
+    names = {leaf.number: _shared(region, leaf) for leaf in leaves}
+    users = Counter(name for found in names.values() for name in found)
     groups = []
     for part in _ordered(parts, edges):
         members = {leaves[k].number for k in part}
@@ -77,7 +81,7 @@ def distribute(
                 restrict((nest,), members),
                 tuple(leaves[k] for k in part),
                 target,
-                _shared(region, (s for s in leaves if s.number not in members)),
+                _others(users, [names[leaves[k].number] for k in part]),
             )
         )
     return tuple(groups)
@@ -92,13 +96,16 @@ def merge(nest: For, groups: Sequence[Group]) -> Group:
     return Group(restrict((nest,), {s.number for s in leaves}), leaves, None, shared)
 
 
-def _shared(region: Region, leaves: Iterable[Leaf]) -> frozenset[str]:
+def _shared(region: Region, leaf: Leaf) -> frozenset[str]:
     return frozenset(
-        a.name
-        for leaf in leaves
-        for a in leaf.accesses
-        if not region.private_depth(leaf, a.name)
+        a.name for a in leaf.accesses if not region.private_depth(leaf, a.name)
     )
+
+
+def _others(users: Counter[str], own: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The names that other leaves than these use, by how many leaves use each."""
+    here = Counter(name for found in own for name in found)
+    return frozenset(name for name, count in users.items() if count > here[name])
 
 
 def _added(leaf: Leaf) -> str | None:
@@ -114,61 +121,119 @@ def _added(leaf: Leaf) -> str | None:
 def _edges(region: Region) -> frozenset[tuple[int, int]]:
     """Pairs (i, j): leaf i must stay before leaf j, in some of their instances."""
     found = set()
-    leaves = region.leaves
-    for i, s in enumerate(leaves):
-        for j, t in enumerate(leaves):
+    place = {leaf.number: k for k, leaf in enumerate(region.leaves)}
+    for i, s in enumerate(region.leaves):
+        for t in region.partners(s):
+            j = place[t.number]
             if i != j and _share_private(region, s, t):
                 found |= {(i, j), (j, i)}
             elif region.depends(s, t):
                 found.add((i, j))
+    for tied in _tied(region):
+        members = [place[leaf.number] for leaf in tied]
+        found |= set(zip(members, [*members[1:], members[0]], strict=True))
     return frozenset(found)
+
+
+def _tied(region: Region) -> list[list[Leaf]]:
+    """Leaves that stay in one loop: what may end it, and what a `Check` guards."""
+    if any(isinstance(leaf.stmt, Check) for leaf in region.leaves):
+        return [list(region.leaves)] if len(region.leaves) > 1 else []
+    by_loop: dict[int, list[Leaf]] = {}
+    for leaf in region.leaves:
+        first = next((at.number for at in leaf.loops if at.early), None)
+        if first is not None:
+            by_loop.setdefault(first, []).append(leaf)
+    return [leaves for leaves in by_loop.values() if len(leaves) > 1]
 
 
 def _share_private(region: Region, s: Leaf, t: Leaf) -> bool:
     """Do two leaves use one name that is private to an iteration of a common loop?"""
-    shared = {a.name for a in s.accesses} & {b.name for b in t.accesses}
-    common = region.common(s, t)
-    return any(0 < region.private_depth(s, name) <= common for name in shared)
+    common, there = region.common(s, t), region.changed(t)
+    return any(
+        0 < region.private_depth(s, name) <= common
+        for name in region.changed(s)
+        if name in there
+    )
 
 
 def _components(
     leaves: tuple[Leaf, ...], edges: frozenset[tuple[int, int]], joined: set[str]
 ) -> list[tuple[int, ...]]:
     """The strongly connected components, each array in `joined` held together."""
-    n = len(leaves)
-    reach = [[i == j or (i, j) in edges for j in range(n)] for i in range(n)]
-    for i in range(n):
-        for j in range(n):
-            if (a := _added(leaves[i])) in joined and a == _added(leaves[j]):
-                reach[i][j] = True
-    for k in range(n):
-        for i in range(n):
-            if reach[i][k]:
-                row = reach[k]
-                reach[i] = [x or y for x, y in zip(reach[i], row, strict=True)]
-    seen: set[int] = set()
-    parts = []
-    for i in range(n):
-        if i not in seen:
-            part = tuple(j for j in range(n) if reach[i][j] and reach[j][i])
-            seen |= set(part)
-            parts.append(part)
-    return parts
+    after: list[list[int]] = [[] for _ in leaves]
+    for i, j in sorted(edges):
+        after[i].append(j)
+    last: dict[str, int] = {}
+    first: dict[str, int] = {}
+    for k, leaf in enumerate(leaves):
+        if (a := _added(leaf)) in joined and a is not None:
+            # A ring through its increments holds an array together.
+            if a in last:
+                after[last[a]].append(k)
+            first.setdefault(a, k)
+            last[a] = k
+    for a, k in first.items():
+        after[last[a]].append(k)
+    return _strong(after)
+
+
+def _strong(after: list[list[int]]) -> list[tuple[int, ...]]:
+    """The strongly connected components of a graph, by their first members (Tarjan)."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    open_: set[int] = set()
+    parts: list[tuple[int, ...]] = []
+    for root in range(len(after)):
+        if root in order:
+            continue
+        todo = [(root, iter(after[root]))]
+        while todo:
+            at, rest = todo[-1]
+            if at not in order:
+                order[at] = low[at] = len(order)
+                stack.append(at)
+                open_.add(at)
+            for to in rest:
+                if to not in order:
+                    todo.append((to, iter(after[to])))
+                    break
+                if to in open_:
+                    low[at] = min(low[at], order[to])
+            else:
+                todo.pop()
+                if todo:
+                    low[todo[-1][0]] = min(low[todo[-1][0]], low[at])
+                if low[at] == order[at]:
+                    part = [stack.pop()]
+                    while part[-1] != at:
+                        part.append(stack.pop())
+                    open_ -= set(part)
+                    parts.append(tuple(sorted(part)))
+    return sorted(parts)
 
 
 def _ordered(
     parts: list[tuple[int, ...]], edges: frozenset[tuple[int, int]]
 ) -> list[tuple[int, ...]]:
     """Topological order, the textual one where that is free."""
-    waiting = list(parts)
+    of = {leaf: k for k, part in enumerate(parts) for leaf in part}
+    arrows = sorted({(of[i], of[j]) for i, j in edges if of[i] != of[j]})
+    after: dict[int, list[int]] = {}
+    waits = dict.fromkeys(range(len(parts)), 0)
+    for i, j in arrows:
+        after.setdefault(i, []).append(j)
+        waits[j] += 1
+    ready = [k for k, count in waits.items() if count == 0]
     result = []
-    while waiting:
-        for part in waiting:
-            others = (p for p in waiting if p is not part)
-            if not any((i, j) in edges for o in others for i in o for j in part):
-                break
-        waiting.remove(part)
-        result.append(part)
+    while ready:
+        k = heappop(ready)
+        result.append(parts[k])
+        for j in after.get(k, ()):
+            waits[j] -= 1
+            if waits[j] == 0:
+                heappush(ready, j)
     return result
 
 
@@ -188,7 +253,7 @@ class _Filter:
                 continue
             self.count += 1
             match stmt:
-                case For():
+                case For() | While():
                     if body := self.run(stmt.body):
                         kept.append(replace(stmt, body=body))
                 case If():

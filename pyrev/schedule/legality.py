@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.dependence import Access, Leaf, Region, live_before, private_names
-from pyrev.ir import Alloc, Block, For, If, Load, Return, Stmt, Var, walk
+from pyrev.ir import Alloc, Block, For, If, Load, Return, Stmt, Var, While, walk
 from pyrev.poly import conj, is_empty
 from pyrev.show import expr_text
 
@@ -65,10 +65,8 @@ def _element(leaf: Leaf) -> str:
 
 def _alone(region: Region, s: Leaf, a: Access) -> bool:
     """Does no access of another iteration of the outermost loop meet the write `a`?"""
-    for t in region.leaves:
-        for b in t.accesses:
-            if b.name != a.name:
-                continue
+    for t in region.touching()[a.name]:
+        for b in region.changed(t)[a.name]:
             if b.depth == 0:
                 return False
             same = region.same_element(s, a, t, b)
@@ -127,7 +125,7 @@ def free_order(
     region = Region((loop,), live_out, outer, integers)
     private = private_names(loop, live_out)
     for s in region.leaves:
-        for t in region.leaves:
+        for t in region.partners(s):
             for a, b in region.conflicts(s, t):
                 if a.name in private:
                     continue
@@ -156,6 +154,9 @@ def forward(
                     result.append(
                         replace(s, then=then, orelse=block(s.orelse, around, live))
                     )
+                case While():
+                    again = live | live_before((s,), live)
+                    result.append(replace(s, body=block(s.body, around, again)))
                 case _:
                     result.append(s)
             live = live_before((s,), live)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pyrev.adjoint.algebra import add_int, sub_int
+from pyrev.algebra import add_int, sub_int
 from pyrev.dependence import Access, Leaf, Region, live_before, with_live
 from pyrev.ir import (
     ONE,
@@ -35,12 +35,14 @@ from pyrev.ir import (
     Var,
     all_names,
     assigned_scalars,
+    blocks,
     exprs,
     fresh,
     map_block,
     names,
     walk,
     walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.poly import (
@@ -124,7 +126,7 @@ class _Cpu(Readable):
         }
         if len(targets) != 1 or not all(_adds(leaf.stmt) for leaf in region.leaves):
             return None
-        if any(region.depends(s, t) for s in region.leaves for t in region.leaves):
+        if any(region.depends(s, t) for s in region.leaves for t in region.partners(s)):
             return None
         try:
             plan = Owners(region, region.leaves, self.used)
@@ -537,14 +539,9 @@ def _renamed_target(block: Block, old: str, new: str) -> Block:
                 result.append(replace(s, target=Load(new, index)))
             case Add(Var(name), _) if name == old:
                 result.append(replace(s, target=Var(new)))
-            case For():
-                result.append(replace(s, body=_renamed_target(s.body, old, new)))
-            case If():
-                then = _renamed_target(s.then, old, new)
-                orelse = _renamed_target(s.orelse, old, new)
-                result.append(replace(s, then=then, orelse=orelse))
             case _:
-                result.append(s)
+                inner = tuple(_renamed_target(b, old, new) for b in blocks(s))
+                result.append(with_blocks(s, inner))
     return tuple(result)
 
 

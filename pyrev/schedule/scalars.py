@@ -28,6 +28,7 @@ from pyrev.ir import (
     Restart,
     Stmt,
     Var,
+    While,
     fresh,
     map_expr,
     map_stmt_exprs,
@@ -64,15 +65,17 @@ def inline_integers(
     for i in range(n):
         a[i + 1] += b[i + 1]
     """
+    region = Region((loop,), live, outer, integers)
     for _ in range(20):
-        region = Region((loop,), live, outer, integers)
         found = next(_integer_uses(region), None)
         if found is None:
-            return loop
+            break
         name, definition, number = found
-        (loop,) = _rewrite((loop,), {number: {name: definition.value}})  # type: ignore[assignment]
-        loop = _without_unused(loop, outer, live, integers)
-    return loop
+        block = _rewrite(region.block, {number: {name: definition.value}})
+        region = _without_unused(Region(block, live, outer, integers), live)
+    (plain,) = region.block
+    assert isinstance(plain, For)
+    return plain
 
 
 def _integer_uses(region: Region) -> Iterator[tuple[str, Definition, int]]:
@@ -128,23 +131,38 @@ def _definition(
     if depth == 0:
         return None
     at = leaf.loops[depth - 1]
-    inside = [s for s in region.leaves if at in s.loops]
+    inside = [s for s in region.touching()[name] if _within(s, depth, at)]
     writes = [s for s in inside if _writes(s) == name]
     if len(writes) != 1 or not isinstance(writes[0].stmt, Assign):
         return None
     (source,) = writes
-    if source.number >= number or source.loops[:depth] != source.loops:
+    if source.number >= number or source.depth > depth:
         return None
     value = source.stmt.value  # type: ignore[union-attr]
     needed = names(value)
     if name in needed:
         return None
-    inner = set(leaf.loops[depth:])
-    for s in inside:
-        between = source.number < s.number < number or inner & set(s.loops)
-        if between and s.number != source.number and _writes(s) in needed:
+    inner = {loop.number for loop in leaf.loops[depth:]}
+    for s in _writers(region, needed):
+        if s.number == source.number or not _within(s, depth, at):
+            continue
+        again = any(loop.number in inner for loop in s.loops)
+        if again or source.number < s.number < number:
             return None
     return Definition(source, at, value)
+
+
+def _within(leaf: Leaf, depth: int, at: At) -> bool:
+    """Is `leaf` inside loop `at`, which is the `depth`-th from outside?"""
+    return leaf.depth >= depth and leaf.loops[depth - 1].number == at.number
+
+
+def _writers(region: Region, wanted: frozenset[str]) -> Iterator[Leaf]:
+    touching = region.touching()
+    for name in wanted:
+        for s in touching.get(name, ()):
+            if _writes(s) == name:
+                yield s
 
 
 def _writes(leaf: Leaf) -> str | None:
@@ -176,23 +194,26 @@ def part(
     """
     made: list[Alloc] = []
     used = set(taken)
+    region = Region((loop,), live, outer, integers)
     for _ in range(60):
-        region = Region((loop,), live, outer, integers)
         step = _next_step(region, wanted(region))
         if step is None:
             break
         kind, name, leaf, number, definition = step
         if kind == "inline":
             assert definition is not None
-            (loop,) = _rewrite((loop,), {number: {name: definition.value}})  # type: ignore[assignment]
-            loop = _without_unused(loop, outer, live, integers)
+            block = _rewrite(region.block, {number: {name: definition.value}})
+            region = _without_unused(Region(block, live, outer, integers), live)
         else:
             array = fresh(f"{name}_at", used)
             shape, index = _box(region, leaf, region.private_depth(leaf, name))
             at = leaf.loops[region.private_depth(leaf, name) - 1]
             made.append(Alloc(array, shape, None, dtype_of(name), loc=loop.loc))
-            (loop,) = _expand((loop,), at.number, name, Load(array, index))  # type: ignore[assignment]
-    return tuple(made), loop
+            block = _expand(region.block, at.number, name, Load(array, index))
+            region = Region(block, live, outer, integers)
+    (parted,) = region.block
+    assert isinstance(parted, For)
+    return tuple(made), parted
 
 
 Step = tuple[Literal["inline", "expand"], str, Leaf, int, Definition | None]
@@ -221,9 +242,8 @@ def _next_step(region: Region, wanted: frozenset[int]) -> Step | None:
 def _shared(region: Region, leaf: Leaf, name: str, wanted: frozenset[int]) -> bool:
     """Does a statement that is not to part with `leaf` set or use the scalar too?"""
     return any(
-        s.number != leaf.number and any(a.name == name for a in s.accesses)
-        for s in region.leaves
-        if region.private_depth(s, name)
+        s.number != leaf.number and region.private_depth(s, name)
+        for s in region.touching().get(name, ())
     )
 
 
@@ -245,10 +265,15 @@ def _cheap(
 
 
 def _full_cost(region: Region, definition: Definition) -> int:
-    """The operations of a definition, the private scalars in it written out."""
+    """The operations of a definition, the private scalars in it written out.
+
+    More than `LAST` are too many for any use, and are not counted to the end.
+    """
     leaf = definition.leaf
     total = _cost(definition.value)
     for p in walk_expr(definition.value):
+        if total > LAST:
+            break
         if isinstance(p, Var) and region.private_depth(leaf, p.name):
             inner = _definition(region, leaf, leaf.number, p.name)
             total += _full_cost(region, inner) if inner is not None else LAST
@@ -290,7 +315,7 @@ class _Rewriter:
             self.count += 1
             change = self.changes.get(self.count)
             match s:
-                case For():
+                case For() | While():
                     s = replace(s, body=self.run(s.body))
                 case If():
                     test = s.test if change is None else substitute(s.test, change)
@@ -315,28 +340,29 @@ def _one_sign(e: Expr) -> Expr:
             return e
 
 
-def _without_unused(
-    loop: For, outer: tuple[For, ...], live: frozenset[str], integers: frozenset[str]
-) -> For:
-    """`loop` without assignments of private scalars that nothing reads any more."""
-    region = Region((loop,), live, outer, integers)
-    for leaf in region.leaves:
-        match leaf.stmt:
-            case Assign(Var(name), _) if region.private_depth(leaf, name):
-                at = leaf.loops[region.private_depth(leaf, name) - 1]
-                inside = [s for s in region.leaves if at in s.loops]
-                read = any(
-                    a.name == name and (a.kind == "read" or s.number != leaf.number)
-                    for s in inside
-                    for a in s.accesses
-                )
-                if not read:
-                    from pyrev.schedule.groups import restrict
+def _without_unused(region: Region, live: frozenset[str]) -> Region:
+    """`region` without assignments of private scalars that nothing reads any more."""
+    from pyrev.schedule.groups import restrict
 
-                    kept = {s.number for s in region.leaves} - {leaf.number}
-                    (loop,) = restrict((loop,), kept)  # type: ignore[assignment]
-                    return _without_unused(loop, outer, live, integers)
-    return loop
+    while unused := {s.number for s in region.leaves if _unused(region, s)}:
+        kept = {s.number for s in region.leaves} - unused
+        block = restrict(region.block, kept)
+        region = Region(block, live, region.outer, region.given)
+    return region
+
+
+def _unused(region: Region, leaf: Leaf) -> bool:
+    match leaf.stmt:
+        case Assign(Var(name), _) if depth := region.private_depth(leaf, name):
+            at = leaf.loops[depth - 1]
+            return not any(
+                a.name == name and (a.kind == "read" or s.number != leaf.number)
+                for s in region.touching()[name]
+                if _within(s, depth, at)
+                for a in s.accesses
+            )
+        case _:
+            return False
 
 
 def _expand(block: Block, number: int, name: str, element: Load) -> Block:
@@ -356,7 +382,7 @@ class _Expander:
                 continue
             self.count += 1
             match s:
-                case For():
+                case For() | While():
                     here = self.count == self.number
                     body = self.run(s.body)
                     if here:

@@ -17,11 +17,12 @@ decided here: `adjoint.reverse` asks, and it derives that from the rule table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pyrev.adjoint.algebra import add_int, sub_int
 from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed
+from pyrev.algebra import add_int, sub_int
+from pyrev.dependence import from_polynomial, polynomial
 from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import (
     ONE,
@@ -35,18 +36,25 @@ from pyrev.ir import (
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Loc,
+    Loop,
     Program,
     Restart,
     Saved,
     Stmt,
     Var,
+    While,
     all_names,
+    assigned_scalars,
     blocks,
     exprs,
     fresh,
+    map_expr,
+    map_stmt_exprs,
+    mentioned,
     rebuild,
     walk,
     walk_expr,
@@ -54,6 +62,19 @@ from pyrev.ir import (
     written,
 )
 from pyrev.rename import guarded_leaves, rename
+from pyrev.schedule.checkpoint import (
+    Names,
+    Part,
+    array_bytes,
+    back_to,
+    names_for,
+    room,
+    with_index,
+)
+from pyrev.types import concrete, infer
+
+#: How many elements a tape of unknown length has room for at first.
+_ROOM = 64
 
 Lost = Callable[[Block, int, Load], bool]
 Leaf = Var | Load | Extent
@@ -93,7 +114,7 @@ class Place:
     """A statement of the primal: the loops around it and its span in textual order."""
 
     stmt: Stmt
-    loops: tuple[For, ...]
+    loops: tuple[Loop, ...]
     first: int
     last: int
 
@@ -104,18 +125,52 @@ class Level:
 
     roots: dict[str, None] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
+    #: The scalar that numbers the iterations of a loop, by the loop's id.
+    places: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """``target = leaf`` just before statement `at`; `alloc` makes room for the
     target.
+
+    A target over loop `grows`, whose length is not known, grows in it.
     """
 
     at: int
-    leaf: Leaf
+    leaf: Expr
     target: Var | Load
     alloc: Alloc | None
+    grows: int | None = None
+    whole: bool = False  # the whole array that `leaf` is of
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a checkpointed loop begins with: its first state is kept."""
+
+    parts: tuple[Part, ...]
+    names: Names
+    head: Block
+    reads: tuple[str, ...]
+
+
+#: Stands for the bytes of all other arrays until they are known.
+_OTHERS = Var("bytes of all other arrays")
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """How a tape over some loops is indexed, going forward and coming back.
+
+    `room` are its extents when it is made, `shape` those that it has in the end.
+    """
+
+    forward: tuple[Expr, ...]
+    backward: tuple[Expr, ...]
+    room: tuple[Expr, ...]
+    shape: tuple[Expr, ...]
+    grows: int | None
 
 
 def store(
@@ -124,13 +179,34 @@ def store(
     lost: Lost,
     dtype_of: Callable[[str], str],
     avoid: frozenset[str],
+    memory: int | None = None,
 ) -> tuple[Program, tuple[Stored, ...]]:
     """Replace every `Saved` and `Restart` of an adjoint program.
+
+    `memory` bounds the bytes of the arrays that the result makes: loops whose values
+    would be taped are checkpointed. So are the loops that ask for it.
 
     `lost(body, at, load)` says whether the element that statement `at` reads may be
     written at or after it; `dtype_of` gives the dtype name of a scalar or array.
     """
-    return _Storage(primal, adjoint, lost, dtype_of, avoid).run()
+    asked = {
+        s.id: s.slots for s in primal.body if isinstance(s, For) and s.slots is not None
+    }
+
+    def made(loops: dict[int, int | None]) -> _Storage:
+        return _Storage(primal, adjoint, lost, dtype_of, avoid, loops, memory)
+
+    first = made(asked)
+    result = first.run()
+    if memory is None:
+        return result
+    # Checkpointing one loop may ask for values of another.
+    loops: dict[int, int | None] = dict(asked)
+    while more := [k for k in first.taped_loops() if k not in loops]:
+        loops |= dict.fromkeys(more)
+        first = made(loops)
+        result = first.run()
+    return result
 
 
 class _Storage:
@@ -141,8 +217,13 @@ class _Storage:
         lost: Lost,
         dtype_of: Callable[[str], str],
         avoid: frozenset[str],
+        checkpointed: Mapping[int, int | None],
+        memory: int | None,
     ) -> None:
         self.primal, self.adjoint = primal, adjoint
+        self.checkpointed, self.memory = checkpointed, memory
+        self.starts: dict[int, _Start] = {}
+        self.backward = dict(adjoint.backward)
         self.lost, self.dtype_of = lost, dtype_of
         self.places: dict[int, Place] = {}
         self._index(primal.body, ())
@@ -157,16 +238,18 @@ class _Storage:
         self.taken |= set(all_names(adjoint.program.body))
         self.taken |= {p.name for p in adjoint.program.params}
         self.levels: dict[int, Level] = {}
-        self.plans: dict[tuple[int, Leaf], Expr] = {}
+        self.plans: dict[tuple[int, Expr], Expr] = {}
         self.slices: dict[tuple[int, str], frozenset[tuple[int, str]] | None] = {}
         self.lost_memo: dict[tuple[int, int, Load], bool] = {}
-        self.kept_from: dict[str, str] = {}
+        self.dtypes: dict[str, str] = {}
+        #: (level, nest, array): the copy made before the nest, and how it is indexed.
+        self.snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
         self.decisions: dict[tuple[str, str, tuple[Expr, ...], str, int], Stored] = {}
 
-    def _index(self, block: Block, loops: tuple[For, ...], clock: int = 0) -> int:
+    def _index(self, block: Block, loops: tuple[Loop, ...], clock: int = 0) -> int:
         for stmt in block:
             first, clock = clock, clock + 1
-            inner = (*loops, stmt) if isinstance(stmt, For) else loops
+            inner = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
             for b in blocks(stmt):
                 clock = self._index(b, inner, clock)
             self.places[stmt.id] = Place(stmt, loops, first, clock)
@@ -186,7 +269,63 @@ class _Storage:
             done[level] = self.build(level)
         body = self.fill(body, done)
         program = replace(self.adjoint.program, body=body)
-        return self.own_copies(program), tuple(self.decisions.values())
+        program = self.own_copies(program)
+        return self.within_budget(program), tuple(self.decisions.values())
+
+    def taped_loops(self) -> list[int]:
+        """The loops of the function itself that values are taped over."""
+        found = self.levels.get(FUNCTION, Level()).records
+        loops = [self.places[r.at].loops for r in found]
+        return list(dict.fromkeys(around[0].id for around in loops if around))
+
+    def within_budget(self, program: Program) -> Program:
+        """Say what the arrays beside the kept states take, once they are known."""
+        if self.memory is None or not self.starts:
+            return program
+        kept = {p.kept for s in self.starts.values() for p in s.parts}
+        kept |= {s.names.steps for s in self.starts.values()}
+        shapes: dict[str, tuple[Expr, ...]] = {}
+        total: Expr = ZERO
+        steady = {p.name for p in program.params}
+        steady -= frozenset(assigned_scalars(program.body))
+        types = self.types_of(program)
+
+        def sized(e: Expr) -> Expr:
+            if isinstance(e, Extent) and e.array in shapes:
+                return shapes[e.array][e.axis]
+            return e
+
+        for s in walk(program.body):
+            if not isinstance(s, Alloc) or s.array in kept:
+                continue
+            shape = tuple(map_expr(n, sized) for n in s.shape)
+            outside = {n for e in shape for n in mentioned(e) if n not in steady}
+            if outside:
+                raise UnsupportedError(
+                    (
+                        Finding(
+                            "P303",
+                            s.loc,
+                            f"the size of `{s.array}`, which the derivative needs,"
+                            " is not known before it is made",
+                            "leave out `memory`, or give the loop a bound made of"
+                            " sizes",
+                        ),
+                    )
+                )
+            shapes[s.array] = shape
+            own = array_bytes(shape, types[s.array])
+            total = own if total == ZERO else Call("+", (total, own))
+        total = from_polynomial(polynomial(total))
+        body = tuple(
+            map_stmt_exprs(s, lambda e: total if e == _OTHERS else e)
+            for s in program.body
+        )
+        return replace(program, body=body)
+
+    def types_of(self, program: Program) -> dict[str, str]:
+        found = infer(program, {p.name: p.dtype for p in program.params})
+        return {name: concrete(kind) for name, kind in found.items()}
 
     def depth(self, level: int) -> int:
         return -1 if level == FUNCTION else len(self.places[level].loops)
@@ -195,6 +334,11 @@ class _Storage:
         out: list[Stmt] = []
         for stmt in block:
             if isinstance(stmt, Restart):
+                for level in self.levels.values():
+                    if stmt.loop in level.places:
+                        # The iterations come back from the last one.
+                        place = Var(level.places[stmt.loop])
+                        out.append(Add(place, Const(-1), loc=stmt.loc))
                 out += done.get(stmt.loop, ())
             else:
                 inner = tuple(self.fill(b, done) for b in blocks(stmt))
@@ -225,6 +369,8 @@ class _Storage:
         match expr:
             case Saved(at, Var() | Load() | Extent() as leaf):
                 return self.place(at, leaf)
+            case Saved(at, test):
+                return self.decided(at, test)
             case Extent(array) if array in self.writes and array not in self.params():
                 owner = self.writes[array][0]
                 return self.place(owner, expr)
@@ -243,6 +389,58 @@ class _Storage:
         if key not in self.plans:
             self.plans[key] = self.decide(at, leaf)
         return self.plans[key]
+
+    def decided(self, at: int, test: Expr) -> Expr:
+        """How `test` came out at `at`: its operands where they are kept, or one bit."""
+        key = (at, test)
+        if key in self.plans:
+            return self.plans[key]
+        level = self.tape_level(at, test)
+        if level is None:
+            self.plans[key] = self.saved(test, at)
+        else:
+            self.plans[key] = self.tape(level, at, test, "test")
+        return self.plans[key]
+
+    def tape_level(self, at: int, test: Expr) -> int | None:
+        """The level at which `test` has to be recorded, None if it need not be."""
+        found: int | None = None
+        for e in walk_expr(test):
+            if isinstance(e, (Var, Load)):
+                level = self.taped_at(at, e)
+                if level is not None and (
+                    found is None or self.depth(level) < self.depth(found)
+                ):
+                    found = level
+        if found is None or found == FUNCTION:
+            return found
+        # At an inner level every operand has to be there while it runs again.
+        for e in walk_expr(test):
+            if isinstance(e, (Var, Load)):
+                name = e.name if isinstance(e, Var) else e.array
+                inside = any(self.inside(found, w) for w in self.writes.get(name, ()))
+                index = any(f.index == name for f in self.places[at].loops)
+                if not (index or inside or name not in self.writes):
+                    if self.steady_level(found, at, e) is None:
+                        return FUNCTION
+                elif inside and not self.contains_writes(found, name):
+                    return FUNCTION
+                elif inside and self.slice(found, name) is None:
+                    return FUNCTION
+        return found
+
+    def taped_at(self, at: int, leaf: Var | Load) -> int | None:
+        """The level at which `decide` would record `leaf`; None if it would not."""
+        name = leaf.name if isinstance(leaf, Var) else leaf.array
+        place = self.places[at]
+        if any(loop.index == name for loop in place.loops) or name not in self.writes:
+            return None
+        for loop in reversed(place.loops):
+            if self.contains_writes(loop.id, name):
+                if self.slice(loop.id, name) is None:
+                    continue
+                return loop.id if self.clobbered(loop.id, at, leaf) else None
+        return None if self.steady(at, leaf) else FUNCTION
 
     def decide(self, at: int, leaf: Leaf) -> Expr:
         place = self.places[at]
@@ -322,7 +520,7 @@ class _Storage:
         if level == FUNCTION:
             return self.primal.body
         loop = self.places[level].stmt
-        assert isinstance(loop, For)
+        assert isinstance(loop, (For, While))
         return loop.body
 
     def inside(self, level: int, at: int) -> bool:
@@ -336,6 +534,8 @@ class _Storage:
 
     def contains_writes(self, level: int, name: str) -> bool:
         """Are all writes of `name` (for an array its allocation too) inside `level`?"""
+        if level in self.checkpointed:
+            return any(self.inside(level, w) for w in self.writes[name])
         if name in self.params():
             return False
         return all(self.inside(level, w) for w in self.writes[name])
@@ -388,6 +588,8 @@ class _Storage:
 
         The answer is what they need from outer levels, as (level, name); None for no.
         """
+        if level in self.checkpointed:
+            return frozenset()
         key = (level, name)
         if key not in self.slices:
             self.slices[key] = None  # a cycle through outer levels is a no
@@ -458,7 +660,7 @@ class _Storage:
             if p.first < here.first
             and here.last <= p.last
             and self.inside(level, k)
-            and isinstance(p.stmt, (For, If))
+            and isinstance(p.stmt, (For, While, If))
         ]
 
     def steady_level(
@@ -487,101 +689,348 @@ class _Storage:
 
     # ---------------------------------------------------------------- tapes
 
-    def tape(self, level: int, at: int, leaf: Leaf, name: str) -> Expr:
-        """Record `leaf` at `at`, over the loops between `level` and `at`."""
+    def tape(self, level: int, at: int, leaf: Expr, name: str) -> Expr:
+        """Record `leaf` at `at`, over the loops between `level` and `at`.
+
+        Loops whose lengths are known before they begin give the tape an axis each;
+        where a length is not, all iterations up to that loop are numbered through, and
+        the tape grows.
+        """
         place = self.places[at]
         loops = [loop for loop in place.loops if self.inside(level, loop.id)]
         if not loops:
             kept = Var(fresh(f"{name}_kept", self.taken))
-            self.kept_from[kept.name] = name
+            self.dtypes[kept.name] = self.kind_of(leaf, name)
             self.level(level).records.append(Record(at, leaf, kept, None))
             self.note(name, "taped", (), self.index_of(level), place)
             return kept
+        if isinstance(leaf, Load):
+            found = self.snapshot(level, at, leaf, loops)
+            if found is not None:
+                return found
         target = fresh(f"{name}_tape", self.taken)
-        shape = tuple(self.extent(loop, loops, level) for loop in loops)
-        dtype = "int64" if isinstance(leaf, Extent) else self.dtype_of(name)
-        alloc = Alloc(target, shape, None, dtype, loc=place.stmt.loc)
-        forward = tuple(iteration(loop, loop.lo, loop.step) for loop in loops)
+        kind = self.kind_of(leaf, name)
+        axes = self.axes(level, loops)
+        self.dtypes[target] = kind
+        alloc = Alloc(target, axes.room, None, kind, loc=place.stmt.loc)
+        record = Record(at, leaf, Load(target, axes.forward), alloc, axes.grows)
+        self.level(level).records.append(record)
+        self.note(name, "taped", axes.shape, self.index_of(level), place)
+        return Load(target, axes.backward)
+
+    def axes(self, level: int, loops: list[Loop]) -> _Axes:
+        """The axes of a tape over `loops`, in the order of their iterations."""
+        known: list[Expr] = []
+        rest = list(loops)
+        while rest and rest[-1].index:
+            extent = self.extent(rest[-1], loops, level)
+            if extent is None:
+                break
+            known.insert(0, extent)
+            rest.pop()
+        inner = loops[len(rest) :]
+        shape = tuple(known)
+        forward = tuple(iteration(loop.index, loop.lo, loop.step) for loop in inner)
         backward = tuple(
             iteration(
-                loop, self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
+                loop.index,
+                self.saved(loop.lo, loop.id),
+                self.saved(loop.step, loop.id),
             )
-            for loop in loops
+            for loop in inner
         )
-        record = Record(at, leaf, Load(target, forward), alloc)
+        if not rest:
+            return _Axes(forward, backward, shape, shape, None)
+        there, back, length = self.numbered(level, rest)
+        room = Const(_ROOM if not known else 1)
+        return _Axes(
+            (there, *forward),
+            (back, *backward),
+            (room, *shape),
+            (length, *shape),
+            rest[-1].id,
+        )
+
+    def snapshot(
+        self, level: int, at: int, leaf: Load, loops: list[Loop]
+    ) -> Expr | None:
+        """`leaf` from a copy of its array, made before a nest that does not write it.
+
+        One copy serves all that the nest reads; None where it reads one element or
+        fewer than the array has axes.
+        """
+        array = leaf.array
+        writes = self.writes[array]
+        ids = {loop.id for loop in loops}
+        if any(
+            self.is_alloc(w) and any(f.id in ids for f in self.places[w].loops)
+            for w in writes
+        ):
+            return None
+        k = next(
+            (
+                k
+                for k, loop in enumerate(loops)
+                if not any(self.inside(loop.id, w) for w in writes)
+            ),
+            None,
+        )
+        if k is None or self.ranks()[array] > len(loops) - k:
+            return None
+        nest = loops[k]
+        key = (level, nest.id, array)
+        if key not in self.snapshots:
+            read = {
+                e
+                for s in walk((nest,))
+                for top in exprs(s)
+                for e in walk_expr(top)
+                if isinstance(e, Load) and e.array == array
+            }
+            guarded = any(
+                isinstance(self.places[c].stmt, If)
+                for c in self.controls(level, nest.id)
+            )
+            if len(read) < 2 or (not k and guarded):
+                return None
+            self.snapshots[key] = self.copied(level, nest, array, loops[:k])
+        target, prefix = self.snapshots[key]
+        index = tuple(self.saved(e, at) for e in leaf.index)
+        return Load(target, (*prefix, *index))
+
+    def copied(
+        self, level: int, nest: Loop, array: str, loops: list[Loop]
+    ) -> tuple[str, tuple[Expr, ...]]:
+        """A copy of `array` as it is before `nest`, one for each iteration around."""
+        target = fresh(f"{array}_before", self.taken)
+        self.dtypes[target] = kind = self.dtype_of(array)
+        own = tuple(Extent(array, k) for k in range(self.ranks()[array]))
+        leaf = Load(array, ())
+        place = self.places[nest.id]
+        if not loops:
+            record = Record(nest.id, leaf, Var(target), None, whole=True)
+            self.level(level).records.append(record)
+            self.note(array, "taped", own, self.index_of(level), place)
+            return target, ()
+        axes = self.axes(level, loops)
+        alloc = Alloc(target, (*axes.room, *own), None, kind, loc=nest.loc)
+        record = Record(
+            nest.id, leaf, Load(target, axes.forward), alloc, axes.grows, whole=True
+        )
         self.level(level).records.append(record)
-        self.note(name, "taped", shape, self.index_of(level), place)
-        return Load(target, backward)
+        self.note(array, "taped", (*axes.shape, *own), self.index_of(level), place)
+        return target, axes.backward
+
+    def kind_of(self, leaf: Expr, name: str) -> str:
+        """The dtype in which a value is kept."""
+        if isinstance(leaf, Extent):
+            return "int64"
+        return "bool" if isinstance(leaf, Call) else self.dtype_of(name)
+
+    def numbered(self, level: int, loops: list[Loop]) -> tuple[Expr, Expr, Expr]:
+        """The number of an iteration of the last of `loops`, all of them counted.
+
+        As the forward and as the reverse sweep write it, and how many there are.
+        """
+        loop = loops[-1]
+        if len(loops) == 1:
+            count = getattr(loop, "count", "")
+            if isinstance(loop, While) and not loop.index:
+                self.level(level).roots[count] = None
+                return Var(count), Var(self.backward[loop.id]), Var(count)
+            lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
+            length = Var(count) if count else trip_count_of(loop)
+            there = iteration(loop.index, loop.lo, loop.step)
+            return there, iteration(loop.index, lo, step), length
+        places = self.level(level).places
+        if loop.id not in places:
+            places[loop.id] = fresh("place", self.taken)
+        place = Var(places[loop.id])
+        return place, place, place
 
     def index_of(self, level: int) -> str:
         if level == FUNCTION:
             return ""
         loop = self.places[level].stmt
-        assert isinstance(loop, For)
-        return loop.index
+        assert isinstance(loop, (For, While))
+        return loop.index or self.backward.get(level, "")
 
-    def extent(self, loop: For, around: list[For], level: int) -> Expr:
-        """An upper bound of the trip count of `loop` over all iterations around it."""
-        outer = {f.index: f for f in around if self.outside(f.id, loop.id)}
+    def extent(self, loop: Loop, around: list[Loop], level: int) -> Expr | None:
+        """An upper bound of the trip count of `loop` over all iterations around it.
+
+        None if there is none that is known before the outermost of them begins.
+        """
+        outer = {f.index: f for f in around if f.index and self.outside(f.id, loop.id)}
         top = around[0].id
         bound = upper(trip_count(loop), outer)
         steady = bound is not None and not any(
-            isinstance(e, (Var, Load))
+            isinstance(e, (Var, Load, Extent))
             and any(
                 w == top or self.inside(top, w)
                 for w in self.writes.get(e.name if isinstance(e, Var) else e.array, ())
+                # An array keeps its shape unless it is made again.
+                if not isinstance(e, Extent) or self.is_alloc(w)
             )
             for e in walk_expr(bound)
         )
-        if bound is None or not steady:
-            raise UnsupportedError(
-                (
-                    Finding(
-                        "P303",
-                        loop.loc,
-                        f"values inside this loop over `{loop.index}` must be recorded,"
-                        " and how often it runs is data",
-                        "give the loop a bound made of sizes and test inside it",
-                    ),
-                )
-            )
-        return bound
+        indices = {f.index for f in around if f.index}
+        steady = steady and not any(
+            isinstance(e, Var) and e.name in indices for e in walk_expr(bound or ZERO)
+        )
+        return bound if steady else None
 
     # ---------------------------------------------------------------- building
 
     def build(self, level: int) -> Block:
         """The primal statements that run again at `level`, with the records in them."""
         want = self.levels[level]
-        keep: set[int] = set()
-        names: dict[str, None] = dict(want.roots)
         records: dict[int, list[Record]] = {}
-        todo: list[int] = []
         for record in want.records:
             records.setdefault(record.at, []).append(record)
+        roots = dict.fromkeys(want.roots, len(self.places) + 1)
+        before: dict[int, Block] = {}
+        if level == FUNCTION:
+            for loop, start in self.starts.items():
+                before[loop] = start.head
+                for name in start.reads:
+                    roots.setdefault(name, self.places[loop].first)
+        keep = self.closure(level, roots, want.records)
+        growing: dict[int, list[Record]] = {}
+        for record in want.records:
+            if record.grows is not None:
+                growing.setdefault(record.grows, []).append(record)
+        copier = _Copier(self, keep, records, growing, want.places, before)
+        out: list[Stmt] = [Assign(Var(n), ZERO) for n in want.places.values()]
+        for stmt in self.body_of(level):
+            for s in walk((stmt,)):
+                made = (r.alloc for r in records.get(s.id, ()))
+                out += [alloc for alloc in made if alloc is not None]
+            out += copier.block((stmt,))
+        again = (*self.defined(want, tuple(out)), *out)
+        if level in self.checkpointed:
+            return (*self.state(level, again), *again)
+        return again
+
+    def closure(
+        self, level: int, roots: Mapping[str, int], records: Iterable[Record]
+    ) -> set[int]:
+        """The statements in `level` that the records and the roots need.
+
+        A root is a name with the time up to which its writes count.
+        """
+        keep: set[int] = set()
+        names: dict[str, int] = dict(roots)
+        todo: list[int] = []
+
+        def read(at: int, where: int, leaf: Leaf) -> None:
+            found: dict[str, None] = {}
+            self.require(level, where, leaf, found)
+            for name in found:
+                names[name] = max(names.get(name, 0), self.until(level, at))
+
+        for record in records:
             todo += self.controls(level, record.at)
             for e in self.record_reads(record):
-                self.require(level, record.at, e, names)
+                read(record.at, record.at, e)
         while True:
-            for name in names:
-                todo += [w for w in self.writes.get(name, ()) if self.inside(level, w)]
+            for name, end in names.items():
+                todo += [
+                    w
+                    for w in self.writes.get(name, ())
+                    if self.inside(level, w) and self.places[w].first < end
+                ]
             new = [at for at in todo if at not in keep]
             todo = []
             if not new:
-                break
+                return keep
             for at in new:
                 if at in keep:
                     continue
                 keep.add(at)
                 todo += self.controls(level, at)
                 for where, leaf in self.reads_of(level, [at]):
-                    self.require(level, where, leaf, names)
-        out: list[Stmt] = []
-        for stmt in self.body_of(level):
-            for s in walk((stmt,)):
-                made = (r.alloc for r in records.get(s.id, ()))
-                out += [alloc for alloc in made if alloc is not None]
-            out += self.copy((stmt,), keep, records)
-        return (*self.defined(want, tuple(out)), *out)
+                    read(at, where, leaf)
+
+    def until(self, level: int, at: int) -> int:
+        """When the last instance of statement `at` in one run of `level` is over."""
+        around = [f for f in self.places[at].loops if self.inside(level, f.id)]
+        return self.places[around[0].id if around else at].last + 1
+
+    # ---------------------------------------------------------------- checkpoints
+
+    def state(self, level: int, again: Block) -> Block:
+        """Make the state in which iteration of `level` began that runs `again` now."""
+        loop = self.places[level].stmt
+        assert isinstance(loop, (For, While))
+        inside = [n for n, ws in self.writes.items() for w in ws[:1]]
+        inside = [
+            n for n in inside if any(self.inside(level, w) for w in self.writes[n])
+        ]
+        names: list[str] = [n for n in inside if exposed(again, n)[0]]
+        while True:
+            keep = self.closure(level, dict.fromkeys(names, len(self.places) + 1), ())
+            advance = _Copier(self, keep, {}, {}, {}, {}).block(loop.body)
+            more = [n for n in inside if n not in names and exposed(advance, n)[0]]
+            if not more:
+                break
+            names += more
+        ranks = self.ranks()
+        parts = tuple(
+            Part(
+                n,
+                fresh(f"{n}_kept", self.taken),
+                tuple(Extent(n, k) for k in range(ranks.get(n, 0))),
+                self.dtype_of(n),
+            )
+            for n in names
+        )
+        taken = self.taken
+        own = names_for(taken)
+        loc = loop.loc
+        trips = None if isinstance(loop, While) and not loop.index else trip_count(loop)
+        slots = self.checkpointed[level] or None
+        head = room(
+            parts,
+            own,
+            None if slots is not None else self.memory,
+            _OTHERS,
+            trips,
+            slots,
+            loc,
+        )
+        reads = list(names)
+        if trips is not None:
+            reads += [e.name for e in walk_expr(trips) if isinstance(e, Var)]
+        self.starts[level] = _Start(parts, own, head, tuple(reads))
+        self.level(FUNCTION)
+        index = fresh(loop.index or "k", taken)
+        if loop.index:
+            lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
+            place: Expr = Var(index)
+            if step != ONE:
+                place = Call("*", (place, step))
+            if lo != ZERO:
+                place = Call("+", (lo, place))
+            advance = with_index(advance, loop.index, place)
+            number = iteration(loop.index, lo, step)
+        else:
+            number = Var(self.backward[level])
+        for part in parts:
+            self.note(
+                part.name,
+                "checkpointed",
+                (Var(own.slots), *part.shape),
+                self.index_of(level),
+                self.places[level],
+            )
+        return back_to(number, parts, own, advance, index, taken, loc)
+
+    def ranks(self) -> dict[str, int]:
+        found = {p.name: p.rank for p in self.primal.params}
+        for s in walk(self.primal.body):
+            if isinstance(s, Alloc):
+                found[s.array] = len(s.shape)
+        return found
 
     def defined(self, want: Level, block: Block) -> Iterator[Stmt]:
         """Zeros for scalars that `block` makes on some paths only.
@@ -590,7 +1039,11 @@ class _Storage:
         of
         its own: without a value before it, no analysis could see that.
         """
-        kept = [r.target.name for r in want.records if isinstance(r.target, Var)]
+        kept = [
+            r.target.name
+            for r in want.records
+            if isinstance(r.target, Var) and not r.whole
+        ]
         made = written(block)
         for name in dict.fromkeys([*want.roots, *kept]):
             scalar = name in kept or any(
@@ -601,8 +1054,8 @@ class _Storage:
             if not scalar or name in self.params() or name not in made:
                 continue
             if not exposed(block, name)[1]:
-                source = name if name in self.writes else self.kept_from[name]
-                dtype = self.dtype_of(source)
+                known = self.dtypes.get(name)
+                dtype = known if known is not None else self.dtype_of(name)
                 zero: bool | int | float = 0.0 if dtype.startswith("float") else 0
                 yield Assign(Var(name), Const(False if dtype == "bool" else zero))
 
@@ -610,7 +1063,8 @@ class _Storage:
         sources: list[Expr] = [record.leaf]
         if isinstance(record.target, Load):
             sources += record.target.index
-        sources += [t for path in self.guards(record) for t in path]
+        if not record.whole:
+            sources += [t for path in self.guards(record) for t in path]
         if record.alloc is not None:
             sources += record.alloc.shape
         for source in sources:
@@ -631,20 +1085,10 @@ class _Storage:
         for outer, needed in sorted(found):
             self.level(outer).roots[needed] = None
 
-    def copy(
-        self, block: Block, keep: set[int], records: dict[int, list[Record]]
-    ) -> Block:
-        out: list[Stmt] = []
-        for stmt in block:
-            for record in records.get(stmt.id, ()):
-                out += self.record(record)
-            if stmt.id in keep:
-                inner = tuple(self.copy(b, keep, records) for b in blocks(stmt))
-                out.append(with_blocks(stmt, inner))
-        return tuple(out)
-
     def record(self, record: Record) -> Block:
         """The recording statement, under the tests that guard the read it repeats."""
+        if record.whole:
+            return self.whole(record)
         paths = self.guards(record)
         write: Stmt = Assign(
             record.target, record.leaf, loc=self.places[record.at].stmt.loc
@@ -659,6 +1103,24 @@ class _Storage:
             made.append(guarded)
         return tuple(made)
 
+    def whole(self, record: Record) -> Block:
+        """Copy a whole array into its place on a tape, or as an array of its own."""
+        assert isinstance(record.leaf, Load)
+        array, loc = record.leaf.array, self.places[record.at].stmt.loc
+        rank = self.ranks()[array]
+        shape = tuple(Extent(array, k) for k in range(rank))
+        if isinstance(record.target, Var):
+            like = f"like:{array}"
+            return (Alloc(record.target.name, shape, None, like, array, loc=loc),)
+        target = record.target
+        index = tuple(Var(f"{target.array}_{k}") for k in range(rank))
+        stmt: Stmt = Assign(
+            Load(target.array, (*target.index, *index)), Load(array, index), loc=loc
+        )
+        for k in reversed(range(rank)):
+            stmt = For(index[k].name, ZERO, shape[k], ONE, (stmt,), loc=loc)
+        return (stmt,)
+
     def guards(self, record: Record) -> list[tuple[Expr, ...]]:
         """The tests under which statement `at` evaluates the leaf, one path per
         occurrence.
@@ -671,20 +1133,69 @@ class _Storage:
         return list(paths) or [()]
 
 
-def iteration(loop: For, lo: Expr, step: Expr) -> Expr:
-    """The number of the present iteration of `loop`, from 0 in the order of its
+class _Copier:
+    """Copies primal statements with the records, and the counting, that tapes need."""
+
+    def __init__(
+        self,
+        storage: _Storage,
+        keep: set[int],
+        records: dict[int, list[Record]],
+        growing: dict[int, list[Record]],
+        places: dict[int, str],
+        before: Mapping[int, Block],
+    ) -> None:
+        self.storage, self.keep, self.records = storage, keep, records
+        self.growing, self.places, self.before = growing, places, before
+
+    def block(self, block: Block) -> Block:
+        out: list[Stmt] = []
+        for stmt in block:
+            out += self.before.get(stmt.id, ())
+            for record in self.records.get(stmt.id, ()):
+                out += self.storage.record(record)
+            if stmt.id in self.keep:
+                out.append(self.statement(stmt))
+        return tuple(out)
+
+    def statement(self, stmt: Stmt) -> Stmt:
+        inner = tuple(self.block(b) for b in blocks(stmt))
+        if isinstance(stmt, (For, While)):
+            (body,) = inner
+            room = tuple(self.room(r) for r in self.growing.get(stmt.id, ()))
+            number = self.places.get(stmt.id)
+            count = () if number is None else (Add(Var(number), ONE),)
+            inner = ((*room, *body, *count),)
+        return with_blocks(stmt, inner)
+
+    def room(self, record: Record) -> Stmt:
+        """``if k == tape.shape[0]: tape = np.concatenate(...)``"""
+        assert isinstance(record.target, Load)
+        tape, place = record.target.array, record.target.index[0]
+        loc = self.storage.places[record.at].stmt.loc
+        full = Call("==", (place, Extent(tape, 0)))
+        return If(full, (Grow(tape, loc=loc),), loc=loc)
+
+
+def iteration(index: str, lo: Expr, step: Expr) -> Expr:
+    """The number of the present iteration of a loop, from 0 in the order of its
     range.
     """
-    distance = sub_int(Var(loop.index), lo) if lo != ZERO else Var(loop.index)
+    distance = sub_int(Var(index), lo) if lo != ZERO else Var(index)
     if step == ONE:
         return distance
     if step == Const(-1):
-        return sub_int(lo, Var(loop.index))
+        return sub_int(lo, Var(index))
     return Call("//", (distance, step))
 
 
-def trip_count(loop: For) -> Expr:
-    """How often `loop` runs; never negative."""
+def trip_count_of(loop: Loop) -> Expr:
+    """How often a loop runs, as far as a reader can tell."""
+    return Var(loop.count) if isinstance(loop, While) else trip_count(loop)
+
+
+def trip_count(loop: Loop) -> Expr:
+    """How often `loop` runs, or could run if nothing ends it early; never negative."""
     lo, hi, step = loop.lo, loop.hi, loop.step
     if lo == ZERO and step == ONE and isinstance(hi, Extent):
         return hi
@@ -706,14 +1217,14 @@ def trip_count(loop: For) -> Expr:
     return Call("max", (count, ZERO))
 
 
-def upper(expr: Expr, outer: dict[str, For]) -> Expr | None:
+def upper(expr: Expr, outer: dict[str, Loop]) -> Expr | None:
     """An upper bound of an integer expression over the iterations of the `outer`
     loops.
     """
     return _bound(expr, outer, True)
 
 
-def _bound(expr: Expr, outer: dict[str, For], high: bool) -> Expr | None:
+def _bound(expr: Expr, outer: dict[str, Loop], high: bool) -> Expr | None:
     def go(e: Expr, h: bool = high) -> Expr | None:
         return _bound(e, outer, h)
 

@@ -13,101 +13,13 @@ forbids it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Arguments = dict[str, Any]
+from pyrev.tests.entry import Arguments, Cases, Maker
 
-
-class Maker:
-    """Draws arguments of one dtype; every draw keeps clear of the usual kinks."""
-
-    def __init__(self, dtype: Any, rng: np.random.Generator) -> None:
-        self.dtype = np.dtype(dtype)
-        self.rng = rng
-
-    def __call__(self, *shape: int) -> Any:
-        """Any sign, any size below one."""
-        return self._cast(self.rng.uniform(-1.0, 1.0, [max(0, n) for n in shape]))
-
-    def positive(self, *shape: int) -> Any:
-        """Between 0.5 and 1.5: roots, logarithms and divisions are smooth there."""
-        return self._cast(self.rng.uniform(0.5, 1.5, [max(0, n) for n in shape]))
-
-    def away(self, *shape: int) -> Any:
-        """Either sign, at least 0.2 from zero."""
-        size = self.rng.uniform(0.2, 1.0, [max(0, n) for n in shape])
-        return self._cast(size * self.rng.choice([-1.0, 1.0], size.shape))
-
-    def distinct(self, *shape: int) -> Any:
-        """Any two elements differ by at least 0.06, and none is near zero."""
-        shape = tuple(max(0, n) for n in shape)
-        order = self.rng.permutation(math.prod(shape)).reshape(shape)
-        jitter = self.rng.uniform(0.0, 0.04, shape)
-        return self._cast(0.1 * (order - math.prod(shape) // 2) + 0.03 + jitter)
-
-    def indices(self, below: int, *shape: int, dtype: Any = np.int64) -> Any:
-        """Integers in [0, below), with repeats; empty if nothing is below."""
-        shape = tuple(max(0, n) if below > 0 else 0 for n in shape)
-        return self.rng.integers(0, max(1, below), shape).astype(dtype)
-
-    def scalar(self, low: float = 0.5, high: float = 1.5) -> float:
-        return float(self.rng.uniform(low, high))
-
-    def _cast(self, values: Any) -> Any:
-        return np.ascontiguousarray(values, dtype=self.dtype)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One function, how to call it, and what is known about its adjoint.
-
-    `kinds` maps the adjoint of an array to the schedule kinds of the readable adjoint
-    that are right for it. `deferred` names what the language still lacks: such an entry
-    may be refused, but if it is accepted its gradients must be right.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    arguments: Callable[[int, Maker], Arguments]
-    outputs: tuple[str, ...] = ()
-    wide: tuple[int, ...] = ()
-    least: int = 0
-    real: int = 17
-    catalogue: tuple[int, ...] = ()
-    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    wrt: tuple[str, ...] | None = None
-    only64: bool = False
-    paper: bool = False
-    heavy: bool = False
-    deferred: str = ""
-
-    def make(self, size: int, dtype: Any, rng: np.random.Generator) -> Arguments:
-        return self.arguments(size, Maker(dtype, rng))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        around = [n + d for n in self.wide for d in (-1, 0, 1)]
-        return tuple(sorted({n for n in (0, 1, 2, 3, *around) if n >= self.least}))
-
-
-ENTRIES: list[Entry] = []
-
-
-def case(
-    function: Callable[..., Any],
-    arguments: Callable[[int, Maker], Arguments],
-    out: str = "",
-    **facts: Any,
-) -> None:
-    outputs = tuple(out.split())
-    name = function.__name__
-    assert all(name != e.name for e in ENTRIES), name
-    ENTRIES.append(Entry(name, function, arguments, outputs, **facts))
-
+case = Cases()
+ENTRIES = case.entries
 
 GATHER = ("gather",)
 OWNED = ("gather", "owner", "kept")
@@ -2712,13 +2624,9 @@ def forward_substitution(low, b, x):
         x[i] /= low[i, i]
 
 
-def _dominant(n: int, m: Maker) -> Any:
-    return m._cast(0.3 * m.rng.uniform(-1, 1, (n, n)) + 2.0 * np.eye(n))
-
-
 case(
     forward_substitution,
-    lambda n, m: dict(low=_dominant(n, m), b=m(n), x=m(n)),
+    lambda n, m: dict(low=m.dominant(n), b=m(n), x=m(n)),
     "x",
     real=8,
     catalogue=(78,),
@@ -2736,7 +2644,7 @@ def back_substitution(up, b, x):
 
 case(
     back_substitution,
-    lambda n, m: dict(up=_dominant(n, m), b=m(n), x=m(n)),
+    lambda n, m: dict(up=m.dominant(n), b=m(n), x=m(n)),
     "x",
     real=8,
 )
@@ -2751,7 +2659,7 @@ def lu_in_place(a):
                 a[i, j] -= a[i, k] * a[k, j]
 
 
-case(lu_in_place, lambda n, m: dict(a=_dominant(n, m)), "a", real=6, catalogue=(78,))
+case(lu_in_place, lambda n, m: dict(a=m.dominant(n)), "a", real=6, catalogue=(78,))
 
 
 def cholesky(a, low):
@@ -2767,14 +2675,9 @@ def cholesky(a, low):
                 low[i, j] = s / low[j, j]
 
 
-def _spd(n: int, m: Maker) -> Any:
-    b = 0.3 * m.rng.uniform(-1, 1, (n, n))
-    return m._cast(b @ b.T + 2.0 * np.eye(n))
-
-
 case(
     cholesky,
-    lambda n, m: dict(a=_spd(n, m), low=m._cast(np.zeros((n, n)))),
+    lambda n, m: dict(a=m.definite(n), low=m._cast(np.zeros((n, n)))),
     "low",
     real=6,
     catalogue=(78,),
@@ -2795,7 +2698,7 @@ def cholesky_in_place(a):
 
 case(
     cholesky_in_place,
-    lambda n, m: dict(a=_spd(n, m)),
+    lambda n, m: dict(a=m.definite(n)),
     "a",
     real=6,
     catalogue=(78,),

@@ -115,15 +115,20 @@ class RecordingNumpy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(np, name)
-        makers = ("zeros", "ones", "empty", "full", "copy")
+        makers = ("zeros", "ones", "empty", "full", "copy", "concatenate")
         if name not in (*makers, *(f"{m}_like" for m in makers)):
             return value
 
         def make(*args: Any, **kw: Any) -> Recording:
-            plain = [a.data if isinstance(a, Recording) else a for a in args]
-            return Recording(self.recorder, value(*plain, **kw))
+            return Recording(self.recorder, value(*map(_plain, args), **kw))
 
         return make
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.data if isinstance(value, Recording) else value
 
 
 def interpreted(text: str, name: str, turns: Turns, numpy: Any = np) -> Any:

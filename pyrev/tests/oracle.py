@@ -107,6 +107,7 @@ def check(
             rng,
             entries=entries,
             directions=directions,
+            tolerance=allowed,
         )
         if not c.error <= allowed
     ]

@@ -663,6 +663,6 @@ def test_check_grad_names_the_entry_of_a_wrong_gradient(
 def test_check_grad_differences_the_compiled_function_when_the_plain_one_is_slow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pyrev.testing.SLOW", 0.0)
+    monkeypatch.setattr("pyrev.testing.checker.SLOW", 0.0)
     report = pyrev.check_grad(make(energy, "python"), X)
     assert report and report.compiled and report.dot_product_error is None

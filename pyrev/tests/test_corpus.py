@@ -22,7 +22,8 @@ from pyrev.testing import (
     floats,
     run,
 )
-from pyrev.tests.corpus import ENTRIES, Entry
+from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.entry import Entry
 from pyrev.tests.oracle import check
 
 FULL = os.environ.get("PYREV_FULL") == "1"
@@ -33,7 +34,7 @@ NAMES = [entry.name for entry in ENTRIES]
 
 
 def generator(entry: Entry, size: int) -> np.random.Generator:
-    return np.random.default_rng(zlib.crc32(entry.name.encode()) + size)
+    return entry.generator(size)
 
 
 def prepared(entry: Entry, target: str) -> Any:

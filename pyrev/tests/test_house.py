@@ -14,9 +14,10 @@ import pyrev
 
 PACKAGE = Path(pyrev.__file__).parent
 LAYERS = (
-    {"diagnostics", "ir", "writer", "rename", "show", "check", "poly", "pool"},
-    {"bounds", "dependence", "types"},
-    {"parse"},
+    {"diagnostics", "ir", "types", "writer", "rename", "show", "check", "poly", "pool"},
+    {"algebra", "dependence", "hints", "magnitude"},
+    {"parse", "inspector"},
+    {"bounds"},
     {"adjoint"},
     {"schedule"},
     {"emit"},

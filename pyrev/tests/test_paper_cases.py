@@ -31,7 +31,8 @@ from pyrev.testing import (
     outcome,
     run,
 )
-from pyrev.tests.corpus import ENTRIES, Entry
+from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.entry import Entry
 from pyrev.tests.interpreted import (
     Recorder,
     Recording,

@@ -1,0 +1,49 @@
+"""What a user says in the text of a function: no-ops in CPython, read by the parser."""
+
+from __future__ import annotations
+
+import re
+
+from pyrev.diagnostics import ArgumentError
+
+_UNITS = {
+    "": 1,
+    "B": 1,
+    **{f"{p}B": 1000**k for k, p in enumerate("kMGT", 1)},
+    **{f"{p}iB": 1024**k for k, p in enumerate("KMGT", 1)},
+}
+
+
+def checkpointed(iterations: range, slots: int | None = None) -> range:
+    """``for t in pyrev.checkpointed(range(T))``: do not keep every state of this loop.
+
+    In CPython it is `iterations`, unchanged. The derivative keeps the state at the
+    start of at most `slots` iterations (an integer literal; default: as many as let no
+    iteration run more than twice again) and runs the others again, by the binomial
+    schedule of Griewank and Walther, ACM TOMS 26 (2000). The loop must stand in the
+    function itself, not in another loop or under an `if`. Gradients have the same bits
+    as without it.
+    """
+    return iterations
+
+
+def memory_bytes(memory: object) -> int | None:
+    """``"500MB"`` or a number of bytes as an integer; None stays None.
+
+    Raises `ArgumentError` for anything else.
+
+    >>> memory_bytes("1.5 GiB"), memory_bytes(1000), memory_bytes(None)
+    (1610612736, 1000, None)
+    """
+    if memory is None:
+        return None
+    if isinstance(memory, (int, float)) and memory > 0:
+        return int(memory)
+    match = re.fullmatch(r"\s*([\d._]+)\s*([a-zA-Z]*)\s*", str(memory))
+    if isinstance(memory, str) and match is not None:
+        number, unit = match.groups()
+        if unit in _UNITS:
+            return int(float(number) * _UNITS[unit])
+    raise ArgumentError(
+        f"memory={memory!r}: give bytes as a number, or text such as '500MB', '2GiB'"
+    )

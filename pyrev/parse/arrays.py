@@ -1,0 +1,744 @@
+"""How array-valued expressions become loops: new arrays, fills, reductions, products.
+
+Arrays travel through the walk as `Var`s. One that is no array of the program but a view
+or a value not yet computed has a name that starts with ``@``, and `views` says what it
+is. The right side of an assignment is evaluated before anything is written: where the
+two may overlap it goes to an array of its own first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import gast
+
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Check,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Loc,
+    Stmt,
+    Var,
+    map_expr,
+    names,
+    walk_expr,
+)
+from pyrev.parse import views
+from pyrev.parse.expression import negated
+from pyrev.parse.names import Names, Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.tree import bindings
+from pyrev.parse.views import Item, Whole, axis, whole_array
+from pyrev.types import WEAK_INT, expr_dtype, is_float
+
+_INDICES = ("i", "j", "k", "l", "m", "n", "p", "q")
+_MOST = 32  # axes of an array
+_CHEAP = frozenset(["+", "-", "*", "/", "//", "%", "neg"])
+_SHAPES = "these arrays have different shapes"
+
+#: What a subscript is made of: an index, the parts of a slice, None or Ellipsis.
+Part = gast.AST
+
+
+Standing = tuple[dict[str, Expr], dict[str, tuple[int, ...]]]
+
+
+@dataclass(slots=True)
+class Arrays(Names):
+    """The part of the walk that makes loops of whole arrays."""
+
+    indices: list[str] = field(default_factory=list)
+
+    def _value(
+        self, node: gast.AST, scope: Scope, *, test: bool = False, whole: bool = False
+    ) -> Expr:
+        raise NotImplementedError
+
+    def _values(
+        self, nodes: Sequence[gast.AST], scope: Scope, whole: bool = False
+    ) -> list[Expr]:
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------- wholes
+
+    def _whole(self, value: Expr) -> Whole | None:
+        """What an array value is; None for a number."""
+        if not isinstance(value, Var):
+            return None
+        if value.name in self.views:
+            return self.views[value.name]
+        if self._is_array(value.name):
+            if value.name not in self.allocated:
+                # What the last walk knew this one must find out again.
+                self.facts.append(RankFact(value.name, 1, value.loc, least=True))
+            return whole_array(value.name, self._rank(value.name), value.loc)
+        return None
+
+    def _rank(self, array: str) -> int:
+        if array in self.sizes:
+            return len(self.sizes[array])
+        return max(self.ranks.get(array, 1), 1)
+
+    def _encoded(self, whole: Whole, at: Loc) -> Var:
+        """The `Var` that stands for an array value."""
+        if whole.name is not None and self._is_array(whole.name):
+            return Var(whole.name, loc=at)
+        name = f"@{len(self.views)}"
+        self.views[name] = whole
+        return Var(name, loc=at)
+
+    def _arrayed(self, value: Expr, at: Loc) -> Whole | None:
+        """`value` as an array; where its rank is unknown, this is where it shows."""
+        whole = self._whole(value)
+        if whole is not None:
+            return whole
+        match value:
+            case Var(name):
+                self.facts.append(RankFact(name, 1, at, least=True))
+                return whole_array(name, 1, at)
+            case Load(array, index):
+                self.facts.append(RankFact(array, len(index) + 1, at, least=True))
+                whole = whole_array(array, len(index) + 1, at)
+                return views.part(whole, index)
+        return None
+
+    def _measured(self, node: gast.AST, scope: Scope, axes: int = 1) -> Whole | None:
+        """The array that is measured: by name, or any expression that gives one."""
+        at = scope.source.loc(node)
+        if isinstance(node, (gast.Name, gast.Attribute)):
+            array = self._array(node, scope)
+            if array is not None:
+                if array in self.views:
+                    return self.views[array]
+                self.facts.append(RankFact(array, axes, at, least=True))
+                return whole_array(array, max(self._rank(array), axes), at)
+            if isinstance(node, gast.Name):
+                return None
+        return self._arrayed(self._value(node, scope, whole=True), at)
+
+    # ---------------------------------------------------------------- element-wise
+
+    def _elementwise(
+        self, values: Sequence[Expr], build: Callable[[list[Expr]], Expr], at: Loc
+    ) -> Expr:
+        """`build` of the values, element by element where some are arrays."""
+        wholes = [self._whole(v) for v in values]
+        if not any(wholes):
+            return build(list(values))
+        for k, whole in enumerate(wholes):
+            if whole is not None and whole.dtype:
+                wholes[k] = self._made(whole, "value", at)
+        shape = self._broadcast([w for w in wholes if w is not None], at)
+        parts: list[Expr] = []
+        for value, whole in zip(values, wholes, strict=True):
+            if whole is None:
+                parts.append(self._once(value))
+            else:
+                parts.append(views.stretched(whole, shape).element)
+        return self._encoded(Whole(shape, build(parts), False), at)
+
+    def _once(self, value: Expr) -> Expr:
+        """A number beside an array: evaluated once, unless that is no work."""
+        for e in walk_expr(value):
+            if isinstance(e, Load) or (isinstance(e, Call) and e.op not in _CHEAP):
+                return self._temp(value, "value")
+        return value
+
+    def _broadcast(self, wholes: Sequence[Whole], at: Loc) -> tuple[Expr, ...]:
+        """The common shape; lengths that may differ are checked when it runs."""
+        shape: list[Expr] = []
+        for k in range(1, max(w.rank for w in wholes) + 1):
+            lengths = [w.shape[-k] for w in wholes if w.rank >= k]
+            long = [n for n in lengths if n != ONE]
+            shape.insert(0, long[0] if long else ONE)
+            for other in long[1:]:
+                self._same_length(long[0], other, at)
+        return tuple(shape)
+
+    def _same_length(self, a: Expr, b: Expr, at: Loc) -> None:
+        if not views.equal(a, b):
+            test = Call("==", (a, b), loc=at)
+            self.out.append(Check(test, "ValueError", _SHAPES, loc=at))
+
+    # ---------------------------------------------------------------- loops
+
+    def _nest(
+        self,
+        shape: Sequence[Expr],
+        at: Loc,
+        body: Callable[[tuple[Expr, ...]], Sequence[Stmt]],
+        first: Sequence[Expr] = (),
+    ) -> None:
+        """Loops over all indices of a shape, an axis of length one apart."""
+        index: list[Expr] = []
+        loops: list[tuple[str, Expr, Expr]] = []
+        for k, length in enumerate(shape):
+            lo = first[k] if first else ZERO
+            if length == ONE and lo == ZERO:
+                index.append(ZERO)
+                continue
+            name = self._index(len(loops))
+            index.append(Var(name, loc=at))
+            loops.append((name, lo, views.trips(length)))
+        inner: Block = tuple(body(tuple(index)))
+        for name, lo, hi in reversed(loops):
+            inner = (For(name, lo, hi, ONE, inner, loc=at),)
+        self.out.extend(inner)
+
+    def _index(self, k: int) -> str:
+        """A name for the index of the k-th loop of a nest, the same in every nest."""
+        while len(self.indices) <= k:
+            free = [n for n in _INDICES if n not in self.taken | self.occupied]
+            self.indices.append(self._fresh(free[0] if free else "i"))
+        return self.indices[k]
+
+    def _fill(self, target: Whole, value: Expr, at: Loc, op: str = "") -> None:
+        """``target[...] = value``, or ``target[...] op= value``."""
+        place = target.element
+        assert isinstance(place, Load)
+        whole = self._whole(value)
+        if whole is None:
+            if isinstance(value, Call) or place.array in names(value):
+                value = self._temp(value, "value")
+            element = value
+        else:
+            fitted = self._fitted(whole, target.shape, at)
+            if fitted is None:
+                return
+            whole = fitted
+            element = views.stretched(whole, target.shape).element
+            if _overlaps(place, element):
+                made = self._made(whole, "value", at)
+                element = views.stretched(made, target.shape).element
+        self._changes(place.array, at)
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            where = views.collected(target.at(index))
+            given = views.collected(Whole(target.shape, element, False).at(index))
+            assert isinstance(where, Load)
+            return [_update(where, given, op, at)]
+
+        self._nest(target.shape, at, body)
+
+    def _fitted(self, whole: Whole, shape: Sequence[Expr], at: Loc) -> Whole | None:
+        """`whole` with no more axes than `shape`, every length checked."""
+        extra = whole.rank - len(shape)
+        if extra > 0:
+            if any(n != ONE for n in whole.shape[:extra]):
+                self.findings.add(
+                    "P202",
+                    at,
+                    f"{whole.rank} axes do not fit into {len(shape)}",
+                    "make the two sides arrays of equally many axes",
+                )
+                return None
+            whole = views.part(whole, [ZERO] * extra)
+        for k in range(1, whole.rank + 1):
+            if whole.shape[-k] != ONE:
+                self._same_length(shape[-k], whole.shape[-k], at)
+        return whole
+
+    def _changes(self, array: str, at: Loc) -> None:
+        """Elements of `array` are written here."""
+        paths = self.lent.get(array)
+        if paths is not None and not any(
+            tuple(self.open)[: len(p)] == p for p in paths
+        ):
+            self.findings.add(
+                "P206",
+                at,
+                "this writes to the caller's array or to a new one",
+                "give the new array a name of its own",
+            )
+        if any(c.name == array for c in self.captures.values()):
+            self.findings.add(
+                "P112",
+                at,
+                f"`{array}` is not a parameter",
+                "pass the array as a parameter to write to it",
+            )
+
+    def _allocate(
+        self,
+        name: str,
+        shape: tuple[Expr, ...],
+        fill: Expr | None,
+        dtype: str,
+        at: Loc,
+        like: str = "",
+    ) -> Whole:
+        """A new array of the program; `like` is one that has its shape."""
+        self.allocated[name] = at
+        self.sizes[name] = shape
+        if like:
+            self.same.append((name, like))
+        else:
+            self.facts.append(RankFact(name, len(shape), at))
+        self.out.append(Alloc(name, shape, fill, dtype, loc=at))
+        return whole_array(name, len(shape), at)
+
+    def _made(self, whole: Whole, hint: str, at: Loc, name: str = "") -> Whole:
+        """A new array with the elements of `whole`."""
+        name = name or self._fresh(hint)
+        if whole.dtype:
+            source = whole.source
+            fill = None if whole.blank or source is not None else whole.element
+            made = self._allocate(name, whole.shape, fill, whole.dtype, at, whole.like)
+            alloc = self.out[-1]
+            assert isinstance(alloc, Alloc)
+            self.out[-1] = replace(alloc, source=source)
+            return made
+        dtype = views.dtype_like(views.kinds(whole.element))
+        made = self._allocate(name, whole.shape, None, dtype, at)
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            element = views.collected(whole.at(index))
+            return [Assign(Load(name, index, loc=at), element, loc=at)]
+
+        self._nest(whole.shape, at, body)
+        return made
+
+    def _computed(self, whole: Whole, hint: str, at: Loc) -> Whole:
+        """`whole`, or an array of its values if an element takes work."""
+        if whole.view or isinstance(whole.element, (Load, Const, Var)):
+            return whole
+        return self._made(whole, hint, at)
+
+    # ---------------------------------------------------------------- reductions
+
+    def _integral(self, element: Expr) -> bool:
+        """Is this an integer or a truth value, as far as the last walk knows?"""
+        reads = {n for n in names(element) if not n.startswith("@")}
+        if not reads <= self.dtypes.keys():
+            return False
+        dtypes = {axis(k).name: WEAK_INT for k in range(_MOST)} | dict(self.dtypes)
+        return not is_float(expr_dtype(element, dtypes))
+
+    def _reduced(
+        self,
+        kind: str,
+        whole: Whole,
+        axes: Sequence[int],
+        keep: bool,
+        at: Loc,
+        fold: str = "",
+    ) -> Expr:
+        """The sum (product, mean, least, greatest) over some axes.
+
+        `fold` is the operation, where it is not NumPy's.
+        """
+        every = len(axes) == whole.rank
+        rest = [k for k in range(whole.rank) if k not in axes]
+        element = whole.element
+        if kind in ("sum", "mean", "prod") and self._integral(element):
+            # NumPy adds small integers up in wide ones.
+            element = Call("int64", (element,), loc=at)
+        source = Whole(whole.shape, element, False)
+        count: Expr = ONE
+        for k in axes:
+            length = whole.shape[k]
+            count = length if count == ONE else Call("*", (count, length), loc=at)
+            if kind in ("min", "max"):
+                test = Call(">", (length, ZERO), loc=at)
+                message = "an array without elements has no least or greatest one"
+                if not (isinstance(length, Const) and length.value > 0):
+                    self.out.append(Check(test, "ValueError", message, loc=at))
+        name = self._fresh(_RESULT[kind])
+        shape = tuple(whole.shape[k] for k in rest)
+
+        def place(index: Sequence[Expr]) -> Var | Load:
+            if every:
+                return Var(name, loc=at)
+            return Load(name, tuple(index[k] for k in rest), loc=at)
+
+        def begin(index: Sequence[Expr]) -> Expr:
+            at_zero = list(index)
+            for k in axes:
+                at_zero[k] = ZERO
+            return views.collected(source.at(at_zero))
+
+        first: list[Expr] = []
+        if kind in ("min", "max"):
+            op = fold or ("minimum" if kind == "min" else "maximum")
+            if every:
+                start = begin([ZERO] * whole.rank)
+                self.out.append(Assign(Var(name, loc=at), start, loc=at))
+            else:
+                dtype = views.dtype_like(views.kinds(element))
+                made = self._allocate(name, shape, None, dtype, at)
+
+                def opened(index: tuple[Expr, ...]) -> list[Stmt]:
+                    whole_index: list[Expr] = [ZERO] * whole.rank
+                    for k, e in zip(rest, index, strict=True):
+                        whole_index[k] = e
+                    return [Assign(place(whole_index), begin(whole_index), loc=at)]
+
+                self._nest(shape, at, opened)
+            if len(axes) == 1:
+                first = [ONE if k in axes else ZERO for k in range(whole.rank)]
+        else:
+            unit = 1 if kind == "prod" else 0
+            op = "*" if kind == "prod" else "+"
+            zero = Const(unit if self._integral(element) else float(unit), loc=at)
+            if every:
+                self.out.append(Assign(Var(name, loc=at), zero, loc=at))
+            else:
+                dtype = views.dtype_like(views.kinds(element))
+                made = self._allocate(name, shape, Const(float(unit)), dtype, at)
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            given = views.collected(source.at(index))
+            where = place(index)
+            if kind in ("min", "max"):
+                return [Assign(where, Call(op, (where, given), loc=at), loc=at)]
+            return [_update(where, given, op, at)]
+
+        self._nest(whole.shape, at, body, first)
+        if every:
+            total: Expr = Var(name, loc=at)
+            if kind == "mean":
+                total = Call("/", (total, count), loc=at)
+            if not keep:
+                return total
+            kept = Whole((ONE,) * whole.rank, total, False)
+            return self._encoded(kept, at)
+        result = made
+        if keep:
+            result = views.part(
+                made,
+                [
+                    None
+                    if k in axes
+                    else views.Slice(ZERO, 1, whole.shape[k])
+                    for k in range(whole.rank)
+                ],
+            )
+        if kind == "mean":
+            result = Whole(
+                result.shape, Call("/", (result.element, count), loc=at), False
+            )
+        return self._encoded(result, at)
+
+    # ---------------------------------------------------------------- products
+
+    def _product(self, left: Expr, right: Expr, at: Loc) -> Expr:
+        """``left @ right`` of vectors and matrices."""
+        a, b = self._arrayed(left, at), self._arrayed(right, at)
+        if a is None or b is None or a.rank > 2 or b.rank > 2:
+            if a is None or b is None:
+                # Numbers as far as the text shows; a call with arrays reads it again.
+                return Call("*", (left, right), loc=at)
+            self.findings.add(
+                "P201",
+                at,
+                "`@` of arrays with more than two axes",
+                "write the product as loops",
+            )
+            return ZERO
+        rows, columns = a.rank - 1, b.rank - 1
+        if columns:
+            a = self._computed(a, "left", at)
+        if rows:
+            b = self._computed(b, "right", at)
+        self._same_length(a.shape[-1], b.shape[0], at)
+        shape = (*a.shape[:rows], *b.shape[1:])
+
+        def term(index: Sequence[Expr]) -> Expr:
+            inner = index[-1]
+            x = a.at((*index[:rows], inner))
+            y = b.at((inner, *index[rows : rows + columns]))
+            return views.collected(Call("*", (x, y), loc=at))
+
+        name = self._fresh("product" if shape else "total")
+        where: Callable[[Sequence[Expr]], Var | Load]
+        if shape:
+            kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
+            dtype = views.dtype_like(kinds)
+            result = self._encoded(
+                self._allocate(name, shape, Const(0.0), dtype, at), at
+            )
+        else:
+            whole_number = self._integral(Call("*", (a.element, b.element)))
+            zero = Const(0 if whole_number else 0.0, loc=at)
+            self.out.append(Assign(Var(name, loc=at), zero, loc=at))
+            result = Var(name, loc=at)
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            place: Var | Load = Var(name, loc=at)
+            if shape:
+                place = Load(name, index[:-1], loc=at)
+            return [Add(place, term(index), loc=at)]
+
+        self._nest((*shape, a.shape[-1]), at, body)
+        return result
+
+    def _outer(self, left: Expr, right: Expr, at: Loc) -> Expr:
+        """``np.outer(left, right)`` of vectors."""
+        a, b = self._arrayed(left, at), self._arrayed(right, at)
+        if a is None or b is None or a.rank != 1 or b.rank != 1:
+            self.findings.add(
+                "P201", at, "`np.outer` of these values", "give it two vectors"
+            )
+            return ZERO
+        column = views.part(a, [views.Slice(ZERO, 1, a.shape[0]), None])
+        pair = [self._encoded(column, at), self._encoded(b, at)]
+        return self._elementwise(pair, lambda e: Call("*", tuple(e), loc=at), at)
+
+    # ---------------------------------------------------------------- subscripts
+
+    def _part(self, value: Expr, items: Sequence[object], at: Loc) -> Expr:
+        """`value` with one pair of brackets behind it.
+
+        An item is an index, a triple ``(lower, upper, step)``, None or Ellipsis.
+        """
+        count = sum(item is not None and item is not Ellipsis for item in items)
+        whole = self._subscripted(value, count, at)
+        if whole is None:
+            return ZERO
+        if whole.rank < count:
+            base = whole.base
+            if base is None:
+                self.findings.add(
+                    "P202",
+                    at,
+                    f"{count} subscripts for {whole.rank} axes",
+                    "subscript each axis once",
+                )
+            else:
+                # The next walk knows that the array behind it has more axes.
+                self.unsettled = True
+                rank = self._rank(base) + count - whole.rank
+                self.facts.append(RankFact(base, rank, at))
+            return ZERO
+        full = list(items)
+        if Ellipsis in full:
+            k = full.index(Ellipsis)
+            full[k : k + 1] = [(None, None, 1)] * (whole.rank - count)
+        made: list[Item] = []
+        k = 0
+        for item in full:
+            match item:
+                case None:
+                    made.append(None)
+                    continue
+                case (lower, upper, int(step)):
+                    made.append(views.sliced(lower, upper, step, whole.shape[k]))
+                case Const() | Var() | Load() | Extent() | Call():
+                    made.append(self._position(whole, k, item))
+            k += 1
+        result = views.part(whole, made)
+        if result.rank:
+            return self._encoded(result, at)
+        element = result.element
+        if whole.name is None:
+            element = views.collected(element)
+        return replace(element, loc=at)
+
+    def _subscripted(self, value: Expr, count: int, at: Loc) -> Whole | None:
+        """What is subscripted, with as many axes as it is known to have."""
+        match value:
+            case Var(name) if name not in self.views:
+                rank = self._rank(name) if self._is_array(name) else 0
+                self.facts.append(RankFact(name, max(count, 1), at, least=True))
+                return whole_array(name, max(rank, count, 1), at)
+            case Load(array, index):
+                rank = len(index) + max(count, 1)
+                self.facts.append(RankFact(array, rank, at, least=True))
+                return views.part(whole_array(array, rank, at), index)
+        whole = self._whole(value)
+        if whole is None:
+            self.findings.add(
+                "P203", at, "a number is subscripted here", "leave the subscripts out"
+            )
+        return whole
+
+    def _position(self, whole: Whole, k: int, index: Expr) -> Expr:
+        """An index as a position on axis `k`; beyond a slice it is checked here."""
+        length = whole.shape[k]
+        base = whole.element
+        direct = isinstance(base, Load) and any(
+            e == axis(k) and length == Extent(base.array, m)
+            for m, e in enumerate(base.index)
+        )
+        at = index.loc
+        if isinstance(index, Const) and type(index.value) is int:
+            if index.value >= 0:
+                inside: Expr = Call("<", (index, length), loc=at)
+            else:
+                back = Const(-index.value, loc=at)
+                inside = Call("<=", (back, length), loc=at)
+                index = views.subtract(length, back)
+            if direct:
+                # Bounds of the array itself are checked where it is read.
+                return index
+            self._inside(inside, at)
+            return index
+        if direct:
+            return index
+        low = Call("<=", (Call("neg", (length,), loc=at), index), loc=at)
+        high = Call("<", (index, length), loc=at)
+        self._inside(Call("and", (low, high), loc=at), at)
+        negative = Call("<", (index, ZERO), loc=at)
+        from_end = views.add(length, index)
+        return Call("where", (negative, from_end, index), loc=at)
+
+    def _inside(self, test: Expr, at: Loc) -> None:
+        message = "the index is outside the slice"
+        self.out.append(Check(test, "IndexError", message, loc=at))
+
+    # ---------------------------------------------------------------- names of arrays
+
+    def _frozen(self, whole: Whole, scope: Scope) -> Whole:
+        """`whole` with the numbers it depends on as they are now."""
+
+        def keep(e: Expr) -> Expr:
+            match e:
+                case Var(name) if not name.startswith("@") and not _steady(name, scope):
+                    return self._temp(e, name)
+                case Load():
+                    return self._temp(e, "index")
+            return e
+
+        def visit(e: Expr) -> Expr:
+            return map_expr(e, keep)
+
+        place = whole.element
+        assert isinstance(place, Load)
+        index = tuple(map(visit, place.index))
+        shape = tuple(map(visit, whole.shape))
+        return Whole(shape, replace(place, index=index), whole.view)
+
+    def _named(self, value: Var, scope: Scope, hint: str) -> Var:
+        """An array value that can be used again and again: a view, or a new array."""
+        whole = self._whole(value)
+        if whole is None or whole.name is not None:
+            return value
+        if whole.view:
+            return self._encoded(self._frozen(whole, scope), value.loc)
+        return self._encoded(self._made(whole, hint, value.loc), value.loc)
+
+    def _hold(self, name: str, value: Var, scope: Scope) -> None:
+        """From here on, in this block, `name` stands for this array."""
+        scope.bound[name] = value
+        scope.paths[name] = tuple(self.open)
+        scope.uses.pop(name, None)
+        scope.retired.discard(name)
+
+    @contextmanager
+    def _compound(self, scope: Scope, at: Loc) -> Iterator[None]:
+        """A loop or a branch, in which names of arrays may be bound again."""
+        for name, place in sorted(self.wanted):
+            value = scope.bound.get(name)
+            if place != at or not isinstance(value, Var):
+                continue
+            whole = self._whole(value)
+            if whole is None or whole.name is None:
+                continue
+            copied = replace(
+                whole, view=False, dtype=f"like:{whole.name}", like=whole.name
+            )
+            own = self._made(copied, name, at).name or ""
+            self.lent[own] = []
+            scope.owned[name] = own
+            self._hold(name, Var(own, loc=at), scope)
+        self.compounds.append((tuple(self.open), at))
+        try:
+            yield
+        finally:
+            self.compounds.pop()
+
+    def _standing(self, scope: Scope) -> Standing:
+        """Which arrays the names stand for, and since where."""
+        arrays = {
+            n: e
+            for n, e in scope.bound.items()
+            if isinstance(e, Var) and self._is_array_var(e)
+        }
+        return arrays, {n: p for n, p in scope.paths.items() if n in arrays}
+
+    def _stand(self, scope: Scope, then: Standing) -> Standing:
+        """Back to what the names stood for; what they stand for now comes back."""
+        now = self._standing(scope)
+        for name in now[0]:
+            scope.bound.pop(name)
+            scope.paths.pop(name, None)
+        scope.bound |= then[0]
+        scope.paths |= then[1]
+        return now
+
+    def _join(self, scope: Scope, before: Standing, then: Standing) -> None:
+        """After two branches: a name that one of them bound is bound there."""
+        for name, value in then[0].items():
+            if before[0].get(name) != value and scope.bound.get(
+                name
+            ) == before[0].get(name):
+                scope.bound[name] = value
+                if name in then[1]:
+                    scope.paths[name] = then[1][name]
+
+    def _read_back(self, value: Expr, scope: Scope, at: Loc) -> Expr:
+        """A returned value, as the function gives it to its caller."""
+        if not isinstance(value, Var) or value.name not in self.views:
+            return value
+        whole = self.views[value.name]
+        if whole.view and whole.base not in self.allocated:
+            self.findings.add(
+                "P110",
+                at,
+                "a view of the caller's array is returned",
+                "return a copy of it, with `.copy()`",
+            )
+            return ZERO
+        return self._encoded(self._made(whole, "result", at), at)
+
+
+_RESULT = {
+    "sum": "total",
+    "mean": "total",
+    "prod": "product",
+    "min": "lowest",
+    "max": "highest",
+}
+
+
+def _update(place: Var | Load, value: Expr, op: str, at: Loc) -> Stmt:
+    """``place = value``, or ``place op= value``."""
+    if not op:
+        return Assign(place, value, loc=at)
+    if op == "+":
+        return Add(place, value, loc=at)
+    if op == "-":
+        return Add(place, negated(value), loc=at)
+    return Assign(place, Call(op, (place, value), loc=at), loc=at)
+
+
+def _overlaps(place: Load, element: Expr) -> bool:
+    """May `element` read what a write to `place` at another index changes?"""
+    own = views.collected(place)
+    for e in walk_expr(element):
+        if isinstance(e, Load) and e.array == place.array and views.collected(e) != own:
+            return True
+    return any(place.array in names(i) for i in place.index)
+
+
+def _steady(name: str, scope: Scope) -> bool:
+    """Is a number set in one place of the text only?"""
+    place: Scope | None = scope
+    while place is not None:
+        for user, value in place.bound.items():
+            if value == Var(name):
+                return bindings(place.source.node).count(user) == 1
+        place = place.outer
+    return True

@@ -1,0 +1,427 @@
+"""What an array-valued expression is: a shape, and the element at given indices.
+
+A `Whole` covers a view (``a[i]``, ``v[1:-1]``, ``a.T``) and an expression that is not
+computed yet (``0.5 * (v[2:] + v[:-2])``). Everything here is arithmetic on sizes and
+subscripts; statements are made in `arrays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pyrev.ir import (
+    NOWHERE,
+    ONE,
+    ZERO,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Loc,
+    Var,
+    names,
+    substitute,
+)
+
+_LOGICAL = frozenset(
+    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
+    + ["isnan", "isinf", "isfinite"]
+)
+_SAME_KIND = frozenset(
+    ["+", "-", "*", "//", "%", "**", "fmod", "neg", "abs", "sign", "min", "max"]
+    + ["minimum", "maximum", "fmin", "fmax", "&", "|", "^", "~", "<<", ">>"]
+)
+_CAST = frozenset(
+    [f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)]
+    + ["float32", "float64"]
+)
+#: The entries of `kinds` that are no names.
+KINDS = _CAST | {"1", "1.0", "bool"}
+
+
+def axis(k: int) -> Var:
+    """The index along axis `k` of a `Whole`, a name that no program can have."""
+    return Var(f"@axis {k}")
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An array: element ``[i, j]`` is `element` with i and j for its axis variables.
+
+    `view`: it names elements of an array, so that what is written to it is written
+    there; otherwise it is a value not yet computed.
+    """
+
+    shape: tuple[Expr, ...]
+    element: Expr
+    view: bool
+    #: Of a new array: its dtype, the array whose shape it has, are there no values?
+    dtype: str = ""
+    like: str = ""
+    blank: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def base(self) -> str | None:
+        """The array that this is a view of."""
+        return self.element.array if isinstance(self.element, Load) else None
+
+    @property
+    def name(self) -> str | None:
+        """The array that this is, all of it and in its own order."""
+        match self.element:
+            case Load(array, index) if self.view and index == tuple(
+                map(axis, range(self.rank))
+            ):
+                whole = tuple(Extent(array, k) for k in range(self.rank))
+                return array if self.shape == whole else None
+        return None
+
+    @property
+    def source(self) -> str | None:
+        """The array that this is a copy of, element by element."""
+        same = self.dtype and self.like and isinstance(self.element, Load)
+        if same and self.element == whole_array(self.like, self.rank, NOWHERE).element:
+            return self.like
+        return None
+
+    def at(self, index: Sequence[Expr]) -> Expr:
+        """The element with these subscripts."""
+        return substitute(
+            self.element, {axis(k).name: e for k, e in enumerate(index)}
+        )
+
+    def reads(self) -> frozenset[str]:
+        """The arrays and scalars that the elements and the shape depend on."""
+        found = names(self.element)
+        for size in self.shape:
+            found |= names(size)
+        return frozenset(n for n in found if not n.startswith("@"))
+
+
+def whole_array(array: str, rank: int, at: Loc) -> Whole:
+    """All of an array."""
+    shape = tuple(Extent(array, k, loc=at) for k in range(rank))
+    return Whole(shape, Load(array, tuple(map(axis, range(rank))), loc=at), True)
+
+
+# ------------------------------------------------------------------ sizes
+
+
+def linear(e: Expr) -> tuple[dict[Expr, int], int]:
+    """An integer expression as coefficients of what is not linear, and a constant.
+
+    >>> from pyrev.parse.expression import parse_expr
+    >>> linear(parse_expr("2 * (n - 1) - n"))
+    ({Var(name='n'): 1}, -2)
+    """
+    match e:
+        case Const(value) if type(value) is int:
+            return {}, value
+        case Call("neg", (a,)):
+            return _scaled(linear(a), -1)
+        case Call("+", (a, b)):
+            return _sum(linear(a), linear(b))
+        case Call("-", (a, b)):
+            return _sum(linear(a), _scaled(linear(b), -1))
+        case Call("*", (a, b)):
+            x, y = linear(a), linear(b)
+            if not x[0]:
+                return _scaled(y, x[1])
+            if not y[0]:
+                return _scaled(x, y[1])
+    return {e: 1}, 0
+
+
+Linear = tuple[dict[Expr, int], int]
+
+
+def _sum(a: Linear, b: Linear) -> Linear:
+    terms = dict(a[0])
+    for atom, factor in b[0].items():
+        terms[atom] = terms.get(atom, 0) + factor
+    return {t: f for t, f in terms.items() if f}, a[1] + b[1]
+
+
+def _scaled(a: Linear, factor: int) -> Linear:
+    return {t: f * factor for t, f in a[0].items() if factor}, a[1] * factor
+
+
+def plain(e: Expr) -> Expr:
+    """The same integer, with like terms collected: ``n - 2`` for ``(n - 1) - 1``."""
+    if isinstance(e, (Const, Var, Extent, Load)):
+        return e
+    terms, constant = linear(e)
+    parts = sorted(terms.items(), key=lambda part: part[1] < 0)
+    result: Expr | None = None
+    if not parts or parts[0][1] < 0:
+        result, constant = Const(constant, loc=e.loc), 0
+    for atom, factor in parts:
+        size = abs(factor)
+        term = atom if size == 1 else Call("*", (Const(size), atom), loc=e.loc)
+        if result is None:
+            result = term
+        else:
+            result = Call("+" if factor > 0 else "-", (result, term), loc=e.loc)
+    assert result is not None
+    if constant:
+        op = "+" if constant > 0 else "-"
+        result = Call(op, (result, Const(abs(constant))), loc=e.loc)
+    return result
+
+
+def equal(a: Expr, b: Expr) -> bool:
+    """Whether two integer expressions are equal whatever their names stand for."""
+    return linear(Call("-", (a, b))) == ({}, 0)
+
+
+def size(count: Expr) -> Expr:
+    """``max(count, 0)``: the length of a range or a slice of `count` elements."""
+    count = plain(count)
+    terms, constant = linear(count)
+    # max(max(x, 0) - c, 0) is max(x - c, 0).
+    for atom, factor in terms.items():
+        match atom:
+            case Call("max", (inner, Const(0))) if factor == 1 and constant <= 0:
+                rest = {t: f for t, f in terms.items() if t is not atom}
+                if not rest:
+                    return size(Call("+", (inner, Const(constant))))
+    if not terms:
+        return Const(max(constant, 0))
+    if constant >= 0 and all(isinstance(t, Extent) and f > 0 for t, f in terms.items()):
+        return count
+    match count:
+        case Call("max", (_, Const(0))):
+            return count
+    return Call("max", (count, ZERO), loc=count.loc)
+
+
+def trips(length: Expr) -> Expr:
+    """The stop of a range over a length: a negative one is as good as zero."""
+    match length:
+        case Call("max", (count, Const(0))):
+            return count
+    return length
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """``a + b``, collected."""
+    if a == ZERO:
+        return b
+    if b == ZERO:
+        return a
+    return plain(Call("+", (a, b), loc=a.loc))
+
+
+def subtract(a: Expr, b: Expr) -> Expr:
+    """``a - b``, collected."""
+    return a if b == ZERO else plain(Call("-", (a, b), loc=a.loc))
+
+
+def scale(a: Expr, factor: int) -> Expr:
+    """``factor * a``, collected."""
+    return a if factor == 1 else plain(Call("*", (Const(factor), a), loc=a.loc))
+
+
+def _literal(e: Expr) -> int | None:
+    terms, constant = linear(e)
+    return constant if not terms else None
+
+
+def _least(a: Expr, b: Expr) -> Expr:
+    return Call("min", (a, b), loc=a.loc)
+
+
+def _most(a: Expr, b: Expr) -> Expr:
+    return Call("max", (a, b), loc=a.loc)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Elements ``start, start + step, ...``, as many as `length`, of one axis."""
+
+    start: Expr
+    step: int
+    length: Expr
+
+
+def sliced(lower: Expr | None, upper: Expr | None, step: int, extent: Expr) -> Slice:
+    """What ``lower:upper:step`` selects from an axis: Python's rules, negatives too.
+
+    A start beyond the end needs no clamp: the count is negative then, and so is empty.
+    """
+    if step > 0:
+        start = ZERO if lower is None else _from_end(lower, extent, _keep, ZERO)
+        stop = extent
+        if upper is not None:
+            stop = _from_end(upper, extent, lambda e: _capped(e, extent), None)
+    else:
+        last = subtract(extent, ONE)
+        start = last
+        if lower is not None:
+            start = _from_end(lower, extent, lambda e: _least(e, last), None)
+        stop = Const(-1)
+        if upper is not None:
+            stop = _from_end(upper, extent, _keep, Const(-1))
+    return Slice(start, step, range_length(start, stop, step))
+
+
+def range_length(start: Expr, stop: Expr, step: int) -> Expr:
+    """``len(range(start, stop, step))``"""
+    count = subtract(stop, start) if step > 0 else subtract(start, stop)
+    if abs(step) > 1:
+        more = plain(Call("+", (count, Const(abs(step) - 1))))
+        count = Call("//", (more, Const(abs(step))), loc=start.loc)
+    return size(count)
+
+
+def _keep(e: Expr) -> Expr:
+    return e
+
+
+def _capped(e: Expr, extent: Expr) -> Expr:
+    """``min(e, extent)`` for a stop that is not negative."""
+    terms, constant = linear(subtract(extent, e))
+    # An extent less something: below it already.
+    if not terms and constant >= 0:
+        return e
+    return _least(e, extent)
+
+
+def _from_end(
+    bound: Expr, extent: Expr, front: Callable[[Expr], Expr], floor: Expr | None
+) -> Expr:
+    """A slice bound as a position: `front` if it is not negative, else from the end."""
+    value = _literal(bound)
+    if value is not None and value >= 0:
+        return front(bound)
+    behind = plain(Call("+", (extent, bound), loc=bound.loc))
+    if floor is not None:
+        behind = _most(behind, floor)
+    if value is not None:
+        return behind
+    negative = Call("<", (bound, ZERO), loc=bound.loc)
+    return Call("where", (negative, behind, front(bound)), loc=bound.loc)
+
+
+# ------------------------------------------------------------------ subscripts
+
+Item = Expr | Slice | None
+
+
+def part(whole: Whole, items: Sequence[Item]) -> Whole:
+    """`whole` subscripted: an index drops its axis, None makes one of length one."""
+    env: dict[str, Expr] = {}
+    shape: list[Expr] = []
+    k = 0
+    for item in items:
+        match item:
+            case None:
+                shape.append(ONE)
+                continue
+            case Slice(start, step, length):
+                moved: Expr = axis(len(shape))
+                if abs(step) > 1:
+                    moved = Call("*", (Const(abs(step)), moved))
+                if step < 0:
+                    moved = Call("-", (start, moved))
+                elif start != ZERO:
+                    moved = Call("+", (moved, start))
+                env[axis(k).name] = moved
+                shape.append(length)
+            case index:
+                env[axis(k).name] = index
+        k += 1
+    for rest in range(k, whole.rank):
+        env[axis(rest).name] = axis(len(shape))
+        shape.append(whole.shape[rest])
+    return Whole(tuple(shape), substitute(whole.element, env), whole.view)
+
+
+def transposed(whole: Whole) -> Whole:
+    """``whole.T``"""
+    last = whole.rank - 1
+    env: dict[str, Expr] = {axis(k).name: axis(last - k) for k in range(whole.rank)}
+    return Whole(whole.shape[::-1], substitute(whole.element, env), whole.view)
+
+
+def stretched(whole: Whole, shape: Sequence[Expr]) -> Whole:
+    """`whole` broadcast to `shape`: axes join on the right, those of length one
+    stretch.
+    """
+    offset = len(shape) - whole.rank
+    env: dict[str, Expr] = {}
+    for k, length in enumerate(whole.shape):
+        alone = length == ONE and shape[k + offset] != ONE
+        env[axis(k).name] = ZERO if alone else axis(k + offset)
+    return Whole(tuple(shape), substitute(whole.element, env), False)
+
+
+def collected(e: Expr) -> Expr:
+    """`e` with the subscripts of its loads collected: ``v[i + 1]``, not ``v[i + 2 - 1]``."""
+    match e:
+        case Load(_, index):
+            return replace(e, index=tuple(plain(collected(i)) for i in index))
+        case Call(_, args):
+            return replace(e, args=tuple(map(collected, args)))
+    return e
+
+
+# ------------------------------------------------------------------ dtypes
+
+
+def kinds(e: Expr) -> tuple[str, ...]:
+    """What NumPy promotes to the dtype of `e`: names, dtypes, ``1`` and ``1.0``.
+
+    >>> from pyrev.parse.expression import parse_expr
+    >>> kinds(parse_expr("2.0 * a[i] + b[i]"))
+    ('1.0', 'a', 'b')
+    """
+    match e:
+        case Const(bool()):
+            return ("bool",)
+        case Const(int()) | Extent():
+            return ("1",)
+        case Const():
+            return ("1.0",)
+        case Var(name) | Load(name):
+            return ("1",) if name.startswith("@") else (name,)
+        case Call(op) if op in _LOGICAL:
+            return ("bool",)
+        case Call(op) if op in _CAST:
+            return (op,)
+        case Call("int" | "round"):
+            return ("1",)
+        case Call("float"):
+            return ("1.0",)
+        case Call("where", (_, a, b)):
+            return union((kinds(a), kinds(b)))
+        case Call(op, args) if op in _SAME_KIND:
+            return union(map(kinds, args))
+        case Call(_, args):
+            return union((*map(kinds, args), ("1.0",)))
+    return ()
+
+
+def union(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Every entry once, in order."""
+    return tuple(dict.fromkeys(k for group in groups for k in group))
+
+
+def dtype_like(tokens: tuple[str, ...]) -> str:
+    """The `Alloc.dtype` of these kinds."""
+    match tokens:
+        case (("bool" | "float32" | "float64") as only,):
+            return only
+        case ("1",):
+            return "int64"
+        case _ if set(tokens) <= {"1", "bool"}:
+            return "int64"
+        case _ if "float64" in tokens or set(tokens) <= {"1", "1.0", "bool"}:
+            return "float64"
+    return "like:" + ",".join(tokens)

@@ -1,0 +1,273 @@
+"""How much of a gradient is checked, against what, and what is said of the outcome."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pyrev import api
+from pyrev.arguments import bind
+from pyrev.testing.decisions import Cause, Decisions
+from pyrev.testing.differences import OUTSIDE, moved
+from pyrev.testing.judge import TOLERANCE, Comparison, Nearby, Reason, comparisons
+from pyrev.testing.locate import SMALLER, locate
+from pyrev.testing.outcome import (
+    Cotangents,
+    Function,
+    Outcome,
+    Values,
+    distance,
+    draw_cotangents,
+    is_float,
+    outcome,
+    run,
+    terms,
+    total,
+    widen,
+)
+from pyrev.testing.report import GradientReport
+
+SECONDS = 20.0
+SLOW = 0.2
+LONG = 2.0
+#: How far away "close by" is: beyond a tie, and not yet another function.
+CLOSE = 1e-3
+NEIGHBOURS = 3
+EVALUATIONS = 6
+
+
+def check_grad(
+    f: Any, /, *args: Any, tolerance: float | None = None, **kw: Any
+) -> GradientReport:
+    """Compare the gradient of `f` with `f` itself, on copies of the arguments.
+
+    Two independent tests together: derivatives of the undecorated function, for random
+    directions (which no wrong entry escapes) and single entries, and the dot product
+    `<J v, w> == <v, J^T w>` with the tangent. Derivatives are extrapolated central
+    differences, sharpened by complex steps where the function takes complex numbers.
+    A kink or a jump of the function is told from a wrong gradient, and named. Where
+    the gradient is wrong, the report names the worst entry and the line at fault. A
+    wrong gradient raises nothing: ask the report.
+
+    `tolerance` is relative to the largest derivative of a parameter; by default 1e-6,
+    and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
+    Equal calls give equal reports. Where the
+    undecorated function is too slow to be called often, the compiled one is
+    differenced, after its values were compared with the plain ones, and the tangent,
+    which runs in Python, is left out.
+    """
+    f = api.as_differentiable(f)
+    plain: Function = f.python
+    signature = f._parsed.signature
+    if "tolerance" in signature.parameters and tolerance is not None:
+        kw, tolerance = {**kw, "tolerance": tolerance}, None
+    given = bind(plain.__name__, signature, args, kw)
+    arguments: dict[str, Any] = copy.deepcopy(given)
+    arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
+    # An integer array that the call wrote has neither a cotangent nor a derivative.
+    outputs = [n for n in f._units.written if is_float(arguments[n])]
+    rng = np.random.default_rng(0)
+
+    own = copy.deepcopy(arguments)
+    started = time.perf_counter()
+    result = plain(**own)
+    seconds = time.perf_counter() - started
+    reference, everything = outcome(result, own, outputs), outcome(result, own, arrays)
+    weights = draw_cotangents(reference, rng)
+
+    own = copy.deepcopy(arguments)
+    result, pullback = api.vjp(f, *own.values())
+    primal_error = distance(everything, outcome(result, own, arrays))
+    gradients = dict(pullback(weights.positional, cotangents=weights.written).items())
+    if tolerance is None:
+        values = (*gradients.values(), *reference.values())
+        single = any(np.asarray(v).dtype == np.float32 for v in values)
+        tolerance = TOLERANCE["float32" if single else "float64"]
+
+    slow = seconds > SLOW
+    probe: Function = f if slow else plain
+    if slow:
+        run(probe, widen(arguments), outputs)
+        started = time.perf_counter()
+        run(probe, widen(arguments), outputs)
+        seconds = time.perf_counter() - started
+    affordable = int(SECONDS / (EVALUATIONS * max(seconds, 1e-6)))
+    entries = max(1, min(64, affordable // max(1, len(gradients))))
+    directions = 2 if affordable > 4 else 1
+    found = comparisons(
+        probe,
+        arguments,
+        outputs,
+        weights,
+        gradients,
+        rng,
+        entries=entries,
+        directions=directions,
+        tolerance=tolerance,
+        nearby=_nearby(f, probe, arguments, outputs, weights, tolerance),
+        reason=_reason(f, arguments, slow),
+    )
+    count = directions + sum(min(entries, np.size(g)) for g in gradients.values())
+    compared = tuple(_with_progress(found, count, EVALUATIONS * seconds))
+    line = ""
+    if any(not c.error <= tolerance for c in compared):
+        line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
+    return GradientReport(
+        function=plain.__name__,
+        entries=compared,
+        tolerance=tolerance,
+        primal_error=primal_error,
+        dot_product_error=(
+            None if slow else dot_product_error(f, arguments, weights, gradients, rng)
+        ),
+        compiled=slow,
+        skipped=tuple(
+            f"`{n}` ({_kind(v)})" for n, v in arguments.items() if n not in gradients
+        ),
+        line=line,
+    )
+
+
+def _kind(value: Any) -> str:
+    """Why an argument has no gradient, in words."""
+    if is_float(value):
+        return "not in wrt"
+    array = isinstance(value, np.ndarray)
+    truth = value.dtype.kind == "b" if array else isinstance(value, (bool, np.bool_))
+    kind = "truth value" if truth else "integer"
+    if array:
+        return f"{kind}s"
+    return f"an {kind}" if kind == "integer" else f"a {kind}"
+
+
+def _reason(f: Any, arguments: Values, slow: bool) -> Reason:
+    """Which decision of `f` changes at the arguments; nothing where that takes long."""
+    made: list[Decisions] = []
+
+    def reason(direction: Values) -> Cause | None:
+        if slow:
+            return None
+        call = api.Call(f, (), widen(arguments))
+        if not made:
+            made.append(Decisions(f._units.typed(call.kinds)))
+        return made[0].change(call.values, direction)
+
+    return reason
+
+
+def _nearby(
+    f: Any,
+    probe: Function,
+    arguments: Values,
+    outputs: list[str],
+    weights: Cotangents,
+    tolerance: float,
+) -> Nearby:
+    """The verdict on the gradient at random points close by, along a direction."""
+
+    def nearby(direction: Values) -> str:
+        rng = np.random.default_rng(1)
+        verdicts = []
+        for _ in range(NEIGHBOURS):
+            step = {
+                name: CLOSE * rng.uniform(-1.0, 1.0, np.shape(value))
+                for name, value in arguments.items()
+                if is_float(value)
+            }
+            there = moved(arguments, step, 1.0)
+            there = {
+                name: _like(value, arguments[name]) for name, value in there.items()
+            }
+            own = copy.deepcopy(there)
+            try:
+                _, pullback = api.vjp(f, *own.values())
+                found = pullback(weights.positional, cotangents=weights.written)
+            except OUTSIDE:
+                continue
+            one = {name: found[name] for name in direction}
+            verdicts += [
+                c.verdict
+                for c in comparisons(
+                    probe,
+                    there,
+                    outputs,
+                    weights,
+                    one,
+                    rng,
+                    entries=0,
+                    directions=1,
+                    tolerance=tolerance,
+                )
+                if c.index is None
+            ]
+        if "wrong" in verdicts:
+            return "wrong"
+        return "right" if "right" in verdicts else "rough"
+
+    return nearby
+
+
+def _like(value: Any, like: Any) -> Any:
+    """A moved argument in the type that it had."""
+    if isinstance(like, np.ndarray):
+        return value.astype(like.dtype)
+    return type(like)(value)
+
+
+def dot_product_error(
+    f: Any,
+    arguments: Values,
+    weights: Cotangents,
+    gradients: Values,
+    rng: np.random.Generator,
+) -> float:
+    """How far `<J v, w>` is from `<v, J^T w>` for a random `v`, relatively."""
+    call = api.Call(f, (), copy.deepcopy(dict(arguments)))
+    unit = f.tangent.unit(call.kinds, tuple(gradients))
+    values = dict(call.values)
+    v: dict[str, Any] = {}
+    dots: dict[str, str] = {}
+    for dot, name in unit.cotangents:
+        like = np.asarray(values[name])
+        moves = np.asarray(rng.uniform(-1.0, 1.0, like.shape), like.dtype)
+        if name not in gradients:
+            moves = np.zeros_like(like)
+        else:  # at a pole there is nothing to compare
+            finite = np.isfinite(np.asarray(gradients[name]))
+            moves = np.where(finite, moves, np.zeros_like(moves))
+        v[name] = moves if like.ndim else float(moves)
+        values[dot] = copy.deepcopy(v[name])
+        dots[name] = dot
+    found = unit.call([values[p] for p in unit.params])
+    pushed = tuple(found)[len(weights.returned) :] if weights.returned else ()
+    moved_arrays = {
+        name: np.asarray(values[dots[name]] if name in dots else np.zeros_like(w))
+        for name, w in weights.written.items()
+    }
+    left = terms(Outcome(pushed, moved_arrays, weights.structure), weights)
+    right: list[float] = []
+    for name, gradient in gradients.items():
+        finite = np.where(np.isfinite(gradient), gradient, 0.0)
+        product = np.asarray(finite, np.float64) * np.asarray(v[name], np.float64)
+        right.extend(np.ravel(product).tolist())
+    size = total(list(map(abs, right)))
+    off = abs(total(left) - total(right))
+    return off / max(1.0, size) if off == off else float("inf")
+
+
+def _with_progress(
+    items: Iterator[Comparison], count: int, seconds: float
+) -> Iterator[Comparison]:
+    """The same items; a counter on a terminal when they will take a while."""
+    loud = sys.stderr.isatty() and count * seconds > LONG
+    for done, item in enumerate(items, 1):
+        if loud:
+            print(f"\rchecking derivatives: {done}/{count}", end="", file=sys.stderr)
+        yield item
+    if loud:
+        print(file=sys.stderr)

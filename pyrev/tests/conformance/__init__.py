@@ -1,0 +1,1 @@
+"""Everyday numerical code, as its users write it, and the table of what pyrev does."""

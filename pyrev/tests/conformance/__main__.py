@@ -1,0 +1,87 @@
+"""Prints the table: what pyrev does with each function of the corpus and this suite.
+
+python -m pyrev.tests.conformance [results.txt] [--target python|numba] [--only NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyrev.tests.conformance import peers
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
+from pyrev.tests.conformance.table import (
+    HEADER,
+    REFUSED,
+    RIGHT,
+    WRONG,
+    Verdict,
+    judge,
+    row,
+)
+from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.entry import Entry
+
+SUITES: tuple[tuple[str, Sequence[Entry]], ...] = (
+    ("the ten functions", TEN),
+    ("corpus", ENTRIES),
+    ("conformance", CONFORMANCE),
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m pyrev.tests.conformance")
+    parser.add_argument("results", nargs="?", type=Path, help="a file to write")
+    parser.add_argument("--target", choices=("python", "numba"), default="python")
+    parser.add_argument("--only", metavar="NAME", help="functions with this name")
+    options = parser.parse_args()
+
+    every: dict[str, list[Verdict]] = {}
+    for title, suite in SUITES:
+        chosen = [e for e in suite if options.only in (None, e.name)]
+        every[title] = []
+        for entry in chosen:
+            if sys.stderr.isatty():
+                print(f"\r{title}: {entry.name:<50}", end="", file=sys.stderr)
+            sizes = (max(2, entry.least), entry.real)
+            compiled = options.target == "numba"
+            every[title].append(judge(entry, options.target, sizes if compiled else ()))
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+    text = _table(every, options.target)
+    print(text, end="")
+    if options.results is not None:
+        options.results.write_text(text)
+    wrong = any(v.outcome == WRONG for found in every.values() for v in found)
+    return int(wrong)
+
+
+def _table(every: dict[str, list[Verdict]], target: str) -> str:
+    lines = [HEADER]
+    lines += [row(f"pyrev ({target}), {t}", found) for t, found in every.items()]
+    together = [v for found in every.values() for v in found]
+    lines.append(row(f"pyrev ({target}), together", together))
+    for title, found in peers.rows():
+        if found is None:
+            lines.append(f"{title + ', the ten functions':<34}   not installed")
+        else:
+            lines.append(row(f"{title}, the ten functions", found))
+    for kind in (WRONG, REFUSED):
+        chosen = [v for v in together if v.outcome == kind]
+        if chosen:
+            lines += ["", f"{kind}:", *(f"  {v.name}: {v.message}" for v in chosen)]
+    slow = sorted(together, key=lambda v: -v.seconds)[:5]
+    share = sum(v.outcome == RIGHT for v in together) / max(1, len(together))
+    lines += [
+        "",
+        f"{share:.1%} right in {sum(v.seconds for v in together):.0f} s; the slowest: "
+        + ", ".join(f"{v.name} {v.seconds:.1f} s" for v in slow),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""The bars: nothing wrong, at most one function in fifty refused, nothing left out."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+import os
+import zlib
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.testing import (
+    Cotangents,
+    Values,
+    changed,
+    derivative,
+    differences,
+    draw_cotangents,
+    floats,
+    run,
+)
+from pyrev.tests.conformance import ten_functions
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
+from pyrev.tests.conformance.features import BULLETS, FEATURES, features
+from pyrev.tests.conformance.table import REFUSED, RIGHT, WRONG, Verdict, judge
+from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.entry import Entry
+
+EVERY = (*TEN, *CONFORMANCE)
+BY_NAME = {entry.name: entry for entry in EVERY}
+NAMES = list(BY_NAME)
+FULL = os.environ.get("PYREV_FULL") == "1"
+ROTATION = int(os.environ.get("PYREV_ROTATION", "0")) % 4
+TURN = [n for n in NAMES if FULL or zlib.crc32(n.encode()) % 4 == ROTATION]
+
+SHARE_REFUSED = 0.02
+
+
+def bend(
+    entry: Entry, arguments: Values, weights: Cotangents, direction: Values, h: float
+) -> float:
+    """How far the slopes on both sides of the point are apart: O(h) without a kink."""
+    at = differences.along(entry.plain, arguments, entry.outputs, weights, direction)
+    return abs(at(h) - 2.0 * at(0.0) + at(-h)) / h
+
+
+@functools.cache
+def verdict(name: str) -> Verdict:
+    return judge(BY_NAME[name], "python")
+
+
+# ------------------------------------------------------------------ the entries
+
+
+def test_every_function_has_a_name_of_its_own() -> None:
+    names = Counter(e.name for e in (*ENTRIES, *EVERY))
+    assert [n for n, count in names.items() if count > 1] == []
+    assert len(CONFORMANCE) >= 200
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_at_least_three_functions_use_each_feature(feature: str) -> None:
+    users = [e.name for e in CONFORMANCE if feature in features(e)]
+    assert len(users) >= 3, f"{feature}: {users}"
+
+
+def test_the_features_are_those_of_the_bullets_once_each() -> None:
+    assert len(FEATURES) == len(set(FEATURES))
+    assert set(FEATURES) == {f for found in BULLETS.values() for f in found}
+
+
+def test_every_entry_of_the_catalogue_has_a_function() -> None:
+    found = {number for e in (*ENTRIES, *CONFORMANCE) for number in e.catalogue}
+    assert set(range(1, 91)) - found == set()
+
+
+def test_the_ten_functions_are_asked_where_they_were_asked() -> None:
+    assert [e.name for e in TEN] == [f"k{i}" for i in range(1, 11)]
+    for entry in TEN:
+        arguments = entry.make(entry.real, np.float64, entry.generator(0))
+        np.testing.assert_array_equal(arguments["x"], ten_functions.X)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_arguments_keep_away_from_kinks_and_the_outputs_are_named(
+    name: str,
+) -> None:
+    entry = BY_NAME[name]
+    for size in (*entry.sizes, entry.real):
+        rng = entry.generator(size)
+        arguments = entry.make(size, np.float64, rng)
+        own = copy.deepcopy(arguments)
+        entry.plain(**own)
+        assert set(changed(arguments, own)) <= set(entry.outputs)
+        reference = run(entry.plain, arguments, entry.outputs)
+        assert all(np.all(np.isfinite(v)) for v in reference.values())
+        weights = draw_cotangents(reference, rng)
+        for parameter in floats(arguments):
+            shape = np.shape(arguments[parameter])
+            along = rng.uniform(-1.0, 1.0, shape) / math.sqrt(math.prod(shape) + 1)
+            direction = {parameter: along}
+            found = derivative(
+                entry.plain, arguments, entry.outputs, weights, direction
+            )
+            assert found.error <= 1e-6 * max(1.0, abs(found.value)), (size, parameter)
+            # A kink at the very point is symmetric: differences do not show it.
+            far, near = (
+                bend(entry, arguments, weights, direction, h) for h in (1e-4, 1e-5)
+            )
+            assert near <= 0.5 * far + 1e-5 * max(1.0, abs(found.value)), parameter
+    assert set(changed(arguments, own)) == set(entry.outputs)
+
+
+# ------------------------------------------------------------------ the bars
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_function_is_right_or_refused(name: str) -> None:
+    found = verdict(name)
+    assert found.outcome != WRONG, found.message
+
+
+def test_the_ten_functions_are_all_right() -> None:
+    assert {
+        n: v.message for n in ten_names() if (v := verdict(n)).outcome != RIGHT
+    } == {}
+
+
+def ten_names() -> list[str]:
+    return [e.name for e in TEN]
+
+
+def test_at_most_one_function_in_fifty_is_refused() -> None:
+    refused = {n: v.message for n in NAMES if (v := verdict(n)).outcome == REFUSED}
+    assert len(refused) <= SHARE_REFUSED * len(NAMES), refused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TURN)
+def test_the_compiled_function_is_right_or_refused(name: str) -> None:
+    entry = BY_NAME[name]
+    found = judge(entry, "numba", (max(2, entry.least), entry.real), entries=6)
+    assert found.outcome != WRONG, found.message
+    assert found.outcome == verdict(name).outcome, found.message
+
+
+# ------------------------------------------------------------------ the judge itself
+
+# ------------------------------------------------------------------ the judge itself
+
+
+def _doubled(x: Any) -> Any:
+    return 2.0 * x * x
+
+
+def _squared(x: Any) -> Any:
+    return x * x
+
+
+def _raising(x: Any) -> Any:
+    return x[0, 0]
+
+
+SCALAR = Entry("_squared", _squared, lambda n, m: {"x": m.scalar()}, least=3, real=3)
+
+
+def test_the_judge_tells_right_from_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge(SCALAR, "python").outcome == RIGHT
+    differentiable = pyrev.differentiable
+    for other in (_doubled, _raising):
+        monkeypatch.setattr(
+            pyrev,
+            "differentiable",
+            lambda f, target, other=other: differentiable(other, target=target),
+        )
+        assert judge(SCALAR, "python").outcome == WRONG

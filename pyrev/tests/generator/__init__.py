@@ -1,0 +1,1 @@
+"""Random legal functions of the whole language, their judge and their shrinker."""
