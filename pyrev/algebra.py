@@ -6,7 +6,7 @@ x**1) are used, and constants are folded only where both sides are constants.
 
 from __future__ import annotations
 
-from pyrev.ir import Call, Const, Expr, Extent, Load, Saved, Var, map_expr
+from pyrev.ir import Call, Const, Expr, Extent, Load, Saved, Var, map_expr, walk_expr
 
 ZERO_F = Const(0.0)
 
@@ -114,6 +114,16 @@ def fold(expr: Expr) -> Expr:
         return e
 
     return map_expr(expr, node)
+
+
+def divides(expr: Expr) -> bool:
+    """May evaluating `expr` divide an integer by zero?"""
+    return any(
+        isinstance(e, Call)
+        and e.op in ("//", "%")
+        and not (isinstance(e.args[1], Const) and e.args[1].value)
+        for e in walk_expr(expr)
+    )
 
 
 def is_leaf(expr: Expr) -> bool:

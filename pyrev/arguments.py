@@ -138,7 +138,7 @@ def expectations(program: Program) -> tuple[Expected, ...]:
                     case Extent(name, axis) if name in own:
                         least[name] = max(least[name], axis + 1)
     return tuple(
-        Expected(p.name, frozenset(ranks[p.name]), least[p.name], not p.is_float)
+        Expected(p.name, frozenset(ranks[p.name]), least[p.name], "int" in p.dtype)
         for p in program.params
     )
 
@@ -166,6 +166,12 @@ def kinds(
             raise ArgumentError(
                 f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
                 f" has dtype {kind.dtype}; pass integers"
+            )
+        if e.integer and not kind.rank and kind.dtype == "bool":
+            # `x[True]` is not `x[1]`: NumPy takes a bool for a mask.
+            raise ArgumentError(
+                f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
+                f" is a bool; pass int({e.name})"
             )
         if e.integer and kind.rank and kind.dtype == "bool":
             raise ArgumentError(

@@ -63,7 +63,7 @@ from pyrev.ir import (
     walk_expr,
     with_blocks,
 )
-from pyrev.magnitude import Magnitudes
+from pyrev.magnitude import Magnitudes, Place
 from pyrev.poly import (
     TRUE_TEXT,
     Case,
@@ -93,10 +93,14 @@ class Subscript:
     signed: bool = False  # may it be negative, as far as it is known?
     doubt: Expr = TRUE  # without this nothing is wrong with it: a test of the sizes
 
+    def place(self) -> str:
+        """Where it stands, before a message."""
+        return f"{PurePath(self.loc.file).name}:{self.loc.line}: "
+
     def message(self) -> str:
-        where = f"{PurePath(self.loc.file).name}:{self.loc.line}: "
+        """That it leaves its array."""
         return (
-            f"{where}in `{expr_text(self.load)}`, subscript"
+            f"{self.place()}in `{expr_text(self.load)}`, subscript"
             f" `{expr_text(self.load.index[self.axis])}` leaves axis {self.axis} of"
             f" `{self.load.array}`"
         )
@@ -159,7 +163,7 @@ class Bounds:
         self.hoisted: list[tuple[Expr, Subscript]] = []
         self.negative: list[tuple[Expr, Subscript]] = []
         self.inspected: list[Subscript] = []
-        self._sites: dict[tuple[int, Load, int], int] = {}
+        self._sites: dict[Place, int] = {}
         self._affine: list[int] = []
         # A scalar that may be read before it is assigned has two values in one guard.
         early = live_before(program.body, frozenset())
@@ -463,6 +467,17 @@ class Bounds:
             if rounds(self.program, self._probe(one, Variant()), self.types)
         )
 
+    def described(self) -> tuple[str, ...]:
+        """The subscripts that data decides, and the sizes for which it matters."""
+        found: dict[str, None] = {}
+        for one in self.inspected:
+            subscript = expr_text(one.load.index[one.axis])
+            line = f"{one.place()}`{subscript}` in `{expr_text(one.load)}`"
+            if one.doubt != TRUE and set(mentioned(one.doubt)):
+                line += f", if {expr_text(one.doubt)}"
+            found[line] = None
+        return tuple(found)
+
     # ---------------------------------------------------------------- checking
 
     def guard_text(
@@ -506,6 +521,11 @@ class Bounds:
         if not self.inspected:
             return frozenset()
         found: frozenset[int] = self._tests["doubt"](**values)
+        if found & self._watched:  # made of indices and sizes: products, for example
+            unsettled = {
+                self._sites[place] for place in self._magnitudes.unsettled(values)
+            }
+            found &= unsettled
         return found
 
     def inspected_variant(
@@ -527,7 +547,8 @@ class Bounds:
 
     @cached_property
     def _magnitudes(self) -> Magnitudes:
-        return Magnitudes(self.program, self.types, self.single)
+        body = map_block(self.program.body, self._sized)
+        return Magnitudes(replace(self.program, body=body), self.types, self.single)
 
     @cached_property
     def _tests(self) -> dict[str, Any]:
@@ -550,6 +571,32 @@ class Bounds:
         namespace: dict[str, Any] = {}
         exec("\n".join(lines), namespace)
         return namespace
+
+
+def natural(program: Program) -> Program:
+    """`program` for CPython, which counts from the end by itself: ``a[i - 1]``."""
+    shapes = _fixed_shapes(program.body, {p.name for p in program.params})
+
+    def sized(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if array in shapes:
+                return shapes[array][axis]
+            case _:
+                return e
+
+    def plain(e: Expr) -> Expr:
+        if not isinstance(e, Load):
+            return e
+        index = list(e.index)
+        for axis, k in enumerate(index):
+            match k:
+                case Call("where", (Call("<", (_, Const(0))), Call("+", (_, n)), i)):
+                    own = sized(Extent(e.array, axis))
+                    if sized(n) == own and k == from_end(i, n):
+                        index[axis] = i
+        return replace(e, index=tuple(index))
+
+    return replace(program, body=map_block(program.body, plain))
 
 
 def _assigned_once(block: Block) -> tuple[str, ...]:

@@ -148,7 +148,8 @@ class Derivative(_Source):
     def report(self, target: str | None = None) -> Report:
         """The report as data, for a target (default: the function's own)."""
         unit = self._default(target or "python")
-        return report(self._units.program.name, unit)
+        bounds = self._units.bounds(self._units.default_kinds())
+        return report(self._units.program.name, unit, bounds.described())
 
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""

@@ -22,6 +22,7 @@ class Report:
     loops: tuple[Decision, ...]
     values: tuple[Stored, ...]
     reassociated: tuple[str, ...]
+    inspected: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -31,6 +32,7 @@ class Report:
             "loops": [d.to_dict() for d in self.loops],
             "values": [s.to_dict() for s in self.values],
             "reassociated": list(self.reassociated),
+            "inspected": list(self.inspected),
         }
 
     def __str__(self) -> str:
@@ -58,9 +60,19 @@ class Report:
         if self.reassociated:
             lines += ["", "reductions whose sums are reassociated:"]
             lines += [f"  {one}" for one in self.reassociated]
+        if self.inspected:
+            lines += ["", "subscripts that data decides, computed before each call:"]
+            lines += [f"  {one}" for one in self.inspected]
         return "\n".join(lines)
 
 
-def report(function: str, unit: Unit) -> Report:
+def report(function: str, unit: Unit, inspected: tuple[str, ...]) -> Report:
     """The report on one adjoint unit."""
-    return Report(function, unit.target, unit.decisions, unit.stored, unit.reassociated)
+    return Report(
+        function,
+        unit.target,
+        unit.decisions,
+        unit.stored,
+        unit.reassociated,
+        inspected,
+    )

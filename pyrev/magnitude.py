@@ -24,6 +24,7 @@ from pyrev.ir import (
     Extent,
     For,
     If,
+    Load,
     Loop,
     Program,
     Stmt,
@@ -61,6 +62,9 @@ class Interval(NamedTuple):
 #: Parameters and loop indices by name, extents by array and axis.
 Known = dict[str | tuple[str, int], Interval]
 
+#: A statement, what it loads or stores, and an axis.
+Place = tuple[int, Load, int]
+
 
 class Magnitudes:
     """The integers of one program: `check` refuses a call that makes one too large.
@@ -82,7 +86,11 @@ class Magnitudes:
         self._assigned = frozenset(assigned_scalars(program.body))
         made = [s.array for s in walk(program.body) if isinstance(s, Alloc)]
         self._local = frozenset(a for a in made if made.count(a) == 1)
-        self._passed: object = None
+        self._passed: tuple[int, ...] | None = None
+        self._settled: tuple[tuple[int, ...] | None, frozenset[Place]] = (
+            None,
+            frozenset(),
+        )
         self._limit = next((n for n in _SIZES if self._fits(n)), 0)
 
     def _fits(self, size: int) -> bool:
@@ -95,17 +103,12 @@ class Magnitudes:
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Raises `ArgumentError` if an integer passes 64 bits, or may do so."""
-        numbers = {name: int(values[name]) for name in self._numbers}
-        shapes = {p.name: values[p.name].shape for p in self._arrays}
-        sizes = (*numbers.values(), *(n for shape in shapes.values() for n in shape))
+        sizes = self._sizes(values)
         if max(map(abs, (0, *sizes))) <= self._limit or sizes == self._passed:
             return
-        known: Known = {n: Interval(v, v) for n, v in numbers.items()}
-        known = {name: known[name] for name in self._fixed}
-        for array, shape in shapes.items():
-            known |= {(array, k): Interval(n, n) for k, n in enumerate(shape)}
+        known = self._known(values)
         for stmt, e, found in self._integers(self.program.body, known):
-            if found.largest >= _MOST:
+            if found.largest > _MOST:
                 at = e.loc if e.loc.line else stmt.loc
                 raise ArgumentError(
                     f"{PurePath(at.file).name}:{at.line}: `{expr_text(e)}` may pass 64"
@@ -113,17 +116,59 @@ class Magnitudes:
                 )
         self._passed = sizes
 
+    def unsettled(self, values: Mapping[str, Any]) -> frozenset[Place]:
+        """The subscripts not shown to lie in their array, and not to be negative."""
+        sizes = self._sizes(values)
+        last, found = self._settled
+        if sizes != last:
+            found = frozenset(self._loose(self.program.body, self._known(values)))
+            self._settled = sizes, found
+        return found
+
+    def _sizes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
+        shapes = (values[p.name].shape for p in self._arrays)
+        numbers = (int(values[name]) for name in self._numbers)
+        return (*numbers, *(n for shape in shapes for n in shape))
+
+    def _known(self, values: Mapping[str, Any]) -> Known:
+        known: Known = {
+            n: Interval(v, v) for n in self._fixed for v in [int(values[n])]
+        }
+        for p in self._arrays:
+            for k, n in enumerate(values[p.name].shape):
+                known[p.name, k] = Interval(n, n)
+        return known
+
+    def _loose(self, block: Block, known: Known) -> Iterator[Place]:
+        for s, inside in self._statements(block, known):
+            for top in exprs(s):
+                for e in walk_expr(top):
+                    if not isinstance(e, Load):
+                        continue
+                    for axis, k in enumerate(e.index):
+                        found = self._value(k, inside)
+                        size = inside.get((e.array, axis))
+                        if found is None or size is None:
+                            yield s.id, e, axis
+                        elif found.low < 0 or found.high >= size.low:
+                            yield s.id, e, axis
+
     # ---------------------------------------------------------------- evaluation
 
     def _integers(
         self, block: Block, known: Known
     ) -> Iterator[tuple[Stmt, Expr, Interval]]:
         """Every integer expression of a block whose values are known, and these."""
-        for s in block:
+        for s, inside in self._statements(block, known):
             for top in exprs(s):
                 for e in walk_expr(top):
-                    if isinstance(e, Call) and (found := self._value(e, known)):
+                    if isinstance(e, Call) and (found := self._value(e, inside)):
                         yield s, e, found
+
+    def _statements(self, block: Block, known: Known) -> Iterator[tuple[Stmt, Known]]:
+        """Every statement that may run, with what is known where it does."""
+        for s in block:
+            yield s, known
             match s:
                 case Assign(Var(name), value) if name in self.once:
                     if (found := self._value(value, known)) is not None:
@@ -135,10 +180,10 @@ class Magnitudes:
                 case For() | While():
                     inside = self._index(s, known)
                     if inside is not None:
-                        yield from self._integers(s.body, inside)
+                        yield from self._statements(s.body, inside)
                 case If():
-                    yield from self._integers(s.then, known)
-                    yield from self._integers(s.orelse, known)
+                    yield from self._statements(s.then, known)
+                    yield from self._statements(s.orelse, known)
 
     def _index(self, loop: Loop, known: Known) -> Known | None:
         """What is known inside `loop`; None if it has no iteration."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -21,9 +20,16 @@ import numpy as np
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
-from pyrev.bounds import Bounds, Variant
+from pyrev.bounds import Bounds, Variant, natural
 from pyrev.diagnostics import ArgumentError, UnsupportedError
-from pyrev.emit.load import launches_are_safe, load
+from pyrev.emit.load import (
+    LAUNCH,
+    MAKING,
+    is_alone,
+    launches_are_safe,
+    load,
+    serial,
+)
 from pyrev.emit.python import emit_python
 from pyrev.ir import Alloc, Load, Param, Program, Var, exprs, walk, walk_expr
 from pyrev.parse import Parsed, parse, retype
@@ -43,7 +49,6 @@ from pyrev.types import concrete, expr_dtype, infer, is_float
 from pyrev.writer import Text
 
 T = TypeVar("T")
-_LAUNCH = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -64,25 +69,26 @@ class Unit:
     reassociated: tuple[str, ...] = ()
     answers: tuple[tuple[str, bool], ...] = ()  # what the schedule knows of the sizes
     target: str = "python"
-    _function: Callable[..., Any] | None = field(default=None, repr=False)
+    _functions: dict[bool, Callable[..., Any]] = field(default_factory=dict, repr=False)
 
     @property
     def function(self) -> Callable[..., Any]:
         """The generated function, loaded from its file in the cache."""
-        if self._function is None:
-            module = load(self.text.text, self.program.name)
+        alone = self.target == "numba" and is_alone()
+        if alone not in self._functions:
+            text = serial(self.text.text) if alone else self.text.text
+            module = load(text, self.program.name)
             found: Callable[..., Any] = getattr(module, self.program.name)
-            self._function = found
-        return self._function
+            self._functions[alone] = found
+        return self._functions[alone]
 
     def call(self, values: Sequence[Any]) -> Any:
         """Run it; one launch at a time where Numba's threading layer needs that."""
-        if self.target != "numba":
-            return self.function(*values)
-        if launches_are_safe():
-            return self.function(*values)
-        with _LAUNCH:
-            return self.function(*values)
+        function = self.function
+        if self.target != "numba" or launches_are_safe():
+            return function(*values)
+        with LAUNCH:
+            return function(*values)
 
 
 def _same_kind(kind: Kind, param: Param) -> bool:
@@ -95,7 +101,7 @@ class Units:
 
     def __init__(self, parsed: Parsed, memory: int | None = None) -> None:
         self.memory = memory
-        self._lock = threading.RLock()
+        self._lock = MAKING
         self._reset(parsed)
 
     def _reset(self, parsed: Parsed) -> None:
@@ -151,7 +157,7 @@ class Units:
         found = kinds(self.program.name, free, values)
         if all(_same_kind(found[p.name], p) for p in self.program.params):
             return self
-        given = {name: (kind.rank, concrete(kind.dtype)) for name, kind in found.items()}
+        given = {n: (kind.rank, concrete(kind.dtype)) for n, kind in found.items()}
         key = tuple((k.rank, is_float(concrete(k.dtype))) for k in found.values())
 
         def make() -> Units | ArgumentError:
@@ -180,9 +186,7 @@ class Units:
         """The program for these kinds of arguments."""
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
         same = all(
-            _same_kind(kinds[p.name], p)
-            for p in self.program.params
-            if p.name in kinds
+            _same_kind(kinds[p.name], p) for p in self.program.params if p.name in kinds
         )
         if same:
             return self._once(
@@ -283,7 +287,9 @@ class Units:
                 else schedule(program, dtypes)
             )
             text = emit_python(
-                done.program, doc=self._provenance(what), sources=self._sources()
+                natural(done.program),
+                doc=self._provenance(what),
+                sources=self._sources(),
             )
         else:
             from pyrev.emit.numba import emit_numba

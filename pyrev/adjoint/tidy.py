@@ -36,6 +36,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.types import promoted
 
 
 def tidy(program: Program) -> Program:
@@ -150,8 +151,9 @@ def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
     read: set[str] = set()
     for s in walk(body):
         match s:
-            case Alloc(array, shape, fill, _, source):
+            case Alloc(array, shape, fill, dtype, source):
                 local.add(array)
+                read |= set(promoted(dtype))
                 for e in (*shape, *(() if fill is None else (fill,))):
                     read |= _reads(e)
                 read |= {source} if source is not None else set()
@@ -198,7 +200,7 @@ def _sweep(
             case Alloc(array):
                 if array in dead:
                     continue
-                live = live.union(*map(names, exprs(stmt)))
+                live = live.union(promoted(stmt.dtype), *map(names, exprs(stmt)))
             case If(test, then, orelse):
                 new_then, one = _sweep(then, live, dead)
                 new_else, two = _sweep(orelse, live, dead)

@@ -8,10 +8,13 @@ private: whoever can write there decides what we execute.
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import hashlib
 import importlib.util
 import linecache
 import os
+import pickle
 import re
 import stat
 import sys
@@ -20,23 +23,42 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pyrev import pool
 from pyrev.diagnostics import BackendError
 
-_LOCK = threading.RLock()
+MAKING = threading.RLock()  # whoever derives, emits or loads code
+LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
 _LOADED: dict[str, ModuleType] = {}
+_alone = False  # in a forked child that cannot start Numba's threads
 
 
 def cache_dir() -> Path:
-    """The folder of the generated modules, made if need be."""
+    """The folder of the generated modules, made if need be.
+
+    PYREV_CACHE_DIR, else the user's cache folder, else, where there is none that can be
+    written, one for temporary files.
+    """
     if chosen := os.environ.get("PYREV_CACHE_DIR"):
-        folder = Path(chosen)
-    elif base := os.environ.get("XDG_CACHE_HOME"):
-        folder = Path(base) / "pyrev"
-    else:
-        folder = Path.home() / ".cache" / "pyrev"
-    folder = folder.expanduser().absolute()
+        try:
+            return _private(Path(chosen).expanduser())
+        except OSError as error:
+            raise _unusable(Path(chosen), error) from None
+    try:
+        base = os.environ.get("XDG_CACHE_HOME")
+        return _private((Path(base) if base else Path.home() / ".cache") / "pyrev")
+    except (OSError, RuntimeError):  # read-only, or no home at all
+        folder = Path(tempfile.gettempdir()) / f"pyrev-{os.getuid()}"
+    try:
+        return _private(folder)
+    except OSError as error:
+        raise _unusable(folder, error) from None
+
+
+def _private(folder: Path) -> Path:
+    """The folder, made if need be; what is in it may be executed."""
+    folder = folder.absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = folder.stat()
     if info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -44,7 +66,16 @@ def cache_dir() -> Path:
             f"the cache folder {folder} can be written by other users: "
             "make it private (chmod 700) or name another one in PYREV_CACHE_DIR"
         )
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise PermissionError("it can't be written")
     return folder
+
+
+def _unusable(folder: Path, error: OSError) -> BackendError:
+    return BackendError(
+        f"the cache folder {folder} can't be used ({error}): name another one in"
+        " PYREV_CACHE_DIR"
+    )
 
 
 def module_path(text: str, name: str) -> Path:
@@ -56,7 +87,7 @@ def module_path(text: str, name: str) -> Path:
 
 def _store(path: Path, text: str) -> None:
     """Write the file in one step: no reader, in any process, sees half of it."""
-    if path.exists() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
@@ -68,24 +99,78 @@ def _store(path: Path, text: str) -> None:
         raise
 
 
+def _drop_torn(path: Path) -> None:
+    """Remove machine code that a crash left incomplete: Numba would stop at it.
+
+    Its files are pickles: two in an index, one for each signature.
+    """
+    files = sorted(path.parent.glob(f"__pycache__/{path.stem}.*.nb[ci]"))
+    if all(map(_is_whole, files)):
+        return
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            if file.suffix == ".nbc":
+                return stream.read().endswith(pickle.STOP)
+            pickle.load(stream)
+            pickle.loads(stream.read())
+    except FileNotFoundError:  # another process removed it
+        pass
+    except Exception:  # whatever half a pickle may raise
+        return False
+    return True
+
+
+def _lock_cache(module: ModuleType, path: Path) -> None:
+    """One process at a time reads or writes the machine code of a module.
+
+    Numba numbers the files of a function's signatures, and two processes that save two
+    signatures at once could give both the same number.
+    """
+    for value in tuple(vars(module).values()):
+        file = getattr(getattr(value, "_cache", None), "_cache_file", None)
+        if file is not None:
+            file.save = _locked(file.save, path)
+            file.load = _locked(file.load, path)
+
+
+def _locked(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def one_at_a_time(*args: Any) -> Any:
+        with path.with_suffix(".lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return call(*args)
+
+    return one_at_a_time
+
+
 def load(text: str, name: str) -> ModuleType:
     """The module with this text; the same text gives the same module.
 
     `name` is the function the module is about: file and module are named after it.
     """
     path = module_path(text, name)
-    with _LOCK:
+    with MAKING:
         key = str(path)
         if key not in _LOADED:
-            _store(path, text)
+            try:
+                _store(path, text)
+                _drop_torn(path)
+            except OSError as error:
+                raise _unusable(path.parent, error) from None
             linecache.checkcache(key)
             # Numba's cache finds the globals of a function by the name of its module.
             spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
             assert spec is not None
-            assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
             sys.modules[spec.name] = module
-            spec.loader.exec_module(module)
+            # The text itself, whatever the file or its bytecode hold by now.
+            exec(compile(text, key, "exec", dont_inherit=True), module.__dict__)
+            _lock_cache(module, path)
             for one in ("zeros", "empty", "copy"):
                 if hasattr(module, one):
                     setattr(module, one, getattr(pool, one))
@@ -93,12 +178,68 @@ def load(text: str, name: str) -> ModuleType:
         return _LOADED[key]
 
 
+def _layer() -> str:
+    """The threading layer that Numba has started; "" if it has not yet."""
+    parallel = sys.modules.get("numba.np.ufunc.parallel")
+    if parallel is None:
+        return ""
+    try:
+        return str(parallel.threading_layer())
+    except ValueError:  # nothing parallel has run yet
+        return ""
+
+
 def launches_are_safe() -> bool:
     """May two Python threads launch parallel Numba code at once? Not on workqueue."""
-    from numba.np.ufunc import parallel
+    return _layer() in ("tbb", "omp")
 
-    layer: Callable[[], str] = parallel.threading_layer
-    try:
-        return layer() in ("tbb", "omp")
-    except ValueError:  # nothing parallel has run yet
-        return False
+
+# ------------------------------------------------------------------ after a fork
+
+
+def is_alone() -> bool:
+    """Must code made here run on one core? GNU OpenMP ends a child that uses it."""
+    return _alone
+
+
+def serial(text: str) -> str:
+    """The same module for Numba without threads: the results are the same bits."""
+    return re.sub(r"^PARALLEL = .*$", "PARALLEL = SERIAL", text, flags=re.MULTILINE)
+
+
+def _compiler_lock() -> Any:
+    """Numba's own lock, once Numba is there: a child must not inherit it taken."""
+    module = sys.modules.get("numba.core.compiler_lock")
+    return getattr(module, "global_compiler_lock", None)
+
+
+def _before_fork() -> None:
+    # In the order in which calls take them.
+    MAKING.acquire()
+    LAUNCH.acquire()
+    compiler = _compiler_lock()
+    if compiler is not None:
+        compiler.acquire()
+    _held.append(compiler)
+
+
+def _after_fork() -> None:
+    compiler = _held.pop()
+    if compiler is not None:
+        compiler.release()
+    LAUNCH.release()
+    MAKING.release()
+
+
+def _after_fork_in_child() -> None:
+    global _alone
+    _alone = _alone or _layer() == "omp"
+    _after_fork()
+
+
+_held: list[Any] = []
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork,
+    after_in_child=_after_fork_in_child,
+)

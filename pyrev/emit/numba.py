@@ -22,6 +22,7 @@ from typing import assert_never
 
 from pyrev.adjoint.reverse import exposed
 from pyrev.algebra import add_int, sub_int
+from pyrev.emit.share import share
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -134,7 +135,7 @@ def emit_numba(
     ]
     if not module.drivers:
         imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
-    tree = [*functions]
+    tree = share(functions)
     if any(
         isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
     ):

@@ -108,9 +108,12 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
             dtype = np.asarray(value).dtype.name
             params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
         kinds = infer(ir.Program("", tuple(params), body))
-        if ranks == found and kinds == dtypes and walk.asked <= wanted:
+        # What a walk makes itself may have another name in the next one.
+        named = {*walk.users, *given, *values}
+        known = {n: r for n, r in ranks.items() if n in named}
+        if known == found and kinds == dtypes and walk.asked <= wanted:
             break
-        found, dtypes, wanted = ranks, kinds, wanted | walk.asked
+        found, dtypes, wanted = known, kinds, wanted | walk.asked
     else:
         walk.findings.check()
         raise InternalError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import EllipsisType
 
 import gast
 
@@ -27,12 +28,14 @@ from pyrev.ir import (
     Expr,
     Extent,
     For,
+    If,
     Load,
     Loc,
     Stmt,
     Var,
     map_expr,
     names,
+    substitute,
     walk_expr,
 )
 from pyrev.parse import views
@@ -48,9 +51,9 @@ _MOST = 32  # axes of an array
 _CHEAP = frozenset(["+", "-", "*", "/", "//", "%", "neg"])
 _SHAPES = "these arrays have different shapes"
 
-#: What a subscript is made of: an index, the parts of a slice, None or Ellipsis.
-Part = gast.AST
 
+#: One subscript: an index, the parts of a slice, None or Ellipsis.
+Given = Expr | tuple[Expr | None, Expr | None, int] | EllipsisType | None
 
 Standing = tuple[dict[str, Expr], dict[str, tuple[int, ...]]]
 
@@ -93,7 +96,9 @@ class Arrays(Names):
 
     def _encoded(self, whole: Whole, at: Loc) -> Var:
         """The `Var` that stands for an array value."""
-        if whole.name is not None and self._is_array(whole.name):
+        own = whole.name is not None and whole.mask is None
+        if own and self._is_array(whole.name or ""):
+            assert whole.name is not None
             return Var(whole.name, loc=at)
         name = f"@{len(self.views)}"
         self.views[name] = whole
@@ -114,6 +119,14 @@ class Arrays(Names):
                 return views.part(whole, index)
         return None
 
+    def _resembles(self, name: Var, value: Expr) -> None:
+        """Should `name` be an array, `value`, a number now, is a view of one."""
+        match value:
+            case Var(other):
+                self.alike.append((name.name, other))
+            case Load(array, index):
+                self.rows.append((name.name, array, len(index), _MOST))
+
     def _measured(self, node: gast.AST, scope: Scope, axes: int = 1) -> Whole | None:
         """The array that is measured: by name, or any expression that gives one."""
         at = scope.source.loc(node)
@@ -125,7 +138,9 @@ class Arrays(Names):
                 self.facts.append(RankFact(array, axes, at, least=True))
                 return whole_array(array, max(self._rank(array), axes), at)
             if isinstance(node, gast.Name):
-                return None
+                found = self._find(node.id, scope)
+                lent = found.bound.get(node.id) if isinstance(found, Scope) else None
+                return self._arrayed(lent, at) if isinstance(lent, Load) else None
         return self._arrayed(self._value(node, scope, whole=True), at)
 
     # ---------------------------------------------------------------- element-wise
@@ -161,7 +176,8 @@ class Arrays(Names):
         shape: list[Expr] = []
         for k in range(1, max(w.rank for w in wholes) + 1):
             lengths = [w.shape[-k] for w in wholes if w.rank >= k]
-            long = [n for n in lengths if n != ONE]
+            # All are equal: the loops run over the one that is simplest to read.
+            long = sorted((n for n in lengths if n != ONE), key=_weight)
             shape.insert(0, long[0] if long else ONE)
             for other in long[1:]:
                 self._same_length(long[0], other, at)
@@ -209,6 +225,7 @@ class Arrays(Names):
         place = target.element
         assert isinstance(place, Load)
         whole = self._whole(value)
+        element: Expr
         if whole is None:
             if isinstance(value, Call) or place.array in names(value):
                 value = self._temp(value, "value")
@@ -218,17 +235,41 @@ class Arrays(Names):
             if fitted is None:
                 return
             whole = fitted
+            target = replace(target, shape=_simplest(target.shape, whole.shape))
             element = views.stretched(whole, target.shape).element
             if _overlaps(place, element):
                 made = self._made(whole, "value", at)
                 element = views.stretched(made, target.shape).element
         self._changes(place.array, at)
+        mask = target.mask
+        if mask is not None and whole is not None and whole.rank:
+            self.findings.add(
+                "P201",
+                at,
+                "an array is assigned to the elements that a mask selects",
+                "write the loop with `if`, or use `np.where`",
+            )
+            return
+        if mask is not None and _overlaps(place, mask):
+            kept = self._made(Whole(target.shape, mask, False), "mask", at)
+            mask = kept.element
+        if op and self._integral(place) and self._floating(element):
+            self.findings.add(
+                "P210",
+                at,
+                f"`{place.array}` holds integers, and NumPy does not round in place",
+                "convert the value with `.astype(...)`",
+            )
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
             where = views.collected(target.at(index))
             given = views.collected(Whole(target.shape, element, False).at(index))
             assert isinstance(where, Load)
-            return [_update(where, given, op, at)]
+            update = _update(where, given, op, at)
+            if mask is None:
+                return [update]
+            test = views.collected(Whole(target.shape, mask, False).at(index))
+            return [If(test, (update,), loc=at)]
 
         self._nest(target.shape, at, body)
 
@@ -320,11 +361,17 @@ class Arrays(Names):
 
     def _integral(self, element: Expr) -> bool:
         """Is this an integer or a truth value, as far as the last walk knows?"""
-        reads = {n for n in names(element) if not n.startswith("@")}
-        if not reads <= self.dtypes.keys():
-            return False
+        found = self._known_dtype(element)
+        return found is not None and not is_float(found)
+
+    def _floating(self, element: Expr) -> bool:
+        """Is this a float, as far as the last walk knows?"""
+        found = self._known_dtype(element)
+        return found is not None and is_float(found)
+
+    def _known_dtype(self, element: Expr) -> str | None:
         dtypes = {axis(k).name: WEAK_INT for k in range(_MOST)} | dict(self.dtypes)
-        return not is_float(expr_dtype(element, dtypes))
+        return expr_dtype(element, dtypes) if names(element) <= dtypes.keys() else None
 
     def _reduced(
         self,
@@ -419,9 +466,7 @@ class Arrays(Names):
             result = views.part(
                 made,
                 [
-                    None
-                    if k in axes
-                    else views.Slice(ZERO, 1, whole.shape[k])
+                    None if k in axes else views.Slice(ZERO, 1, whole.shape[k])
                     for k in range(whole.rank)
                 ],
             )
@@ -430,6 +475,119 @@ class Arrays(Names):
                 result.shape, Call("/", (result.element, count), loc=at), False
             )
         return self._encoded(result, at)
+
+    def _spread_of(
+        self, kind: str, whole: Whole, axes: Sequence[int], keep: bool, at: Loc
+    ) -> Expr:
+        """The variance, or its root."""
+        whole = self._computed(whole, "value", at)
+        mean = self._reduced("mean", whole, axes, True, at)
+        pair = [self._encoded(replace(whole, view=False), at), mean]
+        gap = self._elementwise(pair, lambda e: Call("-", tuple(e), loc=at), at)
+        gaps = self._whole(gap)
+        assert gaps is not None
+        square = Call("**", (gaps.element, Const(2)), loc=at)
+        squares = Whole(gaps.shape, square, False)
+        found = self._reduced("mean", squares, axes, keep, at)
+        if kind == "var":
+            return found
+        return self._elementwise([found], lambda e: Call("sqrt", tuple(e), loc=at), at)
+
+    def _truths(
+        self, kind: str, whole: Whole, axes: Sequence[int], keep: bool, at: Loc
+    ) -> Expr:
+        """Is any element true, are all?"""
+        count: Expr = ONE
+        for k in axes:
+            count = Call("*", (count, whole.shape[k]), loc=at)
+        one = Call("where", (whole.element, ONE, ZERO), loc=at)
+        total = self._reduced("sum", Whole(whole.shape, one, False), axes, keep, at)
+        if kind == "any":
+            return self._elementwise(
+                [total], lambda e: Call(">", (e[0], ZERO), loc=at), at
+            )
+        return self._elementwise(
+            [total], lambda e: Call("==", (e[0], views.plain(count)), loc=at), at
+        )
+
+    def _place_of(self, kind: str, whole: Whole, at: Loc) -> Expr:
+        """Where the least or the greatest element of a vector is, the first of them."""
+        whole = self._computed(whole, "value", at)
+        (length,) = whole.shape
+        message = "an array without elements has no least or greatest one"
+        test = Call(">", (length, ZERO), loc=at)
+        self.out.append(Check(test, "ValueError", message, loc=at))
+        place = Var(self._fresh("place"), loc=at)
+        best = Var(self._fresh("lowest" if kind == "argmin" else "highest"), loc=at)
+        first = views.collected(whole.at([ZERO]))
+        self.out.append(Assign(place, ZERO, loc=at))
+        self.out.append(Assign(best, first, loc=at))
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            here = views.collected(whole.at(index))
+            better = Call("<" if kind == "argmin" else ">", (here, best), loc=at)
+            # NumPy stops at the first NaN.
+            known = Call("not", (Call("isnan", (best,), loc=at),), loc=at)
+            worse = Call("or", (better, Call("isnan", (here,), loc=at)), loc=at)
+            test = Call("and", (known, worse), loc=at)
+            taken = (Assign(place, index[0], loc=at), Assign(best, here, loc=at))
+            return [If(test, taken, loc=at)]
+
+        self._nest(whole.shape, at, body, [ONE])
+        return place
+
+    def _running(self, whole: Whole, at: Loc) -> Expr:
+        """``np.cumsum`` of a vector."""
+        element = whole.element
+        if self._integral(element):
+            element = Call("int64", (element,), loc=at)
+        source = Whole(whole.shape, element, False)
+        name, total = self._fresh("sums"), Var(self._fresh("total"), loc=at)
+        dtype = views.dtype_like(views.kinds(element))
+        made = self._allocate(name, whole.shape, None, dtype, at)
+        zero = Const(0 if self._integral(element) else 0.0, loc=at)
+        self.out.append(Assign(total, zero, loc=at))
+
+        def body(index: tuple[Expr, ...]) -> list[Stmt]:
+            given = views.collected(source.at(index))
+            place = Load(name, index, loc=at)
+            return [Add(total, given, loc=at), Assign(place, total, loc=at)]
+
+        self._nest(whole.shape, at, body)
+        return self._encoded(made, at)
+
+    def _rolled(self, whole: Whole, shift: Expr, at: Loc) -> Expr:
+        """``np.roll`` of a vector."""
+        (length,) = whole.shape
+        moved = Call("%", (Call("-", (axis(0), shift), loc=at), length), loc=at)
+        env = {axis(0).name: moved}
+        return self._encoded(
+            Whole(whole.shape, substitute(whole.element, env), False), at
+        )
+
+    def _trace(self, whole: Whole, at: Loc) -> Expr:
+        rows, columns = whole.shape
+        length = rows if rows == columns else Call("min", (rows, columns), loc=at)
+        diagonal = Whole((length,), whole.at([axis(0), axis(0)]), False)
+        return self._reduced("sum", diagonal, (0,), False, at)
+
+    def _joined(self, wholes: Sequence[Whole], at: Loc) -> Expr | None:
+        """``np.concatenate`` of vectors."""
+        if not wholes or any(w.rank != 1 for w in wholes):
+            return None
+        wholes = [self._computed(w, "value", at) for w in wholes]
+        length = wholes[0].shape[0]
+        starts: list[Expr] = [ZERO]
+        for w in wholes[1:]:
+            starts.append(length)
+            length = views.add(length, w.shape[0])
+        tokens = views.union(views.kinds(w.element) for w in wholes)
+        dtype = views.dtype_like(tokens)
+        made = self._allocate(self._fresh("joined"), (length,), None, dtype, at)
+        for start, w in zip(starts, wholes, strict=True):
+            part = views.part(made, [views.Slice(start, 1, w.shape[0])])
+            self._fill(part, self._encoded(w, at), at)
+        return self._encoded(made, at)
 
     # ---------------------------------------------------------------- products
 
@@ -462,7 +620,6 @@ class Arrays(Names):
             return views.collected(Call("*", (x, y), loc=at))
 
         name = self._fresh("product" if shape else "total")
-        where: Callable[[Sequence[Expr]], Var | Load]
         if shape:
             kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
             dtype = views.dtype_like(kinds)
@@ -474,6 +631,11 @@ class Arrays(Names):
             zero = Const(0 if whole_number else 0.0, loc=at)
             self.out.append(Assign(Var(name, loc=at), zero, loc=at))
             result = Var(name, loc=at)
+            if a.base is not None:
+                # Should this be an array after all, the left one is a matrix.
+                self.rows.append((name, a.base, 1, 2))
+            if b.base is not None:
+                self.rows.append((name, b.base, 0, 2))
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
             place: Var | Load = Var(name, loc=at)
@@ -481,7 +643,8 @@ class Arrays(Names):
                 place = Load(name, index[:-1], loc=at)
             return [Add(place, term(index), loc=at)]
 
-        self._nest((*shape, a.shape[-1]), at, body)
+        inner = min(a.shape[-1], b.shape[0], key=_weight)
+        self._nest((*shape, inner), at, body)
         return result
 
     def _outer(self, left: Expr, right: Expr, at: Loc) -> Expr:
@@ -498,7 +661,7 @@ class Arrays(Names):
 
     # ---------------------------------------------------------------- subscripts
 
-    def _part(self, value: Expr, items: Sequence[object], at: Loc) -> Expr:
+    def _part(self, value: Expr, items: Sequence[Given], at: Loc) -> Expr:
         """`value` with one pair of brackets behind it.
 
         An item is an index, a triple ``(lower, upper, step)``, None or Ellipsis.
@@ -513,7 +676,7 @@ class Arrays(Names):
                 self.findings.add(
                     "P202",
                     at,
-                    f"{count} subscripts for {whole.rank} axes",
+                    f"{count} subscripts for an array of rank {whole.rank}",
                     "subscript each axis once",
                 )
             else:
@@ -546,6 +709,22 @@ class Arrays(Names):
             element = views.collected(element)
         return replace(element, loc=at)
 
+    def _masked(self, value: Expr, item: object, at: Loc) -> Expr | None:
+        """``a[mask]`` as a target; None if the subscript is no mask."""
+        mask = self._whole(item) if isinstance(item, Var) else None
+        if mask is None or not self._is_truth(mask.element):
+            return None
+        whole = self._subscripted(value, mask.rank, at)
+        if whole is None or not whole.view or whole.rank < mask.rank:
+            return None
+        for mine, theirs in zip(whole.shape, mask.shape, strict=False):
+            self._same_length(mine, theirs, at)
+        return self._encoded(replace(whole, mask=mask.element), at)
+
+    def _is_truth(self, element: Expr) -> bool:
+        found = self._known_dtype(element)
+        return found == "bool" if found else views.kinds(element) == ("bool",)
+
     def _subscripted(self, value: Expr, count: int, at: Loc) -> Whole | None:
         """What is subscripted, with as many axes as it is known to have."""
         match value:
@@ -572,6 +751,9 @@ class Arrays(Names):
             e == axis(k) and length == Extent(base.array, m)
             for m, e in enumerate(base.index)
         )
+        if direct:
+            # Bounds of the array itself are checked where it is read.
+            return index
         at = index.loc
         if isinstance(index, Const) and type(index.value) is int:
             if index.value >= 0:
@@ -580,12 +762,7 @@ class Arrays(Names):
                 back = Const(-index.value, loc=at)
                 inside = Call("<=", (back, length), loc=at)
                 index = views.subtract(length, back)
-            if direct:
-                # Bounds of the array itself are checked where it is read.
-                return index
             self._inside(inside, at)
-            return index
-        if direct:
             return index
         low = Call("<=", (Call("neg", (length,), loc=at), index), loc=at)
         high = Call("<", (index, length), loc=at)
@@ -661,7 +838,7 @@ class Arrays(Names):
 
     def _standing(self, scope: Scope) -> Standing:
         """Which arrays the names stand for, and since where."""
-        arrays = {
+        arrays: dict[str, Expr] = {
             n: e
             for n, e in scope.bound.items()
             if isinstance(e, Var) and self._is_array_var(e)
@@ -681,9 +858,9 @@ class Arrays(Names):
     def _join(self, scope: Scope, before: Standing, then: Standing) -> None:
         """After two branches: a name that one of them bound is bound there."""
         for name, value in then[0].items():
-            if before[0].get(name) != value and scope.bound.get(
+            if before[0].get(name) != value and scope.bound.get(name) == before[0].get(
                 name
-            ) == before[0].get(name):
+            ):
                 scope.bound[name] = value
                 if name in then[1]:
                     scope.paths[name] = then[1][name]
@@ -711,6 +888,19 @@ _RESULT = {
     "min": "lowest",
     "max": "highest",
 }
+
+
+def _weight(size: Expr) -> int:
+    return sum(1 for _ in walk_expr(size))
+
+
+def _simplest(mine: Sequence[Expr], theirs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The lengths of a target, or the equal ones of its value if simpler."""
+    found = list(mine)
+    for k in range(1, len(theirs) + 1):
+        if theirs[-k] != ONE and _weight(theirs[-k]) < _weight(found[-k]):
+            found[-k] = theirs[-k]
+    return tuple(found)
 
 
 def _update(place: Var | Load, value: Expr, op: str, at: Loc) -> Stmt:

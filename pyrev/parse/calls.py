@@ -23,10 +23,11 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.parse import fence
+from pyrev.parse import fence, views
 from pyrev.parse.control import structured
 from pyrev.parse.creation import Creation
 from pyrev.parse.functions import (
+    ARRANGED,
     CREATORS,
     FOLDED,
     PRODUCTS,
@@ -114,7 +115,7 @@ class Calls(Creation):
         try:
             return any(
                 function in known
-                for known in (FOLDED, CREATORS, REDUCTIONS, PRODUCTS)
+                for known in (FOLDED, CREATORS, REDUCTIONS, PRODUCTS, ARRANGED)
             )
         except TypeError:
             return False
@@ -148,6 +149,11 @@ class Calls(Creation):
             return self._reduce(reduces, first, node.args[1:], node, text, scope)
         if multiplies is not None and len(node.args) == 2 and not node.keywords:
             return self._multiplied(multiplies, node.args, scope, at)
+        if function in ARRANGED:
+            made = self._arranged(ARRANGED[function], node, scope)
+            if made is None:
+                self._refuse_arguments(text, node, scope)
+            return made
         if reduces is not None or multiplies is not None:
             self._refuse_arguments(text, node, scope)
             return None
@@ -162,11 +168,13 @@ class Calls(Creation):
                 return Call(node.func.id, tuple(args), loc=at)
             return None
         if len(node.args) < 2 or node.keywords:
+            if any(type(a) in fence.REJECTED for a in node.args):
+                return None
             self.findings.add(
                 "P108",
                 at,
-                f"`{text}` of one argument looks into an array",
-                f"write the loop, or `{text}(a, b)` of numbers",
+                f"`{text}` does not take these arguments here",
+                f"write `{text}(a, b)` of numbers, `{text}(v)` of a vector, or the loop",
             )
             return None
         first, *rest = self._values(node.args, scope)
@@ -188,7 +196,10 @@ class Calls(Creation):
         keywords = {k.arg: k.value for k in node.keywords}
         if rest:
             keywords["axis"] = rest[0]
-        axis_node, keep_node = keywords.pop("axis", None), keywords.pop("keepdims", None)
+        axis_node, keep_node = (
+            keywords.pop("axis", None),
+            keywords.pop("keepdims", None),
+        )
         keep = isinstance(keep_node, gast.Constant) and keep_node.value is True
         if keywords or len(rest) > 1 or not (keep or _is_false(keep_node)):
             self._refuse_arguments(text, node, scope)
@@ -219,7 +230,54 @@ class Calls(Creation):
                 self.facts.append(RankFact(base, more, at, least=True))
             return value
         axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
+        if kind in ("var", "std"):
+            return self._spread_of(kind, whole, axes, keep, at)
+        if kind in ("any", "all"):
+            return self._truths(kind, whole, axes, keep, at)
+        if kind in ("argmin", "argmax"):
+            if whole.rank == 1 and not keep:
+                return self._place_of(kind, whole, at)
+            self._refuse_arguments(text, node, scope)
+            return None
         return self._reduced(kind, whole, axes, keep, at)
+
+    def _arranged(self, kind: str, node: gast.Call, scope: Scope) -> Expr | None:
+        """Differences, running sums and the like, of arrays with one axis."""
+        at = scope.source.loc(node)
+        if node.keywords or not node.args:
+            return None
+        if kind == "concatenate":
+            parts = node.args[0]
+            if len(node.args) > 1 or not isinstance(parts, (gast.Tuple, gast.List)):
+                return None
+            given = self._values(parts.elts, scope, whole=True)
+            wholes = [self._arrayed(v, at) for v in given]
+            return self._joined([w for w in wholes if w is not None], at)
+        first, *rest = self._values(node.args, scope, whole=True)
+        whole = self._arrayed(first, at)
+        if whole is None or len(rest) != (kind == "roll"):
+            return None
+        if kind == "transpose":
+            return self._measure("T", whole, at)
+        if kind == "norm":
+            square = Call("*", (whole.element, whole.element), loc=at)
+            squares = Whole(whole.shape, square, False)
+            total = self._reduced("sum", squares, range(whole.rank), False, at)
+            return Call("sqrt", (total,), loc=at)
+        if kind == "trace":
+            return self._trace(whole, at) if whole.rank == 2 else None
+        if whole.rank != 1:
+            return None
+        if kind == "cumsum":
+            return self._running(whole, at)
+        if kind == "roll":
+            return self._rolled(whole, rest[0], at)
+        ends = [
+            views.part(whole, [views.sliced(low, high, 1, whole.shape[0])])
+            for low, high in ((Const(1), None), (None, Const(-1)))
+        ]
+        pair = [self._encoded(e, at) for e in ends]
+        return self._elementwise(pair, lambda e: Call("-", tuple(e), loc=at), at)
 
     def _multiplied(
         self, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
@@ -264,8 +322,8 @@ class Calls(Creation):
         self.findings.add(
             "P108",
             scope.source.loc(node),
-            f"`{text}` with these arguments",
-            "leave out what is not an array, `axis=` or `keepdims=`",
+            f"`{text}` does not take these arguments here",
+            "give it an array, and `axis=` or `keepdims=` as literals",
         )
 
     def _len(self, node: gast.Call, scope: Scope) -> Expr:
@@ -280,8 +338,8 @@ class Calls(Creation):
             self.findings.add(
                 "P203",
                 scope.source.loc(node.args[0]),
-                "`len` measures an array",
-                "give it the name of an array",
+                "`len` of a number",
+                "give it an array",
             )
             return ZERO
         return replace(whole.shape[0], loc=at)
@@ -316,7 +374,12 @@ class Calls(Creation):
         given = self._values(nodes, scope, whole=True)
         if any(self._whole(v) is not None for v in given):
             if not spreads:
-                self._refuse_arguments(text, node, scope)
+                self.findings.add(
+                    "P201",
+                    at,
+                    f"`{text}` takes numbers, and an array is given",
+                    "use NumPy's function, or loop over the elements",
+                )
                 return None
             return self._elementwise(
                 given,
@@ -467,6 +530,7 @@ class Calls(Creation):
             else:
                 variable = self._variable(name, scope)
                 assert isinstance(variable, Var)
+                self._resembles(variable, value)
                 at = value.loc
                 self.out.append(Assign(replace(variable, loc=at), value, loc=at))
         return scope
@@ -486,8 +550,9 @@ class Calls(Creation):
         every = [p.id for p in [*positional, *spec.kwonlyargs]]
         if len(node.args) > len(positional):
             refuse(
-                f"`{helper.name}` takes {len(positional)} positional arguments",
-                "leave out the others",
+                f"`{helper.name}` takes {len(positional)} by position, and there are"
+                f" {len(node.args)}",
+                "leave out the others, or give them by name",
             )
             return None
         bound: list[tuple[str, gast.AST | Const]] = [
@@ -564,10 +629,12 @@ class Calls(Creation):
             if isinstance(node.func, gast.Attribute):
                 helps = "methods are outside the language: write it as loops"
                 if self._array(node.func.value, scope) is not None:
-                    because = f"`.{node.func.attr}` is a method of a whole array"
-                    helps = "whole-array methods are not supported yet: write the loop"
+                    because = (
+                        f"`.{node.func.attr}` is a method that pyrev does not know"
+                    )
+                    helps = "write the loop, or `np.sum` and its like"
         elif module_name(function) == "numpy":
-            helps = "whole-array functions are not supported yet: write the loop"
+            helps = "write it as loops, or with the functions that pyrev knows"
         self.findings.add("P107", scope.source.loc(node.func), because, helps)
 
     def _refuse_recursion(self, name: str, at: Loc) -> None:

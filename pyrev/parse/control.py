@@ -115,7 +115,7 @@ class _Rewriter:
         falls = not _ends(body)
         mixed = len(counts) > 1 or len({v[1] for v in values if v is not None}) > 1
         if mixed or (falls and counts != {None}):
-            # Lowering reports it where it stands.
+            # Lowering reports each `return` where it stands.
             return list(body)
         first = values[0]
         common: list[gast.AST | None] = []
@@ -170,10 +170,10 @@ class _Rewriter:
                     if self.branch(s, rest, loop, made):
                         return made
                 case gast.For() | gast.While():
-                    inner = self.loop(s, made)
-                    if RETURN in inner:
-                        made.jumps |= {RETURN}
-                        self.guarded(rest, frozenset({RETURN}), loop, made, s)
+                    outward = self.loop(s, made, loop)
+                    if outward:
+                        made.jumps |= outward
+                        self.guarded(rest, outward, loop, made, s)
                         return made
                 case _:
                     made.stmts.append(s)
@@ -250,8 +250,13 @@ class _Rewriter:
         new.body, new.orelse = then, other
         return new
 
-    def loop(self, s: gast.AST, made: _Block) -> frozenset[str]:
-        """A loop, its flags before it and its `else` after it; the jumps out of it."""
+    def loop(
+        self, s: gast.AST, made: _Block, around: _Loop | None
+    ) -> frozenset[str]:
+        """A loop, its flags before it and its `else` after it; the jumps out of it.
+
+        A jump in the `else` is one of the loop `around`.
+        """
         own = _Loop(
             _Flag(fresh("stop", self.taken)),
             _Flag(fresh("skip", self.taken)),
@@ -275,7 +280,7 @@ class _Rewriter:
         setattr(new, LEAVE, tuple(leave))
         made.stmts.append(new)
         if s.orelse:
-            after = self.block(s.orelse, None)
+            after = self.block(s.orelse, around)
             if leave:
                 flags = [own.stop] if BREAK in inner.jumps else []
                 flags += [self.done] if outward else []
@@ -283,7 +288,7 @@ class _Rewriter:
                 made.stmts.append(self.rebuilt(stub, after.stmts, []))
             else:
                 made.stmts += after.stmts
-            outward |= after.jumps & {RETURN}
+            outward |= after.jumps
         return frozenset(outward)
 
     def results_of(self, s: gast.Return) -> list[gast.AST]:

@@ -59,7 +59,8 @@ class Creation(Values):
                 full = function in (np.full, np.full_like)
                 made = self._filled(arguments, kind == "like", full, constant, scope)
         if made is None or arguments.left:
-            self._refuse_creation(node, "these arguments", scope)
+            if not any(_inside(f.at, at) for f in self.findings.found):
+                self._refuse_creation(node, "these arguments", _ARGUMENTS, scope)
             return Const(0)
         return made
 
@@ -84,7 +85,7 @@ class Creation(Values):
         if like:
             whole = self._measured(source, scope)
             if whole is None:
-                self._refuse_creation(source, "what is not an array's name", scope)
+                self._refuse_creation(source, "a number", _NUMBER, scope)
                 return None
             shape, resembles = whole.shape, whole.name or ""
             dtype = views.dtype_like(views.kinds(whole.element))
@@ -102,14 +103,15 @@ class Creation(Values):
         if dtype_node is not None:
             named = self._dtype(dtype_node, scope)
             if named is None:
-                self._refuse_creation(dtype_node, "this dtype", scope)
+                self._refuse_creation(dtype_node, "this dtype", _DTYPE, scope)
                 return None
             dtype = named
         if shape is None:
             return None
         if any(written(tuple(self.out[mark:])) & names(e) for e in shape):
             what = "a fill value that changes the shape"
-            self._refuse_creation(source, what, scope)
+            helps = "compute the fill value in a statement before"
+            self._refuse_creation(source, what, helps, scope)
             return None
         blank = constant is None and not full
         made = Whole(shape, fill, False, dtype, resembles, blank)
@@ -118,7 +120,7 @@ class Creation(Values):
     def _copied(self, source: gast.AST, scope: Scope) -> Expr | None:
         whole = self._measured(source, scope)
         if whole is None:
-            self._refuse_creation(source, "what is not an array's name", scope)
+            self._refuse_creation(source, "a number", _NUMBER, scope)
             return None
         at = scope.source.loc(source)
         if whole.name is None:
@@ -153,12 +155,14 @@ class Creation(Values):
         if rows and all(isinstance(r, (gast.List, gast.Tuple)) for r in rows):
             lengths = {len(r.elts) for r in rows}
             if len(lengths) > 1:
-                self._refuse_creation(node, "rows of different lengths", scope)
+                what = "rows of different lengths"
+                helps = "write equally many elements in each row"
+                self._refuse_creation(node, what, helps, scope)
                 return None
             shape = (len(rows), lengths.pop())
             cells = [e for r in rows for e in r.elts]
         if not cells:
-            self._refuse_creation(node, "no elements", scope)
+            self._refuse_creation(node, "no elements", "write `np.zeros(0)`", scope)
             return None
         values = self._values(cells, scope)
         tokens = views.union(map(views.kinds, values))
@@ -166,7 +170,7 @@ class Creation(Values):
         if dtype_node is not None:
             dtype = self._dtype(dtype_node, scope)
             if dtype is None:
-                self._refuse_creation(dtype_node, "this dtype", scope)
+                self._refuse_creation(dtype_node, "this dtype", _DTYPE, scope)
                 return None
         assert dtype is not None
         name = self._fresh("values")
@@ -182,12 +186,15 @@ class Creation(Values):
         nodes = [arguments.take(k) for k in range(3)]
         dtype_node = arguments.take(3, "dtype")
         given = self._values([n for n in nodes if n is not None], scope)
-        if not given or any(
-            isinstance(e, Const) and type(e.value) is not int for e in given
-        ):
+        if not given:
             return None
         start, stop, step = _range_of(given)
+        if any(isinstance(e, Const) and type(e.value) is not int for e in given):
+            self._refuse_creation(nodes[0], "a range of floats", _LINSPACE, scope)
+            return None
         if not isinstance(step, Const) or step.value == 0:
+            what = "steps that are not an integer literal"
+            self._refuse_creation(nodes[2], what, _LINSPACE, scope)
             return None
         bounds = views.range_length(start, stop, int(step.value))
         element: Expr = axis(0)
@@ -239,7 +246,8 @@ class Creation(Values):
         """A shape, and the array whose shape it is by its text."""
         match node:
             case gast.Tuple(elts=[]) | gast.List(elts=[]):
-                self._refuse_creation(node, "an array without axes", scope)
+                helps = "use a number in its place"
+                self._refuse_creation(node, "a shape without axes", helps, scope)
                 return None, ""
             case gast.Tuple(elts=elements) | gast.List(elts=elements):
                 return tuple(self._values(elements, scope)), ""
@@ -261,13 +269,29 @@ class Creation(Values):
             return str(node.attr)
         return dtype_name(self._object(node, scope))
 
-    def _refuse_creation(self, node: gast.AST, what: str, scope: Scope) -> None:
+    def _refuse_creation(
+        self, node: gast.AST, what: str, helps: str, scope: Scope
+    ) -> None:
         self.findings.add(
             "P208",
             scope.source.loc(node),
             f"a new array cannot be made from {what}",
-            "write `np.zeros(shape, dtype)` with integers or `a.shape`, and a dtype",
+            helps,
         )
+
+
+_ARGUMENTS = "give a shape of integers or `a.shape`, a fill value and a dtype, no more"
+_DTYPE = "use a dtype of bools, ints or floats of up to 64 bits"
+_LINSPACE = "use `np.linspace`, or fill `np.empty(n)` in a loop"
+_NUMBER = "give it an array, or write `np.full(shape, value)`"
+
+
+def _inside(inner: Loc, outer: Loc) -> bool:
+    return (
+        inner.file == outer.file
+        and (outer.line, outer.col) <= (inner.line, inner.col)
+        and (inner.end_line, inner.end_col) <= (outer.end_line, outer.end_col)
+    )
 
 
 class _Arguments:

@@ -13,8 +13,6 @@ import gast
 from pyrev.diagnostics import Findings
 from pyrev.parse.source import Source
 
-LATER = "; this comes in a later version"
-
 REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.ClassDef: (
         "P101",

@@ -178,6 +178,12 @@ REDUCTIONS: dict[object, str] = {
     np.amin: "min",
     np.max: "max",
     np.amax: "max",
+    np.var: "var",
+    np.std: "std",
+    np.any: "any",
+    np.all: "all",
+    np.argmin: "argmin",
+    np.argmax: "argmax",
     builtins.sum: "sum",
 }
 PRODUCTS: dict[object, str] = {
@@ -187,7 +193,21 @@ PRODUCTS: dict[object, str] = {
     np.inner: "dot",
     np.outer: "outer",
 }
-REDUCING = frozenset(["sum", "mean", "prod", "min", "max"])
+REDUCING = frozenset(
+    ["sum", "mean", "prod", "min", "max", "var", "std", "any", "all"]
+    + ["argmin", "argmax"]
+)
+
+# What gives an array from whole arrays, other than element by element.
+ARRANGED: dict[object, str] = {
+    np.diff: "diff",
+    np.cumsum: "cumsum",
+    np.roll: "roll",
+    np.concatenate: "concatenate",
+    np.transpose: "transpose",
+    np.trace: "trace",
+    np.linalg.norm: "norm",
+}
 
 DTYPES = frozenset(
     [

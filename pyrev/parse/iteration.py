@@ -132,15 +132,13 @@ class Iteration(Calls):
         cells = [
             cell
             for row in node.elts
-            for cell in (row.elts if isinstance(row, (gast.Tuple, gast.List)) else [row])
-        ]
-        kinds = {
-            type(c.operand if isinstance(c, gast.UnaryOp) else c) for c in cells
-        }
-        numbers = {
-            type(
-                (c.operand if isinstance(c, gast.UnaryOp) else c).value
+            for cell in (
+                row.elts if isinstance(row, (gast.Tuple, gast.List)) else [row]
             )
+        ]
+        kinds = {type(c.operand if isinstance(c, gast.UnaryOp) else c) for c in cells}
+        numbers = {
+            type((c.operand if isinstance(c, gast.UnaryOp) else c).value)
             for c in cells
             if kinds == {gast.Constant}
         }
@@ -179,6 +177,10 @@ class Iteration(Calls):
                 mark = len(self.out), len(self.allocated)
                 self._name_array(target, element, mark, at, scope)
             else:
+                if isinstance(target, gast.Name):
+                    variable = self._variable(target.id, scope)
+                    if isinstance(variable, Var):
+                        self._resembles(variable, element)
                 self._store(target, element, at, scope)
             return
         self.findings.add(

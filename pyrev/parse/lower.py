@@ -222,13 +222,20 @@ class Lowering(Iteration):
         values, single, _ = returned if returned is not None else ((), False, at)
         returns.append((len(values), single))
         for k, value in enumerate(values):
-            if self._is_array_var(value):
-                self.findings.add(
-                    "P110",
-                    at,
-                    "an early `return` of an array is not supported yet",
-                    "return the array once, at the end",
-                )
+            first = results[k] if k < len(results) else value
+            if self._is_array_var(value) or self._is_array_var(first):
+                # One array, returned on every path, is that array.
+                if k == len(results):
+                    assert isinstance(value, Var)
+                    results.append(value)
+                if first != value:
+                    self.findings.add(
+                        "P110",
+                        at,
+                        "another path returns another array, or a number",
+                        "return one array on every path: the paths may fill it",
+                    )
+                continue
             if k == len(results):
                 results.append(Var(self._fresh("result"), loc=at))
             self.out.append(Assign(results[k], value, loc=at))
@@ -279,7 +286,7 @@ class Lowering(Iteration):
             case gast.For():
                 with self._compound(scope, loc(node)), self._inner():
                     self._for(node, scope)
-            case gast.If(test=test, body=body, orelse=orelse):
+            case gast.If():
                 with self._compound(scope, loc(node)):
                     self._branch(node, scope)
             case gast.Assert(test=test, msg=message):
@@ -288,12 +295,20 @@ class Lowering(Iteration):
                 if isinstance(message, gast.Constant):
                     text = str(message.value)
                 self.out.append(Check(condition, "AssertionError", text, loc=loc(node)))
+            case gast.Break() | gast.Continue():
+                # Only a definition whose `return`s are refused keeps its jumps.
+                self.findings.add(
+                    "P110",
+                    loc(node),
+                    "a path of this function returns another number of values, or none",
+                    "return equally many values on every path, at the end too",
+                )
             case gast.Return():
                 self.findings.add(
                     "P110",
                     loc(node),
-                    "the paths of this function return different kinds of values",
-                    "return equally many values on every path",
+                    "another path returns another number of values, or none",
+                    "return equally many values on every path, at the end too",
                 )
             case gast.FunctionDef(name=name):
                 if node.decorator_list:
@@ -365,21 +380,17 @@ class Lowering(Iteration):
             for target in targets:
                 if isinstance(target, gast.Name):
                     self._name_array(target, result, mark, at, scope)
+                    bound = scope.bound.get(target.id)
+                    result = bound if isinstance(bound, Var) else result
                 elif isinstance(target, (gast.Tuple, gast.List)):
                     self._refuse_target(target, scope)
                 else:
                     self._store(target, result, at, scope)
             return
-        if single and isinstance(result, Var) and isinstance(value, gast.Name):
-            # Should one of them be an array, the next walk knows that both are.
+        if single and isinstance(result, (Var, Load)):
             variable = self._variable(first.id, scope)
             if isinstance(variable, Var):
-                self.alike.append((variable.name, result.name))
-        if single and isinstance(result, Load):
-            # Should the name be an array, this is a view of one with more axes.
-            variable = self._variable(first.id, scope)
-            if isinstance(variable, Var):
-                self.rows.append((variable.name, result.array, len(result.index)))
+                self._resembles(variable, result)
         if single and isinstance(result, Call) and self.ranks.get(first.id):
             # It is used as an array: so is what it is computed from.
             self._spread_rank(first.id, result)
@@ -396,7 +407,7 @@ class Lowering(Iteration):
         reads = [e for e in walk_expr(value) if isinstance(e, Load)]
         if reads:
             first = reads[0]
-            self.rows.append((name, first.array, len(first.index)))
+            self.rows.append((name, first.array, len(first.index), 32))
             return
         for e in walk_expr(value):
             if isinstance(e, Var):
@@ -546,7 +557,7 @@ class Lowering(Iteration):
         return whole is not None and whole.view and whole.base == array
 
     def _leaves(self, value: Var, bound: tuple[int, ...], scope: Scope) -> bool:
-        """Is this an array made since, in the block where another name takes it over?"""
+        """Is this an array made since, in the block where a name takes it over?"""
         for user, e in scope.bound.items():
             path = scope.paths.get(user, scope.start)
             if e == replace(value, loc=e.loc) and len(path) > len(bound):
@@ -610,6 +621,10 @@ class Lowering(Iteration):
             )
             return
         values = list(values)
+        if all(isinstance(n, gast.Name) for n in (*targets, *_elements(value))):
+            # Names that change places are arrays if one of them is.
+            placed = [v.name for v in values if isinstance(v, Var)]
+            self.alike += [(placed[0], name) for name in placed[1:]]
         if self._rotated(targets, values, scope):
             return
         # All values are there before the first name is bound.
@@ -644,8 +659,10 @@ class Lowering(Iteration):
     ) -> bool:
         """``u, v = v, u`` of whole arrays: the names change places, nothing moves."""
         names_ = [t.id for t in targets if isinstance(t, gast.Name)]
-        arrays = [v for v in values if isinstance(v, Var) and self._is_array_var(v)]
+        arrays = [v for v in values if isinstance(v, Var)]
         if len(names_) != len(targets) or len(arrays) != len(values):
+            return False
+        if not any(map(self._is_array_var, arrays)):
             return False
         bound = [scope.bound.get(n) for n in names_]
         if sorted(e.name for e in bound if isinstance(e, Var)) != sorted(
@@ -654,6 +671,8 @@ class Lowering(Iteration):
             return False
         for n, array in zip(names_, arrays, strict=True):
             scope.bound[n] = Var(array.name)
+        # What changes places with an array is one, of the same rank.
+        self.same += [(arrays[0].name, a.name) for a in arrays[1:]]
         return True
 
     def _augment(self, node: gast.AugAssign, scope: Scope) -> None:
@@ -910,8 +929,8 @@ class Lowering(Iteration):
         } != {end[n] for n in moved}:
             self.findings.add(
                 "P206",
-                scope.source.loc(scope.source.node),
-                "a name stands for different arrays from one iteration to the next",
+                self.compounds[-1][1],
+                f"`{min(moved)}` stands for another array in the next iteration",
                 "swap whole names, as in `u, v = v, u`, or copy the elements",
             )
             scope.bound |= start
@@ -1115,7 +1134,12 @@ class Lowering(Iteration):
             return _Header(self._fresh("k"), ZERO, count, Const(1), False, bind)
         lo, hi, step, reverse = bounds
         if not isinstance(node.target, gast.Name):
-            self._refuse_target(node.target, scope)
+            self.findings.add(
+                "P112",
+                scope.source.loc(node.target),
+                f"`{gast.unparse(node.target).strip()}` cannot count the iterations",
+                "give the index a name",
+            )
             return None
         name = node.target.id
         known = isinstance(step, Const)
@@ -1255,7 +1279,7 @@ class Lowering(Iteration):
                     scope.paths[name] = tuple(self.open)
                 return replace(place, loc=at)
             case gast.Subscript():
-                load = self._value(node, scope, whole=True)
+                load = self._subscript(node, scope, store=True)
                 part = self._whole(load)
                 if part is not None:
                     if part.view:
@@ -1277,8 +1301,7 @@ class Lowering(Iteration):
             "P206",
             at,
             because.format(name) + " this loop or branch",
-            "give the new array a name of its own, or assign its elements, as in"
-            f" `{name}[:] = ...`",
+            f"use another name, or assign the elements, as in `{name}[:] = ...`",
         )
 
     def _refuse_target(self, node: gast.AST, scope: Scope) -> None:
@@ -1358,3 +1381,7 @@ def renamed(block: Block, old: str, new: str) -> Block:
         return with_blocks(s, tuple(tuple(map(allocs, b)) for b in blocks(s)))
 
     return tuple(map(allocs, map_block(block, visit)))
+
+
+def _elements(node: gast.AST) -> list[gast.AST]:
+    return list(node.elts) if isinstance(node, (gast.Tuple, gast.List)) else [node]

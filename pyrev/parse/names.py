@@ -165,7 +165,7 @@ class Names:
     alike: list[tuple[str, str]] = field(default_factory=list)
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
     alike_kinds: list[tuple[str, str, Loc]] = field(default_factory=list)
-    rows: list[tuple[str, str, int]] = field(default_factory=list)
+    rows: list[tuple[str, str, int, int]] = field(default_factory=list)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
     fenced: list[object] = field(default_factory=list)
@@ -177,6 +177,8 @@ class Names:
     open: list[int] = field(default_factory=list)
     opened: int = 0
     unsettled: bool = False
+    #: The variables of the program that are the user's, by their names in it.
+    users: set[str] = field(default_factory=set)
 
     @contextmanager
     def _block(self) -> Iterator[list[Stmt]]:
@@ -215,6 +217,9 @@ class Names:
                 scope.bound[name] = Var(self._fresh(name))
             else:
                 scope.bound[name] = Var(name)
+            bound = scope.bound[name]
+            assert isinstance(bound, Var)
+            self.users.add(bound.name)
         return scope.bound[name]
 
     def _used(self, name: str, scope: Scope, at: Loc) -> None:

@@ -61,13 +61,14 @@ def ranks(
     same: Iterable[tuple[str, str]],
     alike: Iterable[tuple[str, str]],
     fixed: Mapping[str, int],
-    rows: Iterable[tuple[str, str, int]] = (),
+    rows: Iterable[tuple[str, str, int, int]] = (),
     known: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, int]:
     """The rank of every array: most subscripts, and equal for an array and its like.
 
-    The pairs of `alike` are equal too, but need not be arrays. An entry ``(r, a, k)``
-    of `rows` says that `r` is `a` with k subscripts, be it a number or a view. What is
+    The pairs of `alike` are equal too, but need not be arrays. An entry
+    ``(r, a, k, most)`` of `rows` says that `r` is `a` with k subscripts, be it a number
+    or a view, and that `a` has no more than `most` axes. What is
     `known` already is true of this walk too.
     """
     found: dict[str, int] = dict(known)
@@ -83,16 +84,24 @@ def ranks(
         rank = max(found.get(a, 0), found.get(b, 0))
         if rank:
             found[a] = found[b] = rank
-    for name, array, count in rows:
+    for name, array, count, most in rows:
         if found.get(name, 0) and name != array:
-            found[array] = max(found.get(array, 0), found[name] + count)
+            rank = min(found[name] + count, most)
+            found[array] = max(found.get(array, 0), rank)
     return found | dict(fixed)
 
 
 def check_ranks(
     facts: Iterable[RankFact], found: Mapping[str, int], findings: Findings
 ) -> None:
-    """Report every place whose number of subscripts is not the array's."""
+    """Report every place that uses more axes of an array than it has."""
+    facts = tuple(facts)
+    made: dict[str, int] = {}
+    for fact in facts:
+        if not fact.least:
+            made.setdefault(fact.array, fact.rank)
+    own = {f.array: made.get(f.array, found[f.array]) for f in facts}
+    blamed = {f.array for f in facts if f.rank > own[f.array]}
     for fact in facts:
         rank = found[fact.array]
         if rank == 0:
@@ -102,22 +111,28 @@ def check_ranks(
                 f"`{fact.array}` is a number",
                 "annotate it as an array, or leave the subscripts out",
             )
-        elif fact.rank > rank or (fact.rank < rank and not fact.least):
+        elif fact.rank > own[fact.array]:
             findings.add(
                 "P202",
                 fact.at,
-                f"`{fact.array}` has {_axes(rank)}, and {fact.rank} here",
-                "subscript each axis; views of rows are not supported yet",
+                f"`{fact.array}` has {_axes(own[fact.array])}, and {fact.rank} here",
+                "use no more axes than it is made with",
+            )
+        elif fact.rank < rank and not fact.least and fact.array not in blamed:
+            findings.add(
+                "P202",
+                fact.at,
+                f"`{fact.array}` has {_axes(fact.rank)} here, and {rank} elsewhere",
+                "make it with as many axes as the arrays that it takes turns with",
             )
 
 
 def _axes(rank: int) -> str:
-    return f"{rank} subscript" + ("s" if rank != 1 else "") + " elsewhere"
+    return f"{rank} axis" if rank == 1 else f"{rank} axes"
 
 
 def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> None:
-    """A name is either a number or an array, and a loop index only that."""
-    indices = {s.index for s in walk(block) if isinstance(s, (For, While))}
+    """A name is either a number or an array."""
     arrays = {name for name, rank in found.items() if rank > 0}
     # A line that is refused already may have made the wrong kind of thing.
     refused = {(f.at.file, f.at.line) for f in findings.found}
@@ -133,13 +148,6 @@ def check_kinds(block: Block, found: Mapping[str, int], findings: Findings) -> N
                             f"`{e.name}` is a number here, and an array elsewhere",
                             "give the number and the array different names",
                         )
-        if isinstance(s, (Assign, Add)) and s.target_name in indices:
-            findings.add(
-                "P205",
-                s.target.loc,
-                f"`{s.target_name}` is also the index of a loop",
-                "use another name; sharing it is not supported yet",
-            )
         if isinstance(s, (For, While)) and s.index in arrays:
             arrays.discard(s.index)
             findings.add(
@@ -595,7 +603,7 @@ def checked_dtypes(program: Program) -> Program:
             findings.add(
                 "P206",
                 at,
-                f"`{name}` holds {dtypes[name]}, and {new} here",
+                f"this array held {dtypes[name]}, and {new} from here on",
                 "give the new array a name of its own, or convert it",
             )
     findings.check()

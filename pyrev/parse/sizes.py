@@ -1,8 +1,8 @@
 """Which sizes, clamps and checks the loops around them decide before anything runs.
 
 Slices are lowered with Python's full rules: bounds that clip, indices from the end,
-lengths that must agree. Where the ranges of the loops and the sizes of the arrays settle
-a case, what remains is what a person would have written.
+lengths that must agree. Where the ranges of the loops and the sizes of the arrays
+settle a case, what remains is what a person would have written.
 """
 
 from __future__ import annotations
@@ -64,9 +64,16 @@ class _Settler:
         self.shapes: dict[str, tuple[Expr, ...]] = {}
         writes = [n for s in walk(block) for n in _scalars(s)]
         self.once = {n for n in writes if writes.count(n) == 1} | self.steady
+        #: Where in the text a scalar gets its value, and an array is made.
+        self.order: dict[str, int] = {}
+        for k, s in enumerate(walk(block)):
+            made = (s.array,) if isinstance(s, Alloc) else _scalars(s)
+            self.order |= dict.fromkeys(made, k)
         self.first = {s.array for s in block if isinstance(s, Alloc)}
         allocs = [s for s in walk(block) if isinstance(s, Alloc)]
-        self.single = {s.array for s in allocs if [a.array for a in allocs].count(s.array) == 1}
+        self.single = {
+            s.array for s in allocs if [a.array for a in allocs].count(s.array) == 1
+        }
         names = [s.array for s in allocs]
         while True:
             more = {
@@ -92,6 +99,12 @@ class _Settler:
                     return False
         return True
 
+    def is_set(self, name: str, alloc: Alloc) -> bool:
+        """Has this number one value from an allocation to the end of the block?"""
+        return name in self.steady or (
+            name in self.once and self.order[name] < self.order[alloc.array]
+        )
+
     def measure(self, alloc: Alloc, known: _Known) -> _Known:
         """The sizes of an array made in a loop, in terms of what they come from."""
         if alloc.array in self.first or alloc.array not in self.single:
@@ -99,7 +112,8 @@ class _Settler:
         sizes: dict[Expr, Expr] = {}
         for k, length in enumerate(alloc.shape):
             if all(
-                not isinstance(e, Load) and (not isinstance(e, Var) or e.name in self.once)
+                not isinstance(e, Load)
+                and (not isinstance(e, Var) or self.is_set(e.name, alloc))
                 for e in walk_expr(length)
             ):
                 sizes[Extent(alloc.array, k)] = length
@@ -256,9 +270,7 @@ class _Settler:
         """Is the integer `e` certainly at least zero?"""
         return self.nonnegative(self.norm(e, known), ranges, known, _DEEP)
 
-    def nonnegative(
-        self, e: Expr, ranges: _Ranges, known: _Known, steps: int
-    ) -> bool:
+    def nonnegative(self, e: Expr, ranges: _Ranges, known: _Known, steps: int) -> bool:
         terms, constant = linear(e)
         if constant >= 0 and all(
             f > 0 and self.is_natural(t) for t, f in terms.items()
@@ -267,7 +279,7 @@ class _Settler:
         if not steps:
             return False
         # The innermost index first: its bounds are in terms of the others.
-        for name in reversed(ranges):
+        for name in reversed(list(ranges)):
             factor = terms.get(Var(name))
             if factor is not None:
                 bound = ranges[name].low if factor > 0 else ranges[name].high

@@ -111,14 +111,11 @@ def tail_form(body: list[gast.AST]) -> list[gast.AST] | None:
 
 
 def returns(node: gast.AST) -> bool:
-    """Whether a `return` of this very function stands inside `node`."""
-    return any(
-        isinstance(child, gast.Return)
-        or (
-            not isinstance(child, (gast.FunctionDef, gast.Lambda, gast.ClassDef))
-            and returns(child)
-        )
-        for child in gast.iter_child_nodes(node)
+    """Whether a `return` of this very function is `node`, or stands inside it."""
+    if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
+        return False
+    return isinstance(node, gast.Return) or any(
+        map(returns, gast.iter_child_nodes(node))
     )
 
 

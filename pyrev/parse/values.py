@@ -27,7 +27,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.parse import fence, views
-from pyrev.parse.arrays import Arrays
+from pyrev.parse.arrays import Arrays, Given
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
 from pyrev.parse.names import REFUSED, Missing, Scope, kind_of, module_name
 from pyrev.parse.tree import what
@@ -250,7 +250,9 @@ class Values(Arrays):
             first = Call("*", (first, extent), loc=at)
         return first
 
-    def _subscript(self, node: gast.Subscript, scope: Scope) -> Expr:
+    def _subscript(
+        self, node: gast.Subscript, scope: Scope, store: bool = False
+    ) -> Expr:
         at = scope.source.loc(node)
         if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":
             found = self._extent(node.value.value, node, scope)
@@ -282,7 +284,8 @@ class Values(Arrays):
         self.out.extend(emitted)
         value = held[0]
         for parts in levels:
-            items: list[object] = []
+            last = parts is levels[-1]
+            items: list[Given] = []
             for part in parts:
                 match part:
                     case gast.Slice(lower=lower, upper=upper):
@@ -295,14 +298,18 @@ class Values(Arrays):
                         items.append(None)
                     case _:
                         items.append(next(given))
+            if store and last and len(items) == 1:
+                masked = self._masked(value, items[0], at)
+                if masked is not None:
+                    return masked
             for item in items:
                 for e in item[:2] if isinstance(item, tuple) else (item,):
                     if isinstance(e, Var) and self._is_array_var(e):
                         self.findings.add(
                             "P201",
                             at,
-                            "indexing by an array makes a copy",
-                            "write the loop over the indices",
+                            "an array is the index here",
+                            "write the loop over its elements, with `if` for a mask",
                         )
                         return ZERO
             value = self._part(value, items, at)
@@ -337,8 +344,8 @@ class Values(Arrays):
             self.findings.add(
                 "P203",
                 at,
-                f"`{gast.unparse(base).strip()}` is not the name of an array",
-                "subscript an array by its name",
+                f"`{gast.unparse(base).strip()}` is not an array",
+                "leave the subscripts out",
             )
         return None
 
@@ -380,7 +387,7 @@ class Values(Arrays):
             self.findings.add(
                 "P202",
                 at,
-                f"this array has {whole.rank} axes",
+                f"this array is of rank {whole.rank}",
                 "count the axes from zero",
             )
             return ZERO
@@ -401,9 +408,7 @@ class Values(Arrays):
         values = self._values([node.left, node.comparators[0]], scope, whole=single)
         if single:
             word = COMPARE[type(node.ops[0])]
-            return self._elementwise(
-                values, lambda e: Call(word, tuple(e), loc=at), at
-            )
+            return self._elementwise(values, lambda e: Call(word, tuple(e), loc=at), at)
         for other in node.comparators[1:]:
             with self._block() as emitted:
                 values.append(self._value(other, scope))

@@ -61,6 +61,8 @@ class Whole:
     dtype: str = ""
     like: str = ""
     blank: bool = False
+    #: Of a target: the elements that are assigned to.
+    mask: Expr | None = None
 
     @property
     def rank(self) -> int:
@@ -92,9 +94,7 @@ class Whole:
 
     def at(self, index: Sequence[Expr]) -> Expr:
         """The element with these subscripts."""
-        return substitute(
-            self.element, {axis(k).name: e for k, e in enumerate(index)}
-        )
+        return substitute(self.element, {axis(k).name: e for k, e in enumerate(index)})
 
     def reads(self) -> frozenset[str]:
         """The arrays and scalars that the elements and the shape depend on."""
@@ -363,7 +363,7 @@ def stretched(whole: Whole, shape: Sequence[Expr]) -> Whole:
 
 
 def collected(e: Expr) -> Expr:
-    """`e` with the subscripts of its loads collected: ``v[i + 1]``, not ``v[i + 2 - 1]``."""
+    """`e` with its subscripts collected: ``v[i + 1]``, not ``v[i + 2 - 1]``."""
     match e:
         case Load(_, index):
             return replace(e, index=tuple(plain(collected(i)) for i in index))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.dependence import Access, Leaf, Region, live_before, private_names
-from pyrev.ir import Alloc, Block, For, If, Load, Return, Stmt, Var, While, walk
+from pyrev.ir import Add, Assign, Block, For, If, Load, Return, Stmt, Var, While, walk
 from pyrev.poly import conj, is_empty
 from pyrev.show import expr_text
 
@@ -57,7 +57,7 @@ def prove_parallel(
 
 def _element(leaf: Leaf) -> str:
     stmt = leaf.stmt
-    if isinstance(stmt, (Alloc, Return)) or isinstance(stmt.target, Var):
+    if not isinstance(stmt, (Assign, Add)) or isinstance(stmt.target, Var):
         return "[]"
     target: Load = stmt.target
     return f"[{', '.join(expr_text(k) for k in target.index)}]"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pyrev.algebra import divides
 from pyrev.dependence import At, Leaf, Region
 from pyrev.ir import (
     ZERO,
@@ -430,7 +431,7 @@ def _sides(
         )
         low = _extreme(first, bounds, lowest=True, region=region)
         high = _extreme(last, bounds, lowest=False, region=region)
-        if low is None or high is None:
+        if low is None or high is None or divides(low) or divides(high):
             return None
         bounds[loop.index] = (low, plus(high, -1))
         if _never_negative(region, low):

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed
-from pyrev.algebra import add_int, sub_int
+from pyrev.algebra import add_int, divides, sub_int
 from pyrev.dependence import from_polynomial, polynomial
 from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import (
@@ -412,22 +412,9 @@ class _Storage:
                     found is None or self.depth(level) < self.depth(found)
                 ):
                     found = level
-        if found is None or found == FUNCTION:
+        if found is None or found == FUNCTION or self.recordable(found, at, test):
             return found
-        # At an inner level every operand has to be there while it runs again.
-        for e in walk_expr(test):
-            if isinstance(e, (Var, Load)):
-                name = e.name if isinstance(e, Var) else e.array
-                inside = any(self.inside(found, w) for w in self.writes.get(name, ()))
-                index = any(f.index == name for f in self.places[at].loops)
-                if not (index or inside or name not in self.writes):
-                    if self.steady_level(found, at, e) is None:
-                        return FUNCTION
-                elif inside and not self.contains_writes(found, name):
-                    return FUNCTION
-                elif inside and self.slice(found, name) is None:
-                    return FUNCTION
-        return found
+        return FUNCTION
 
     def taped_at(self, at: int, leaf: Var | Load) -> int | None:
         """The level at which `decide` would record `leaf`; None if it would not."""
@@ -439,8 +426,36 @@ class _Storage:
             if self.contains_writes(loop.id, name):
                 if self.slice(loop.id, name) is None:
                     continue
-                return loop.id if self.clobbered(loop.id, at, leaf) else None
+                if not self.clobbered(loop.id, at, leaf):
+                    return None
+                if self.recordable(loop.id, at, leaf):
+                    return loop.id
         return None if self.steady(at, leaf) else FUNCTION
+
+    def recordable(self, level: int, at: int, leaf: Expr) -> bool:
+        """Can what leads to statement `at`, in one run of `level`, run again there?"""
+        reads = [
+            (control, e)
+            for control in self.controls(level, at)
+            for top in exprs(self.places[control].stmt)
+            for e in walk_expr(top)
+        ]
+        reads += [(at, e) for e in walk_expr(leaf)]
+        for where, e in reads:
+            if not isinstance(e, (Var, Load)):
+                continue
+            name = e.name if isinstance(e, Var) else e.array
+            loops = self.places[where].loops
+            if name not in self.writes or any(f.index == name for f in loops):
+                continue
+            if any(self.inside(level, w) for w in self.writes[name]):
+                if not self.contains_writes(level, name):
+                    return False
+                if self.slice(level, name) is None:
+                    return False
+            elif self.steady_level(level, where, e) is None:
+                return False
+        return True
 
     def decide(self, at: int, leaf: Leaf) -> Expr:
         place = self.places[at]
@@ -457,9 +472,12 @@ class _Storage:
                 needs = self.slice(loop.id, name)
                 if needs is None:
                     continue
+                clobbered = self.clobbered(loop.id, at, leaf)
+                if clobbered and not self.recordable(loop.id, at, leaf):
+                    continue
                 for level, outer in sorted(needs):
                     self.level(level).roots[outer] = None
-                if not self.clobbered(loop.id, at, leaf):
+                if not clobbered:
                     self.level(loop.id).roots[name] = None
                     self.note(name, "recomputed", (), loop.index, place)
                     return read
@@ -787,11 +805,7 @@ class _Storage:
                 for e in walk_expr(top)
                 if isinstance(e, Load) and e.array == array
             }
-            guarded = any(
-                isinstance(self.places[c].stmt, If)
-                for c in self.controls(level, nest.id)
-            )
-            if len(read) < 2 or (not k and guarded):
+            if len(read) < 2:
                 return None
             self.snapshots[key] = self.copied(level, nest, array, loops[:k])
         target, prefix = self.snapshots[key]
@@ -807,6 +821,16 @@ class _Storage:
         own = tuple(Extent(array, k) for k in range(self.ranks()[array]))
         leaf = Load(array, ())
         place = self.places[nest.id]
+        guarded = any(
+            isinstance(self.places[c].stmt, If) for c in self.controls(level, nest.id)
+        )
+        if not loops and guarded:
+            # Made on every path, filled on this one.
+            alloc = Alloc(target, own, None, kind, loc=nest.loc)
+            record = Record(nest.id, leaf, Load(target, ()), alloc, whole=True)
+            self.level(level).records.append(record)
+            self.note(array, "taped", own, self.index_of(level), place)
+            return target, ()
         if not loops:
             record = Record(nest.id, leaf, Var(target), None, whole=True)
             self.level(level).records.append(record)
@@ -873,6 +897,8 @@ class _Storage:
             )
             for e in walk_expr(bound)
         )
+        # Where the loop does not come to run, its bound must not be evaluated.
+        steady = steady and not divides(bound or ZERO)
         indices = {f.index for f in around if f.index}
         steady = steady and not any(
             isinstance(e, Var) and e.name in indices for e in walk_expr(bound or ZERO)

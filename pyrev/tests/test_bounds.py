@@ -12,6 +12,7 @@ import pytest
 
 import pyrev
 from pyrev.tests import oracle
+from pyrev.tests.test_random_subscripts import function_of
 
 Make = Callable[[int, Callable[..., Any]], dict[str, Any]]
 CASES: dict[str, tuple[Callable[..., Any], Make, tuple[str, ...]]] = {}
@@ -215,6 +216,12 @@ def binary_search(a, x, out):
         out[i] = a[low] * x[i]
 
 
+@case(lambda n, m: {"a": m(n + 1), "out": m(n + 1)}, "out")
+def literals(a, out):
+    out[-1] = a[-2] * a[-1]
+    out[-2] += out[-1] * a[0]
+
+
 COMPILED = ("a_distance", "both_axes", "in_place", "through_a_scalar", "a_walk")
 
 
@@ -265,3 +272,254 @@ def test_the_text_before_any_call_is_right_for_negative_subscripts(
     found = f.adjoint.python(*arguments.values(), *seeds.values())
     for mine, theirs in zip(found, expected.values(), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-14)
+
+
+# ----------------------------------------------------------------- outside
+
+
+def outside(a, out):
+    for i in range(out.shape[0]):
+        out[i] = a[i + 1]
+
+
+def outside_at_the_end_of_the_walk(a, p, out):
+    k = 0
+    while k >= 0:
+        out[k] = a[k]
+        k = p[k]
+
+
+def outside_by_a_literal(a, out):
+    for i in range(out.shape[0]):
+        out[i] = a[-2]
+
+
+def outside_under_a_test(a, out):
+    for i in range(out.shape[0]):
+        if a[0] > 0.0:
+            out[i] = a[i + 1]
+
+
+def outside_from_below(a, out):
+    for i in range(out.shape[0]):
+        out[i] = a[i - 3]
+
+
+def outside_in_a_row(a, out):
+    for i in range(2):
+        for j in range(out.shape[0]):
+            out[j] = a[i * out.shape[0] + j]
+
+
+def outside_after_a_second_read(a, p, out):
+    for i in range(out.shape[0]):
+        out[i] = a[p[p[i]]]
+
+
+def ones(n: int) -> Any:
+    return np.ones(n)
+
+
+OUTSIDE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (outside, (ones(3), ones(3))),
+    (outside_at_the_end_of_the_walk, (ones(3), np.array([1, 2, 3]), ones(3))),
+    (outside_at_the_end_of_the_walk, (ones(1), np.array([1]), ones(1))),
+    (outside_by_a_literal, (ones(1), ones(3))),
+    (outside_under_a_test, (ones(3), ones(3))),
+    (outside_from_below, (ones(2), ones(2))),
+    (outside_in_a_row, (ones(3), ones(2))),
+    (outside_after_a_second_read, (ones(2), np.array([1, 2]), ones(2))),
+    (outside_after_a_second_read, (ones(2), np.array([-3, 0]), ones(2))),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), OUTSIDE)
+def test_an_index_outside_raises_before_anything_is_written(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    with pytest.raises(IndexError):
+        function(*copy.deepcopy(arguments))
+    f = pyrev.differentiable(function, target="python")
+    own = copy.deepcopy(arguments)
+    for call in (f, lambda *a: pyrev.vjp(f, *a)):
+        with pytest.raises(
+            IndexError, match=r"test_bounds.py:\d+: in `.*` leaves axis"
+        ):
+            call(*own)
+        for mine, given in zip(own, arguments, strict=True):
+            assert oracle.same_bits(mine, given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "arguments"), OUTSIDE)
+def test_an_index_outside_raises_in_compiled_code_too(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    own = copy.deepcopy(arguments)
+    with pytest.raises(IndexError, match="leaves axis"):
+        pyrev.differentiable(function)(*own)
+    for mine, given in zip(own, arguments, strict=True):
+        assert oracle.same_bits(mine, given)
+
+
+def test_an_index_outside_that_is_never_reached_does_not_matter() -> None:
+    def f(a, out):
+        for i in range(out.shape[0]):
+            if a[i] < 0.0:
+                break
+            out[i] = a[i] * a[i + 1]
+
+    a, out = np.array([1.0, 2.0, 3.0, -1.0]), np.zeros(9)
+    pyrev.differentiable(f, target="python")(a, out)
+    assert list(out[:4]) == [2.0, 6.0, -3.0, 0.0]
+
+
+# ----------------------------------------------------------------- what an inspector is
+
+
+def inspector(f: pyrev.api.Differentiable, *arguments: Any) -> Any:
+    """The inspector's function for a call, or None if sizes say enough."""
+    call = pyrev.api.Call(f, arguments, {})
+    units = f._units
+    bounds = units.bounds(call.kinds)
+    if not bounds.in_doubt(call.values):
+        return None
+    return units._inspector("python", call.kinds, bounds.check(call.values))
+
+
+def test_data_is_inspected_only_where_the_sizes_leave_a_doubt() -> None:
+    def f(a, out):
+        for i in range(out.shape[0]):
+            if a[i] > 0.0:
+                out[i] = a[i + 1]
+
+    g = pyrev.differentiable(f, target="python")
+    assert inspector(g, np.ones(4), np.ones(3)) is None
+    assert inspector(g, np.ones(3), np.ones(3)) is not None
+
+
+def test_an_inspector_stops_at_its_first_finding() -> None:
+    def f(a, p, out):
+        k = 0
+        while p[k] != 7:  # for ever, if reading went on inside the array
+            k = k + 1
+        out[0] = a[k]
+
+    p = np.array([1, 2, 3])
+    with pytest.raises(IndexError, match=r"`p\[k\]`"):
+        pyrev.differentiable(f, target="python")(np.ones(3), p, np.ones(1))
+
+
+def test_an_inspector_stops_where_an_assertion_fails() -> None:
+    # As text: pytest rewrites the assertions of this file.
+    f = function_of(
+        """
+def f(a, p, out):
+    for i in range(out.shape[0]):
+        assert p[i] > 0, "positive"
+        out[i] = a[p[i]] / p[i]
+"""
+    )
+    g = pyrev.differentiable(f, target="python")
+    p = np.array([1, 0, 9])
+    with pytest.raises(AssertionError, match="positive"):
+        g(np.ones(3), p, np.ones(3))
+    with pytest.raises(IndexError):
+        g(np.ones(3), p[::-1], np.ones(3))
+
+
+def test_an_inspector_computes_only_what_subscripts_need() -> None:
+    def f(a, p, out):
+        for i in range(out.shape[0]):
+            s = 0.0
+            for j in range(a.shape[0]):
+                s += np.sin(a[j])
+            out[p[i]] = s
+
+    text = inspector(
+        pyrev.differentiable(f), np.ones(2), np.array([0]), np.ones(1)
+    ).text
+    assert "p[i]" in text.text
+    assert "sin" not in text.text
+
+
+def test_float_arithmetic_can_not_move_an_index_after_it_was_inspected() -> None:
+    def f(x, a, out):
+        for i in range(out.shape[0]):
+            s = 0.0
+            for j in range(x.shape[0]):
+                s += x[j]
+            out[i] = a[int(s)] * a[i]
+
+    g = pyrev.differentiable(f)
+    call = pyrev.api.Call(g, (np.full(8, 0.1), np.ones(3), np.ones(3)), {})
+    bounds = g._units.bounds(call.kinds)
+    result = bounds.inspected_variant(
+        bounds.check(call.values), bounds.in_doubt(call.values), (0, 0)
+    )
+    unit = g._units.primal("numba", call.kinds, call.values, result)
+    assert "a[max(min(int(s), a.shape[0] - 1), 0)]" in unit.text.text
+    assert "a[np.uint64(i)]" in unit.text.text
+
+
+# ----------------------------------------------------------------- 64 bits
+
+
+def scaled(a, out, k):
+    for i in range(out.shape[0]):
+        out[i] = a[(k * i) // k]
+
+
+def far_apart(a, out):
+    for i in range(out.shape[0]):
+        out[i] = a[2**62 * i]
+
+
+def a_large_factor(a, out, k):
+    for i in range(out.shape[0]):
+        out[i] = a[i] * (k * k)
+
+
+@pytest.mark.parametrize(
+    ("function", "fits", "wraps"),
+    [
+        (scaled, (ones(3), ones(3), 7), (ones(3), ones(3), 2**62)),
+        (scaled, (ones(3), ones(3), np.int64(-7)), (ones(3), ones(3), -(2**62))),
+        (far_apart, (ones(1), ones(1)), (ones(3), ones(3))),
+        (a_large_factor, (ones(3), ones(3), 2**30), (ones(3), ones(3), 2**32)),
+    ],
+)
+def test_an_integer_that_would_pass_64_bits_is_refused(
+    function: Callable[..., Any], fits: tuple[Any, ...], wraps: tuple[Any, ...]
+) -> None:
+    f = pyrev.differentiable(function, target="python")
+    mine, plain = copy.deepcopy(fits), copy.deepcopy(fits)
+    f(*mine)
+    function(*plain)
+    assert oracle.same_bits(mine[1], plain[1])
+    with pytest.raises((pyrev.ArgumentError, IndexError)):
+        f(*copy.deepcopy(wraps))
+
+
+def test_integers_that_can_not_be_large_cost_one_comparison() -> None:
+    def f(a, out):
+        for y in range(out.shape[0]):
+            for x in range(out.shape[1]):
+                out[y, x] = a[3 * (y * out.shape[1] + x)]
+
+    f_ = pyrev.differentiable(f, target="python")
+    assert f_._units.bounds(f_._units.default_kinds())._magnitudes._limit >= 2**20
+
+
+def test_small_integers_wrap_as_in_numpy() -> None:
+    def f(a, out, k):
+        for i in range(out.shape[0]):
+            out[i] = a[k + 1]
+
+    a = np.arange(200.0)
+    for target in ("python", "numba"):
+        out, plain = np.zeros(1), np.zeros(1)
+        with np.errstate(over="ignore"):
+            pyrev.differentiable(f, target=target)(a, out, np.int8(127))
+            f(a, plain, np.int8(127))
+        assert out == plain == a[-128]

@@ -106,8 +106,9 @@ class Writer:
         known = list(self.integers)
         match self.pick("range", "range", "range", "data", "while", "break"):
             case "range":
-                lo, hi = self.pick(0, 0, 1, "-1", "k"), self.pick(
-                    "a.shape[0]", "out.shape[0]", "out.shape[0] - 1", "k", 3
+                lo, hi = (
+                    self.pick(0, 0, 1, "-1", "k"),
+                    self.pick("a.shape[0]", "out.shape[0]", "out.shape[0] - 1", "k", 3),
                 )
                 bounds = self.pick(f"{lo}, {hi}", f"{hi}", f"{hi}, {lo}, -1")
                 self.emit(indent, f"for {index} in range({bounds}):")

@@ -29,6 +29,7 @@ case(
     real=3,
     catalogue=(71,),
     covers=("trip count from data",),
+    only64=True,
 )
 
 
@@ -100,6 +101,7 @@ case(
     ),
     "out",
     covers=("trip count from data",),
+    only64=True,
 )
 
 
@@ -133,6 +135,7 @@ case(
     least=3,
     real=3,
     covers=("trip count from data",),
+    only64=True,
 )
 
 
@@ -234,11 +237,12 @@ case(
 
 
 def conjugate_gradient(a, b, x):
+    a = 0.5 * (a + a.T)
     r = b - a @ x
     p = r.copy()
     rs = r @ r
     for k in range(2 * len(b)):
-        if rs < 1e-22:
+        if rs < 1e-12:
             break
         ap = a @ p
         alpha = rs / (p @ ap)

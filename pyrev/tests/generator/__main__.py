@@ -1,7 +1,7 @@
 """Judge many generated programs; write what happened, and the seeds, to a file.
 
-    python -m pyrev.tests.generator --count 20000 --target python --jobs 2 --out r.json
-    python -m pyrev.tests.generator --seed 4711          # one program: text and verdict
+python -m pyrev.tests.generator --count 20000 --target python --jobs 2 --out r.json
+python -m pyrev.tests.generator --seed 4711          # one program: text and verdict
 """
 
 from __future__ import annotations
@@ -154,7 +154,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--start", type=int, help="first seed; default: a fresh one")
     parser.add_argument("--seed", type=int, help="show one program and its verdict")
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS")
-    parser.add_argument("--target", default="python", choices=("python", "numba", "text"))
+    parser.add_argument(
+        "--target", default="python", choices=("python", "numba", "text")
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--without", default="", help="productions, with commas")
     parser.add_argument("--out", type=Path)

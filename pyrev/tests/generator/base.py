@@ -52,7 +52,7 @@ class Base:
         if production in self.without:
             return False
         if production in self.themes:
-            percent = max(percent, min(70, 5 * percent + 30))
+            percent = max(percent, min(85, 5 * percent + 40))
         return self.chance(percent)
 
     def choose(self, options: Sequence[tuple[int, str]]) -> str:

@@ -7,13 +7,15 @@ from pyrev.tests.generator.scope import Array, Scope
 
 SMOOTH = (
     "math.sin", "math.cos", "math.tanh", "math.atan", "math.asinh", "math.erf",
-    "math.erfc", "np.sin", "np.cos", "np.tanh", "np.arctan", "np.arcsinh", "math.radians",
+    "math.erfc", "np.sin", "np.cos", "np.tanh", "np.arctan", "np.arcsinh",
+    "math.radians",
 )  # fmt: skip
 GUARDED = (
     "math.sqrt(1.0 + {} ** 2)", "np.sqrt(0.3 + abs({}))", "math.log(1.5 + {} ** 2)",
     "np.log1p({} ** 2)", "np.log2(2.0 + np.cos({}))", "math.log10(1.5 + {} ** 2)",
     "math.exp(-({}) ** 2)", "np.exp(-abs({}))", "np.expm1(0.3 * np.sin({}))",
-    "math.acos(0.7 * math.sin({}))", "np.arcsin(0.6 * np.cos({}))", "math.tan(0.5 * math.sin({}))",
+    "math.acos(0.7 * math.sin({}))", "np.arcsin(0.6 * np.cos({}))",
+    "math.tan(0.5 * math.sin({}))",
     "math.cosh(np.tanh({}))", "np.sinh(math.tanh({}))", "np.arctanh(0.5 * np.sin({}))",
     "math.acosh(2.0 + math.cos({}))", "np.cbrt(1.2 + np.sin({}))", "np.square({})",
     "math.degrees(0.01 * {})", "1.0 / (1.0 + math.exp(-({})))",
@@ -173,9 +175,7 @@ class Floats(Integers):
 
         match form:
             case "math function" | "NumPy function":
-                names = [
-                    f for f in SMOOTH if f.startswith("np") == (form[0] == "N")
-                ]
+                names = [f for f in SMOOTH if f.startswith("np") == (form[0] == "N")]
                 return f"{self.pick(*names)}({sub()})"
             case "guarded function":
                 return self.pick(*GUARDED).format(f"({sub()})")
@@ -184,7 +184,8 @@ class Floats(Integers):
             case "** integer":
                 return f"({sub()}) ** {self.pick(2, 2, 3)}"
             case "** float":
-                return f"(1.2 + abs({sub()})) ** {self.pick('0.5', '-1', '1.5', 'np.sin(' + sub() + ')')}"
+                power = self.pick("0.5", "-1", "1.5", f"np.sin({sub()})")
+                return f"(1.2 + abs({sub()})) ** {power}"
             case "float //":
                 return f"0.2 * (({sub()}) // {self.pick('0.7', '0.9')})"
             case "float %":

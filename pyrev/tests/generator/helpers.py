@@ -10,9 +10,7 @@ from pyrev.tests.generator.scope import Array, Dim, Scope
 
 SHELF = {
     "square": "def square(p):\n    return p * p",
-    "mix": (
-        "def mix(p, q=0.5):\n    r = p * q\n    r = r + 0.25 * p\n    return r"
-    ),
+    "mix": ("def mix(p, q=0.5):\n    r = p * q\n    r = r + 0.25 * p\n    return r"),
     "pair": "def pair(p, q):\n    return p - q, 0.5 * p * q",
     "piece": (
         "def piece(p, edge=0.2):\n    if p > edge:\n        return 0.5 * p\n"
@@ -196,7 +194,9 @@ class Helpers(Floats):
                 if dim.lo != dim.hi:
                     return False
                 t = self.name("t")
-                call = f"{self.array_helper(dim.lo)}({array.name}, {self.value(scope, 1)})"
+                call = (
+                    f"{self.array_helper(dim.lo)}({array.name}, {self.value(scope, 1)})"
+                )
                 self.emit(f"{t} = {call}")
                 self.use("helper with a loop")
                 scope.floats.append(t)

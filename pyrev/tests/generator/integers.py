@@ -121,7 +121,8 @@ class Integers(Base):
             case "index from a float":
                 x = self.value(scope, 1)
                 form = self.pick(
-                    f"int({k} * math.sin({x}) + {k})", f"math.floor({k} + {k} * np.cos({x}))"
+                    f"int({k} * math.sin({x}) + {k})",
+                    f"math.floor({k} + {k} * np.cos({x}))",
                 )
                 return Int(form, 0, 2 * k, atom=True)
             case "conditional index":

@@ -50,23 +50,23 @@ SECONDS = 60.0
 def compare_text(f: Any, expected: Expected) -> Verdict:
     """The interpreted texts beside the plain function, in two orders, and watched."""
     arrays = tuple(expected.values.written)
-    first = Call(f, (), copied(expected.arguments))
-    first.check()
+    first = checked(f, expected.arguments)
     units, own = first.units, first.values
     primal = units.primal("numba", first.kinds, own, first.variant)
-    raw = interpreted(primal.text, "f", shuffled(0))(*(own[p] for p in primal.params))
+    raw = interpreted(primal.text.text, "f", shuffled(0))(
+        *(own[p] for p in primal.params)
+    )
     result = units.restore(raw, first.kinds, own)
     off = distance(expected.values, outcome(result, own, arrays))
     if not off <= PRIMAL[expected.precision]:
         return Verdict("wrong values", f"the text is off by {off:.1e}")
-    call = Call(f, (), copied(expected.arguments))
-    call.check()
+    call = checked(f, expected.arguments)
     names = floats(expected.arguments)
     adjoint = call.adjoint(names)
     given = arguments_of(adjoint, call, expected.weights)
     seen = []
     for seed in (0, 1):
-        run_again = interpreted(adjoint.text, "f_adjoint", shuffled(seed))
+        run_again = interpreted(adjoint.text.text, "f_adjoint", shuffled(seed))
         seen.append(run_again(*copy.deepcopy(given)))
     bits = [[np.asarray(g).tobytes() for g in found] for found in seen]
     if bits[0] != bits[1]:
@@ -85,6 +85,13 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
     if races := recorder.races():
         return Verdict("wrong: a race", f"two iterations touch one element: {races[0]}")
     return verdict
+
+
+def checked(f: Any, arguments: Values) -> Call:
+    """A call whose arguments were checked, by a check that need not be compiled."""
+    call = Call(f, (), copied(arguments))
+    call.variant = call.units.check_bounds("python", call.kinds, call.values)
+    return call
 
 
 def arguments_of(unit: Any, call: Call, weights: Cotangents) -> list[Any]:
@@ -108,7 +115,9 @@ def watched(unit: Any, name: str, given: list[Any], recorder: Recorder) -> None:
         Recording(recorder, v) if isinstance(v, np.ndarray) else v
         for v in copy.deepcopy(given)
     ]
-    interpreted(unit.text, name, recorder.turns, RecordingNumpy(recorder))(*wrapped)
+    interpreted(unit.text.text, name, recorder.turns, RecordingNumpy(recorder))(
+        *wrapped
+    )
 
 
 def too_small(program: Generated) -> Generated:
@@ -145,14 +154,11 @@ def stays_inside(program: Generated) -> str:
         except ILLEGAL as error:
             plain = error
         f = pyrev.differentiable(function, target="numba")
-        call = Call(f, (), copied(arguments))
         try:
-            call.check()
+            call = checked(f, arguments)
         except (IndexError, pyrev.ArgumentError):
             return "refused" if isinstance(plain, Outcome) else "raised"
-        primal = call.units.primal(
-            "numba", call.kinds, call.values, call.variant
-        )
+        primal = call.units.primal("numba", call.kinds, call.values, call.variant)
         inside = _inside(primal, "f", call.values, plain)
         if not inside or not isinstance(plain, Outcome):
             return "raised"
@@ -183,4 +189,3 @@ def _inside(unit: Any, name: str, values: Values, plain: Outcome | Exception) ->
     assert not isinstance(plain, IndexError), f"{plain!r} was not raised by {name}"
     assert recorder.races() == []
     return True
-

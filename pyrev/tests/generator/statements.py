@@ -96,9 +96,7 @@ class Statements(Whole):
             self.use("array in and out")
         return True
 
-    def augmented(
-        self, target: str, scope: Scope, plain: str, *, reads: bool
-    ) -> None:
+    def augmented(self, target: str, scope: Scope, plain: str, *, reads: bool) -> None:
         """An assignment to a float that has a value, by any operator."""
         op = self.choose(
             [
@@ -365,7 +363,7 @@ class Statements(Whole):
             self.use("scalar of a loop after it")
 
     def loop_else(self, scope: Scope, loop: Loop, production: str) -> None:
-        if self.want(production, 25 if loop.jumped else 3):
+        if self.want(production, 30 if loop.jumped else 8):
             self.emit("else:")
             self.nested_block(scope.inner(maybe=True), 2)
             self.use(production)
@@ -464,9 +462,11 @@ class Statements(Whole):
         return True
 
     def data_loop(self, t: str, scope: Scope, inner: Scope) -> str:
-        """``while`` on a float that shrinks by itself; the statement that shrinks it."""
+        """``while`` on a float that shrinks; gives the statement that shrinks it."""
         x = self.name("x")
-        self.emit(f"{x} = {self.pick('1.0 + abs', '0.3 + np.abs')}({self.value(scope, 1)})")
+        self.emit(
+            f"{x} = {self.pick('1.0 + abs', '0.3 + np.abs')}({self.value(scope, 1)})"
+        )
         extra = ""
         if self.chance(40):
             self.emit(f"{t} = 0")
@@ -646,11 +646,7 @@ class Statements(Whole):
         return True
 
     def time_step(self, scope: Scope) -> bool:
-        vectors = [
-            a
-            for a in scope.of_rank(1, write=True)
-            if a.shape[0].lo > 2
-        ]
+        vectors = [a for a in scope.of_rank(1, write=True) if a.shape[0].lo > 2]
         if not vectors or scope.trips * 3 * vectors[0].shape[0].hi > MOST_TRIPS:
             return False
         u = self.pick(*vectors).name
@@ -660,7 +656,7 @@ class Statements(Whole):
         span = self.pick(f"1, len({u}) - 1", f"1, {u}.shape[0] - 1")
         self.emit(f"    for {i} in range({span}):")
         body = self.pick(
-            f"{u}[{i}] = {u}[{i}] + 0.2 * ({u}[{i} - 1] - 2.0 * {u}[{i}] + {u}[{i} + 1])",
+            f"{u}[{i}] = {u}[{i}] + 0.2 * ({u}[{i} - 1] - 2 * {u}[{i}] + {u}[{i} + 1])",
             f"{u}[{i}] = 0.5 * ({u}[{i} - 1] + {u}[{i} + 1]) + 0.1 * {u}[{i}] ** 2",
             f"{u}[{i}] += 0.3 * {u}[{i}] * ({u}[{i} + 1] - {u}[{i} - 1]) * {scale}",
         )
@@ -671,9 +667,7 @@ class Statements(Whole):
         """Time steps from one buffer into another, which change names after each."""
         wanted = 2 if form == "swapped buffers" else 3
         vectors = [
-            a
-            for a in scope.of_rank(1)
-            if not a.root and a.shape[0].lo == a.shape[0].hi
+            a for a in scope.of_rank(1) if not a.root and a.shape[0].lo == a.shape[0].hi
         ]
         if not vectors:
             return False
@@ -690,8 +684,14 @@ class Statements(Whole):
             names = []
         while len(names) < wanted:
             v = self.name("v")
-            self.emit(f"{v} = {self.pick(f'{a.name}.copy()', f'np.zeros_like({a.name})')}")
-            shape = (type(a.shape[0])(f"{v}.shape[0]", a.shape[0].lo, a.shape[0].hi, a.shape[0].key),)
+            self.emit(
+                f"{v} = {self.pick(f'{a.name}.copy()', f'np.zeros_like({a.name})')}"
+            )
+            shape = (
+                type(a.shape[0])(
+                    f"{v}.shape[0]", a.shape[0].lo, a.shape[0].hi, a.shape[0].key
+                ),
+            )
             scope.arrays[v] = Array(v, shape, a.dtype)
             names.append(v)
         t, i = self.name("i"), self.name("i")
@@ -709,7 +709,9 @@ class Statements(Whole):
             inner.loops += [Loop(3), Loop(a.shape[0].hi)]
             source = {k: v for k, v in inner.arrays.items() if k in (*names, a.name)}
             inner.arrays = source
-            right = f"{old}[{i}] * {self.value(inner, 1)} + 0.3 * {old}[max({i} - 1, 0)]"
+            right = (
+                f"{old}[{i}] * {self.value(inner, 1)} + 0.3 * {old}[max({i} - 1, 0)]"
+            )
             if wanted == 3:
                 right = f"{right} - 0.2 * {names[1]}[{i}]"
             self.emit(f"        {new}[{i}] = {right}")
@@ -735,6 +737,8 @@ class Statements(Whole):
             case "number":
                 return f"return 1.0 * {self.value(scope, 1)}"
             case "tuple":
-                return f"return 1.0 * {self.value(scope, 1)}, 0.5 * {self.value(scope, 0)}"
+                return (
+                    f"return 1.0 * {self.value(scope, 1)}, 0.5 * {self.value(scope, 0)}"
+                )
             case _:
                 return f"return {self.plan_array}"

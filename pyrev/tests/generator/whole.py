@@ -36,13 +36,11 @@ class Whole(Helpers):
                     if min(sizes) > cut:
                         key = tuple(f"{k} - {cut}" for k in keys)
                         size = tuple(s - cut for s in sizes)
-                        for part in (parts if rank == 1 else parts[:2]):
+                        for part in parts if rank == 1 else parts[:2]:
                             text = ", ".join([part] * rank)
                             found.append(View(f"{a.name}[{text}]", key, size, a))
                 if rank == 1:
-                    found.append(
-                        View(f"{a.name}[::-1]", tuple(keys), tuple(sizes), a)
-                    )
+                    found.append(View(f"{a.name}[::-1]", tuple(keys), tuple(sizes), a))
                 if rank == 2 and "transpose" not in self.without:
                     found.append(
                         View(f"{a.name}.T", tuple(keys[::-1]), tuple(sizes[::-1]), a)
@@ -139,7 +137,11 @@ class Whole(Helpers):
         )
         if not form:
             return False
-        if form in ("slice assignment", "whole-array assignment", "whole-array augmented"):
+        if form in (
+            "slice assignment",
+            "whole-array assignment",
+            "whole-array augmented",
+        ):
             done = self.assigned(form, scope, views)
         elif form in ("whole-array name", "rebound array", "mask array"):
             done = self.named(form, scope, views)
@@ -222,7 +224,9 @@ class Whole(Helpers):
             for k, (key, s) in enumerate(zip(source.key, source.size, strict=True))
         )
         if form == "mask array":
-            self.emit(f"{v} = {self.arrayed(scope, like, 1)} > {self.pick('0.1', '0.0')}")
+            self.emit(
+                f"{v} = {self.arrayed(scope, like, 1)} > {self.pick('0.1', '0.0')}"
+            )
             scope.arrays[v] = Array(v, shape, "bool", writable=False)
             return True
         self.emit(f"{v} = {self.arrayed(scope, like, self.pick(1, 1, 2))}")
@@ -252,7 +256,9 @@ class Whole(Helpers):
                 else:
                     name = {"np.min or np.max": ("min", "max"), "mean": ("mean",)}
                     value = self.arrayed(scope, like, self.pick(0, 1))
-                    self.emit(f"{t} = np.{self.pick(*name.get(form, ('sum',)))}({value})")
+                    self.emit(
+                        f"{t} = np.{self.pick(*name.get(form, ('sum',)))}({value})"
+                    )
                 if form == "sum method" and scope.indices and self.chance(30):
                     i = self.pick(*scope.indices)
                     if i.lo >= 0 and source.base.name == source.text:
@@ -349,7 +355,11 @@ class Whole(Helpers):
                 starts = [i for i in scope.indices if 0 <= i.lo and i.hi < dim.lo]
                 if starts and self.chance(40):
                     start = self.pick(*starts)
-                    text, lo, hi = f"{start.text}:", dim.lo - start.hi, dim.hi - start.lo
+                    text, lo, hi = (
+                        f"{start.text}:",
+                        dim.lo - start.hi,
+                        dim.hi - start.lo,
+                    )
                     key = f"{v}.shape[0]"
             self.emit(f"{v} = {a.name}[{text}]")
             made = (Dim(f"{v}.shape[0]", lo, hi, key),)
@@ -439,9 +449,7 @@ class Whole(Helpers):
         options += [Dim(d.text, d.lo, d.hi, d.key) for d in known[:4]] * 2
         if known:
             d = self.pick(*known)
-            options.append(
-                Dim(f"{d.text} + 2", d.lo + 2, d.hi + 2, f"{d.key} + 2")
-            )
+            options.append(Dim(f"{d.text} + 2", d.lo + 2, d.hi + 2, f"{d.key} + 2"))
         running = [i for i in scope.indices + scope.integers if 0 <= i.lo]
         if running and self.want("local array of run-time size", 25):
             i = self.pick(*running)
@@ -468,7 +476,9 @@ class Whole(Helpers):
     def integer_array(self, v: str, scope: Scope) -> bool:
         """Integers of a local array: counters, labels, places."""
         dim = self.extent(scope)
-        form = self.pick("np.zeros({}, dtype=np.int64)", "np.full({}, 1)", "np.arange({})")
+        form = self.pick(
+            "np.zeros({}, dtype=np.int64)", "np.full({}, 1)", "np.arange({})"
+        )
         if form.startswith("np.arange"):
             form = "np.ones({}, dtype=np.int32)"
         self.emit(f"{v} = {form.format(dim.text)}")

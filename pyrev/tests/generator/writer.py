@@ -154,6 +154,12 @@ class Writer(Statements):
             scope.floats.append(t)
         if "flat" in scope.arrays and self.chance(80):
             self.flattened(scope)
+        if "ptr" in scope.arrays and self.chance(70):
+            self.use("CSR rows", "for")
+            self.sparse(scope)
+        if self.pull("integer") > 1:
+            for _ in range(2):
+                self.integer_statement(scope)
         first = True
         while first or (self.budget > 0 and self.chance(80)):
             first = False
@@ -178,9 +184,7 @@ class Writer(Statements):
             Int(y, 0, rows.lo - 1, atom=True),
             Int(x, 0, m - 1, atom=True),
         ]
-        inner.integers.append(
-            Int(f"{y} * {width} + {x}", 0, rows.lo * m - 1)
-        )
+        inner.integers.append(Int(f"{y} * {width} + {x}", 0, rows.lo * m - 1))
         self.indent += 2
         place = f"flat[{y} * {width} + {x}]"
         if self.chance(50):
@@ -251,7 +255,8 @@ class Writer(Statements):
         definition = f"{decorated}def f({', '.join(names)}):\n{body}"
         if self.captured:
             inside = "".join(
-                f"    {line}\n" if line else "\n" for line in definition.split("\n")[:-1]
+                f"    {line}\n" if line else "\n"
+                for line in definition.split("\n")[:-1]
             )
             definition = f"def make(gain):\n{inside}\n    return f\n\n\nf = make(0.8)\n"
         parts = [imports, *(f"{text}\n" for text in header.values()), definition]

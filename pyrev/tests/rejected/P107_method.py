@@ -1,8 +1,9 @@
 def f(x):
-    return x.sum()
+    x.sort()
+    return x[0]
 
 
-# P107_method.py:2:12: P107 this function is not known here
-#    2 |     return x.sum()
-#      |            ^^^^^ `.sum` is a method of a whole array
-#   help: whole-array methods are not supported yet: write the loop
+# P107_method.py:2:5: P107 this function is not known here
+#    2 |     x.sort()
+#      |     ^^^^^^ `.sort` is a method that pyrev does not know
+#   help: write the loop, or `np.sum` and its like

@@ -8,12 +8,7 @@ def f(x):
     return y
 
 
-# P110_array_early.py:7:9: P110 this `return` is not supported yet
-#    7 |         return x
-#      |         ^^^^^^^^ an early `return` of an array is not supported yet
-#   help: return the array once, at the end
-#
-# P110_array_early.py:8:5: P110 this `return` is not supported yet
+# P110_array_early.py:8:5: P110 this `return` is outside the language
 #    8 |     return y
-#      |     ^^^^^^^^ an early `return` of an array is not supported yet
-#   help: return the array once, at the end
+#      |     ^^^^^^^^ another path returns another array, or a number
+#   help: return one array on every path: the paths may fill it

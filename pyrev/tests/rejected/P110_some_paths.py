@@ -3,7 +3,7 @@ def f(x):
         return x
 
 
-# P110_some_paths.py:3:9: P110 this `return` is not supported yet
+# P110_some_paths.py:3:9: P110 this `return` is outside the language
 #    3 |         return x
-#      |         ^^^^^^^^ an early `return` is not supported yet
-#   help: assign the value to a variable and return it at the end
+#      |         ^^^^^^^^ another path returns another number of values, or none
+#   help: return equally many values on every path, at the end too

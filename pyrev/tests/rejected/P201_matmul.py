@@ -1,8 +1,13 @@
-def f(a, b):
-    return a @ b
+import numpy as np
 
 
-# P201_matmul.py:2:12: P201 whole-array operations are not supported yet
-#    2 |     return a @ b
-#      |            ^^^^^ `@` multiplies whole arrays
-#   help: write the product as loops; this comes in a later version
+def f(n):
+    u = np.ones((n, n, n))
+    v = u @ u
+    return v[0, 0, 0]
+
+
+# P201_matmul.py:6:9: P201 an array cannot stand here
+#    6 |     v = u @ u
+#      |         ^^^^^ `@` of arrays with more than two axes
+#   help: write the product as loops

@@ -7,5 +7,5 @@ def f(x):
 
 # P203_call_subscripted.py:5:12: P203 a name is either a number or an array
 #    5 |     return math.sin(x)[0]
-#      |            ^^^^^^^^^^^ `math.sin(x)` is not the name of an array
-#   help: subscript an array by its name
+#      |            ^^^^^^^^^^^ `math.sin(x)` is not an array
+#   help: leave the subscripts out

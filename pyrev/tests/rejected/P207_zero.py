@@ -3,7 +3,7 @@ def f(x):
         x[i] = 0.0
 
 
-# P207_zero.py:2:31: P207 the step of a range must be an integer literal
+# P207_zero.py:2:31: P207 this step is outside the language
 #    2 |     for i in range(0, len(x), 0):
 #      |                               ^ a step of zero never arrives
-#   help: use a step other than zero
+#   help: use an integer step other than zero

@@ -9,4 +9,4 @@ def f(n):
 # P208_dtype.py:5:27: P208 the shape or type of a new array is not understood
 #    5 |     u = np.zeros(n, dtype=np.complex128)
 #      |                           ^^^^^^^^^^^^^ a new array cannot be made from this dtype
-#   help: write `np.zeros(shape, dtype)` with integers or `a.shape`, and a dtype
+#   help: use a dtype of bools, ints or floats of up to 64 bits

@@ -8,5 +8,5 @@ def f(x):
 
 # P208_no_axes.py:5:18: P208 the shape or type of a new array is not understood
 #    5 |     u = np.zeros(())
-#      |                  ^^ a new array cannot be made from an array without axes
-#   help: write `np.zeros(shape, dtype)` with integers or `a.shape`, and a dtype
+#      |                  ^^ a new array cannot be made from a shape without axes
+#   help: use a number in its place

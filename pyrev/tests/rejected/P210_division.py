@@ -4,7 +4,7 @@ def f(x):
         x[i] = 0.0
 
 
-# P210_division.py:2:9: P210 an index, a bound or a size must be an integer
+# P210_division.py:2:9: P210 the kinds of numbers do not fit
 #    2 |     n = len(x) / 2
 #      |         ^^^^^^^^^^ this is a float
 #   help: convert it with `int(...)`, or divide with `//`

@@ -7,7 +7,7 @@ def f(x, n):
         x[order[i]] = 0.0
 
 
-# P210_floats_as_indices.py:7:11: P210 an index, a bound or a size must be an integer
+# P210_floats_as_indices.py:7:11: P210 the kinds of numbers do not fit
 #    7 |         x[order[i]] = 0.0
 #      |           ^^^^^^^^ `order` holds floats
 #   help: convert it with `int(...)`, or divide with `//`

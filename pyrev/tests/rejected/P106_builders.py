@@ -1,0 +1,33 @@
+def f(x):
+    a = {v * v for v in x}
+    b = {v: v * v for v in x}
+    c = {1.0, 2.0}
+    d = max(v for v in x)
+    e = f"{x}"
+    return x
+
+
+# P106_builders.py:2:9: P106 this kind of value is outside the language
+#    2 |     a = {v * v for v in x}
+#      |         ^^^^^^^^^^^^^^^^^^ a set is built here
+#   help: fill an array in a loop
+#
+# P106_builders.py:3:9: P106 this kind of value is outside the language
+#    3 |     b = {v: v * v for v in x}
+#      |         ^^^^^^^^^^^^^^^^^^^^^ a dict is built here
+#   help: fill an array in a loop
+#
+# P106_builders.py:4:9: P106 this kind of value is outside the language
+#    4 |     c = {1.0, 2.0}
+#      |         ^^^^^^^^^^ a set is made here
+#   help: use arrays and scalars
+#
+# P106_builders.py:5:12: P106 this kind of value is outside the language
+#    5 |     d = max(v for v in x)
+#      |            ^^^^^^^^^^^^^^ a generator is built here
+#   help: write the loop out
+#
+# P106_builders.py:6:9: P106 this kind of value is outside the language
+#    6 |     e = f"{x}"
+#      |         ^^^^^^ a string is built here
+#   help: keep text out of the function

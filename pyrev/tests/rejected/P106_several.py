@@ -1,0 +1,48 @@
+import numpy as np
+
+
+def scaled(v, *rest):
+    return v * np.median(v)
+
+
+def f(x, y):
+    total = 0.0
+    while total < 1.0:
+        total += np.median(x)
+    for i in range(len(x)):
+        y[1:] = [v for v in x]
+        y[i] = scaled(x[i])
+        if x[i] > 0:
+            raise ValueError
+    return total, "done"
+
+
+# P106_several.py:4:16: P104 this kind of parameter is outside the language
+#    4 | def scaled(v, *rest):
+#      |                ^^^^ `*rest` collects arguments
+#   help: name each parameter
+#
+# P106_several.py:5:16: P107 this function is not known here
+#    5 |     return v * np.median(v)
+#      |                ^^^^^^^^^ `np.median` is a function that pyrev does not know
+#   help: write it as loops, or with the functions that pyrev knows
+#
+# P106_several.py:11:18: P107 this function is not known here
+#   11 |         total += np.median(x)
+#      |                  ^^^^^^^^^ `np.median` is a function that pyrev does not know
+#   help: write it as loops, or with the functions that pyrev knows
+#
+# P106_several.py:13:17: P106 this kind of value is outside the language
+#   13 |         y[1:] = [v for v in x]
+#      |                 ^^^^^^^^^^^^^^ a list is built here
+#   help: fill an array in a loop
+#
+# P106_several.py:16:13: P102 this statement is outside the language
+#   16 |             raise ValueError
+#      |             ^^^^^^^^^^^^^^^^ an exception is raised here
+#   help: check the arguments before the call
+#
+# P106_several.py:17:19: P106 this kind of value is outside the language
+#   17 |     return total, "done"
+#      |                   ^^^^^^ a string
+#   help: use numbers, arrays and their elements
