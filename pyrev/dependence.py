@@ -42,6 +42,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
+from pyrev.memo import by_identity
 from pyrev.poly import (
     TRUE_TEXT,
     Case,
@@ -78,35 +79,46 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
     """
     live = after
     for stmt in reversed(block):
-        match stmt:
-            case Assign(Var(name), value):
-                live = (live - {name}) | set(_uses(value))
-            case Assign() | Add() | Check() | Return():
-                live |= {n for e in exprs(stmt) for n in _uses(e)}
-            case Alloc(array, _, _, _, source):
-                live -= {array}
-                live |= {n for e in exprs(stmt) for n in _uses(e)}
-                if source is not None:
-                    live |= {source}
-            case For(index, lo, hi, step, body):
-                # What the next iteration reads is what this one reads: once is enough.
-                live |= live_before(body, live) - {index}
-                live |= {n for e in (lo, hi, step) for n in _uses(e)}
-            case While():
-                used = {n for e in exprs(stmt) for n in _uses(e)}
-                live |= used
-                live |= live_before(stmt.body, live) - {stmt.index}
-                live |= used
-            case If(test, then, orelse):
-                live = live_before(then, live) | live_before(orelse, live)
-                live |= set(_uses(test))
-            case Grow(array):
-                live |= {array}
-            case Restart():
-                pass
-            case _:
-                assert_never(stmt)
+        read, made = _flow(stmt)
+        live = (live - made) | read
     return live
+
+
+@by_identity
+def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+    """(what `stmt` may read of what was there before it, what it makes anew)."""
+    used = frozenset(n for e in exprs(stmt) for n in _uses(e))
+    match stmt:
+        case Assign(Var(name), value):
+            return frozenset(_uses(value)), frozenset({name})
+        case Assign() | Add() | Check() | Return():
+            return used, frozenset()
+        case Alloc(array, _, _, _, source):
+            of = frozenset() if source is None else frozenset({source})
+            return used | of, frozenset({array})
+        case For() | While():
+            # What the next iteration reads is what this one reads: once is enough.
+            read, _ = _flow_of(stmt.body)
+            return used | (read - {stmt.index}), frozenset()
+        case If(_, then, orelse):
+            (one, in_then), (two, in_else) = _flow_of(then), _flow_of(orelse)
+            return used | one | two, in_then & in_else
+        case Grow(array):
+            return frozenset({array}), frozenset()
+        case Restart():
+            return frozenset(), frozenset()
+        case _:
+            assert_never(stmt)
+
+
+def _flow_of(block: Block) -> tuple[frozenset[str], frozenset[str]]:
+    read: set[str] = set()
+    made: set[str] = set()
+    for stmt in block:
+        here, new = _flow(stmt)
+        read |= here - made
+        made |= new
+    return frozenset(read), frozenset(made)
 
 
 def with_live(

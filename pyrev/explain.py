@@ -48,10 +48,10 @@ class Report:
         lines += ["", "values that the reverse sweep needs:"]
         for s in self.values:
             kind = s.kind
-            if s.kind == "taped":
-                kind += (
-                    f" [{', '.join(map(expr_text, s.shape))}]" if s.shape else " once"
-                )
+            if s.shape:
+                kind += f" [{', '.join(map(expr_text, s.shape))}]"
+            if s.kind in ("taped", "checkpointed"):
+                kind += f" {s.dtype}" if s.shape else f" once, {s.dtype}"
             if s.level:
                 kind += f" in each iteration of {s.level}"
             lines.append(f"  line {s.loc.line}: {s.name}: {kind}")

@@ -7,6 +7,7 @@ are touched; a parameter array is never written by an adjoint in the first place
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.ir import (
@@ -98,36 +99,33 @@ def _merge(block: Block) -> Block:
     """``x = 0.0; ...; x += e`` becomes ``...; x = e`` where nothing in between uses
     x.
     """
-    out: list[Stmt] = []
-    waiting: dict[Var | Load, int] = {}
+    out: list[Stmt | None] = []
+    waiting: dict[str, dict[Var | Load, int]] = {}
     for stmt in block:
         inner = tuple(_merge(b) for b in blocks(stmt))
         if inner:
             stmt = with_blocks(stmt, inner)
-        if isinstance(stmt, Add) and stmt.target in waiting:
-            name = stmt.target_name
-            if name not in names(stmt.value) and _same_place(stmt.target, out, waiting):
-                k = waiting.pop(stmt.target)
-                del out[k]
-                waiting = {t: i - (i > k) for t, i in waiting.items()}
+        if isinstance(stmt, Add) and stmt.target_name not in names(stmt.value):
+            zeroed = waiting.get(stmt.target_name, {}).get(stmt.target)
+            if zeroed is not None and _same_place(stmt.target, out, zeroed):
+                out[zeroed] = None
                 stmt = Assign(stmt.target, stmt.value, loc=stmt.loc, note=stmt.note)
-        used = _used(stmt)
-        waiting = {t: i for t, i in waiting.items() if _name(t) not in used}
+        for name in _used(stmt):
+            waiting.pop(name, None)
         if isinstance(stmt, Assign) and stmt.value == Const(0.0):
-            waiting[stmt.target] = len(out)
+            waiting.setdefault(stmt.target_name, {})[stmt.target] = len(out)
         out.append(stmt)
-    return tuple(out)
+    return tuple(s for s in out if s is not None)
 
 
-def _same_place(
-    target: Var | Load, out: list[Stmt], waiting: dict[Var | Load, int]
-) -> bool:
+def _same_place(target: Var | Load, out: Sequence[Stmt | None], zeroed: int) -> bool:
     """Do the subscripts of `target` still mean what they meant at the zeroing?"""
     if isinstance(target, Var):
         return True
-    mentioned = frozenset().union(*map(names, target.index)) if target.index else set()
-    between = out[waiting[target] + 1 :]
-    return not written(tuple(between)) & mentioned
+    mentioned = frozenset().union(*map(names, target.index))
+    return not mentioned or mentioned.isdisjoint(
+        written(tuple(s for s in out[zeroed + 1 :] if s is not None))
+    )
 
 
 def _used(stmt: Stmt) -> frozenset[str]:
@@ -139,10 +137,6 @@ def _used(stmt: Stmt) -> frozenset[str]:
         for top in exprs(s):
             found |= names(top)
     return frozenset(found)
-
-
-def _name(target: Var | Load) -> str:
-    return target.name if isinstance(target, Var) else target.array
 
 
 def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:

@@ -84,7 +84,9 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
-        walk = Lowering(found, dtypes=dtypes, wanted=wanted)
+        walk = Lowering(
+            found, exact=types is not None, dtypes=dtypes, wanted=wanted
+        )
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}

@@ -593,11 +593,24 @@ class Arrays(Names):
 
     def _product(self, left: Expr, right: Expr, at: Loc) -> Expr:
         """``left @ right`` of vectors and matrices."""
+        unknown = [self._whole(e) is None for e in (left, right)]
+        if any(unknown) and (
+            self.exact or not all(isinstance(e, (Var, Load)) for e in (left, right))
+        ):
+            if self.exact:
+                self.findings.add(
+                    "P201",
+                    at,
+                    "a number is multiplied with `@`",
+                    "multiply with `*`, or give two arrays",
+                )
+                return ZERO
+            # A number as far as the text shows; a call with arrays reads it again.
+            pair = [left, right]
+            return self._elementwise(pair, lambda e: Call("*", tuple(e), loc=at), at)
         a, b = self._arrayed(left, at), self._arrayed(right, at)
-        if a is None or b is None or a.rank > 2 or b.rank > 2:
-            if a is None or b is None:
-                # Numbers as far as the text shows; a call with arrays reads it again.
-                return Call("*", (left, right), loc=at)
+        assert a is not None and b is not None
+        if a.rank > 2 or b.rank > 2:
             self.findings.add(
                 "P201",
                 at,

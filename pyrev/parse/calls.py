@@ -259,6 +259,9 @@ class Calls(Creation):
             return None
         if kind == "transpose":
             return self._measure("T", whole, at)
+        if kind == "flip":
+            every = [views.sliced(None, None, -1, n) for n in whole.shape]
+            return self._encoded(views.part(whole, every), at)
         if kind == "norm":
             square = Call("*", (whole.element, whole.element), loc=at)
             squares = Whole(whole.shape, square, False)

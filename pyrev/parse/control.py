@@ -19,6 +19,8 @@ from pyrev.parse.tree import identifiers, returns, tail_form
 
 #: The attribute of a loop that holds the names of the flags that end it.
 LEAVE = "pyrev_leave"
+#: The attribute of a target that takes one of the values of an early `return`.
+RETURNED = "pyrev_returned"
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 
@@ -303,9 +305,12 @@ class _Rewriter:
         ]
         if not pairs:
             return []
+        names = [_store(n, s) for n, _ in pairs]
+        for name in names:
+            setattr(name, RETURNED, True)
         if len(pairs) == 1:
-            return [_assign(pairs[0][0], pairs[0][1], s)]
-        targets = _at(gast.Tuple([_store(n, s) for n, _ in pairs], gast.Store()), s)
+            return [_at(gast.Assign(names, pairs[0][1], None), s)]
+        targets = _at(gast.Tuple(names, gast.Store()), s)
         values = _at(gast.Tuple([v for _, v in pairs], gast.Load()), s)
         return [_at(gast.Assign([targets], values, None), s)]
 

@@ -201,6 +201,7 @@ REDUCING = frozenset(
 # What gives an array from whole arrays, other than element by element.
 ARRANGED: dict[object, str] = {
     np.diff: "diff",
+    np.flip: "flip",
     np.cumsum: "cumsum",
     np.roll: "roll",
     np.concatenate: "concatenate",

@@ -45,7 +45,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.parse import fence, views
-from pyrev.parse.control import LEAVE, structured
+from pyrev.parse.control import LEAVE, RETURNED, structured
 from pyrev.parse.expression import BINARY, conjunction, negated
 from pyrev.parse.functions import is_range
 from pyrev.parse.iteration import Iteration
@@ -382,12 +382,17 @@ class Lowering(Iteration):
                     self._name_array(target, result, mark, at, scope)
                     bound = scope.bound.get(target.id)
                     result = bound if isinstance(bound, Var) else result
+                    mark = len(self.out), len(self.allocated)
                 elif isinstance(target, (gast.Tuple, gast.List)):
                     self._refuse_target(target, scope)
                 else:
                     self._store(target, result, at, scope)
             return
-        if single and isinstance(result, (Var, Load)):
+        if (
+            single
+            and isinstance(result, (Var, Load))
+            and not hasattr(first, RETURNED)
+        ):
             variable = self._variable(first.id, scope)
             if isinstance(variable, Var):
                 self._resembles(variable, result)
@@ -426,6 +431,14 @@ class Lowering(Iteration):
         if name in scope.helpers:
             self._target(target, scope)
             return
+        if hasattr(target, RETURNED):
+            self.findings.add(
+                "P110",
+                at,
+                "another path returns another array, or a number",
+                "return one array on every path: the paths may fill it",
+            )
+            return
         current = scope.bound.get(name)
         if name in scope.numbers:
             if self._deeper(name, scope):
@@ -444,6 +457,11 @@ class Lowering(Iteration):
                 return
         whole = self._whole(value)
         assert whole is not None
+        before = scope.bound.get(name)
+        if current is None and isinstance(before, Var) and not self.exact:
+            # A parameter, and maybe an array from the beginning.
+            self.facts.append(RankFact(before.name, 0, at, least=True))
+            self.alike.append((before.name, self._encoded(whole, at).name))
         if whole.name is None and not whole.view:
             made = self._made(whole, name, at, self._array_name(name, scope))
             scope.owned[name] = made.name or ""
@@ -926,7 +944,7 @@ class Lowering(Iteration):
             return [body]
         if len({start[n] for n in moved}) != len(moved) or {
             start[n] for n in moved
-        } != {end[n] for n in moved}:
+        } != {end.get(n) for n in moved}:
             self.findings.add(
                 "P206",
                 self.compounds[-1][1],

@@ -149,6 +149,8 @@ class Names:
 
     ranks: Mapping[str, int]
     loose: bool = False
+    #: Are these the ranks of a call, and not what the text alone suggests?
+    exact: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
     #: The names that need an array of their own before a loop or a branch.
     wanted: frozenset[tuple[str, Loc]] = frozenset()

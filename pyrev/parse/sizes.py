@@ -183,7 +183,12 @@ class _Settler:
             case Call("==", (a, b)) if self.is_steady(a) and self.is_steady(b):
                 terms, constant = linear(self.norm(Call("-", (a, b)), known))
                 for atom, factor in reversed(terms.items()):
-                    if isinstance(atom, Extent) and abs(factor) == 1:
+                    others = [e for t in terms if t != atom for e in walk_expr(t)]
+                    if (
+                        isinstance(atom, Extent)
+                        and abs(factor) == 1
+                        and (atom not in others)
+                    ):
                         rest: Expr = Const(-constant * factor)
                         for other, f in terms.items():
                             if other != atom:

@@ -71,6 +71,7 @@ from pyrev.schedule.checkpoint import (
     room,
     with_index,
 )
+from pyrev.show import expr_text
 from pyrev.types import concrete, infer
 
 #: How many elements a tape of unknown length has room for at first.
@@ -90,20 +91,20 @@ class Stored:
     """
 
     name: str
-    kind: str  # "live", "recomputed" or "taped"
+    kind: str  # "live", "recomputed", "taped" or "checkpointed"
     shape: tuple[Expr, ...]
     level: str
     loc: Loc
+    dtype: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        from pyrev.show import expr_text
-
         shape = [expr_text(e) for e in self.shape]
         line = self.loc.line
         return {
             "name": self.name,
             "kind": self.kind,
             "shape": shape,
+            "dtype": self.dtype,
             "level": self.level,
             "line": line,
         }
@@ -296,23 +297,14 @@ class _Storage:
             return e
 
         for s in walk(program.body):
+            if isinstance(s, Grow):
+                raise self.unbounded(s.array, s.loc)
             if not isinstance(s, Alloc) or s.array in kept:
                 continue
             shape = tuple(map_expr(n, sized) for n in s.shape)
             outside = {n for e in shape for n in mentioned(e) if n not in steady}
             if outside:
-                raise UnsupportedError(
-                    (
-                        Finding(
-                            "P303",
-                            s.loc,
-                            f"the size of `{s.array}`, which the derivative needs,"
-                            " is not known before it is made",
-                            "leave out `memory`, or give the loop a bound made of"
-                            " sizes",
-                        ),
-                    )
-                )
+                raise self.unbounded(s.array, s.loc)
             shapes[s.array] = shape
             own = array_bytes(shape, types[s.array])
             total = own if total == ZERO else Call("+", (total, own))
@@ -322,6 +314,19 @@ class _Storage:
             for s in program.body
         )
         return replace(program, body=body)
+
+    def unbounded(self, array: str, loc: Loc) -> UnsupportedError:
+        return UnsupportedError(
+            (
+                Finding(
+                    "P303",
+                    loc,
+                    f"the size of `{array}`, which the derivative needs, is not known"
+                    " before it is made",
+                    "leave out `memory`, or give the loop a bound made of sizes",
+                ),
+            )
+        )
 
     def types_of(self, program: Program) -> dict[str, str]:
         found = infer(program, {p.name: p.dtype for p in program.params})
@@ -524,10 +529,19 @@ class _Storage:
         return expr
 
     def note(
-        self, name: str, kind: str, shape: tuple[Expr, ...], level: str, place: Place
+        self,
+        name: str,
+        kind: str,
+        shape: tuple[Expr, ...],
+        level: str,
+        place: Place,
+        dtype: str = "",
     ) -> None:
-        key = (name, kind, shape, level, place.stmt.loc.line)
-        self.decisions.setdefault(key, Stored(name, kind, shape, level, place.stmt.loc))
+        loc = place.stmt.loc
+        if loc.line:
+            key = (name, kind, shape, level, loc.line)
+            stored = Stored(name, kind, shape, level, loc, dtype)
+            self.decisions.setdefault(key, stored)
 
     def level(self, level: int) -> Level:
         return self.levels.setdefault(level, Level())
@@ -550,10 +564,15 @@ class _Storage:
     def is_alloc(self, at: int) -> bool:
         return isinstance(self.places[at].stmt, Alloc)
 
+    def moves(self, level: int, name: str) -> bool:
+        """May `name` have changed since an iteration of loop `level` began?"""
+        begin = self.places[level].first
+        return any(self.places[w].first > begin for w in self.writes.get(name, ()))
+
     def contains_writes(self, level: int, name: str) -> bool:
         """Are all writes of `name` (for an array its allocation too) inside `level`?"""
         if level in self.checkpointed:
-            return any(self.inside(level, w) for w in self.writes[name])
+            return self.moves(level, name)
         if name in self.params():
             return False
         return all(self.inside(level, w) for w in self.writes[name])
@@ -715,12 +734,15 @@ class _Storage:
         the tape grows.
         """
         place = self.places[at]
+        what = expr_text(leaf) if isinstance(leaf, Call) else name
         loops = [loop for loop in place.loops if self.inside(level, loop.id)]
         if not loops:
             kept = Var(fresh(f"{name}_kept", self.taken))
             self.dtypes[kept.name] = self.kind_of(leaf, name)
             self.level(level).records.append(Record(at, leaf, kept, None))
-            self.note(name, "taped", (), self.index_of(level), place)
+            self.note(
+                what, "taped", (), self.index_of(level), place, self.kind_of(leaf, name)
+            )
             return kept
         if isinstance(leaf, Load):
             found = self.snapshot(level, at, leaf, loops)
@@ -733,7 +755,7 @@ class _Storage:
         alloc = Alloc(target, axes.room, None, kind, loc=place.stmt.loc)
         record = Record(at, leaf, Load(target, axes.forward), alloc, axes.grows)
         self.level(level).records.append(record)
-        self.note(name, "taped", axes.shape, self.index_of(level), place)
+        self.note(what, "taped", axes.shape, self.index_of(level), place, kind)
         return Load(target, axes.backward)
 
     def axes(self, level: int, loops: list[Loop]) -> _Axes:
@@ -829,12 +851,12 @@ class _Storage:
             alloc = Alloc(target, own, None, kind, loc=nest.loc)
             record = Record(nest.id, leaf, Load(target, ()), alloc, whole=True)
             self.level(level).records.append(record)
-            self.note(array, "taped", own, self.index_of(level), place)
+            self.note(array, "taped", own, self.index_of(level), place, kind)
             return target, ()
         if not loops:
             record = Record(nest.id, leaf, Var(target), None, whole=True)
             self.level(level).records.append(record)
-            self.note(array, "taped", own, self.index_of(level), place)
+            self.note(array, "taped", own, self.index_of(level), place, kind)
             return target, ()
         axes = self.axes(level, loops)
         alloc = Alloc(target, (*axes.room, *own), None, kind, loc=nest.loc)
@@ -842,7 +864,8 @@ class _Storage:
             nest.id, leaf, Load(target, axes.forward), alloc, axes.grows, whole=True
         )
         self.level(level).records.append(record)
-        self.note(array, "taped", (*axes.shape, *own), self.index_of(level), place)
+        shape = (*axes.shape, *own)
+        self.note(array, "taped", shape, self.index_of(level), place, kind)
         return target, axes.backward
 
     def kind_of(self, leaf: Expr, name: str) -> str:
@@ -915,12 +938,14 @@ class _Storage:
             records.setdefault(record.at, []).append(record)
         roots = dict.fromkeys(want.roots, len(self.places) + 1)
         before: dict[int, Block] = {}
+        around: list[int] = []
         if level == FUNCTION:
             for loop, start in self.starts.items():
                 before[loop] = start.head
+                around += self.controls(FUNCTION, loop)
                 for name in start.reads:
                     roots.setdefault(name, self.places[loop].first)
-        keep = self.closure(level, roots, want.records)
+        keep = self.closure(level, roots, want.records, around)
         growing: dict[int, list[Record]] = {}
         for record in want.records:
             if record.grows is not None:
@@ -938,15 +963,19 @@ class _Storage:
         return again
 
     def closure(
-        self, level: int, roots: Mapping[str, int], records: Iterable[Record]
+        self,
+        level: int,
+        roots: Mapping[str, int],
+        records: Iterable[Record],
+        around: Iterable[int] = (),
     ) -> set[int]:
-        """The statements in `level` that the records and the roots need.
+        """The statements in `level` that the records, the roots and `around` need.
 
         A root is a name with the time up to which its writes count.
         """
         keep: set[int] = set()
         names: dict[str, int] = dict(roots)
-        todo: list[int] = []
+        todo: list[int] = list(around)
 
         def read(at: int, where: int, leaf: Leaf) -> None:
             found: dict[str, None] = {}
@@ -988,10 +1017,7 @@ class _Storage:
         """Make the state in which iteration of `level` began that runs `again` now."""
         loop = self.places[level].stmt
         assert isinstance(loop, (For, While))
-        inside = [n for n, ws in self.writes.items() for w in ws[:1]]
-        inside = [
-            n for n in inside if any(self.inside(level, w) for w in self.writes[n])
-        ]
+        inside = [n for n in self.writes if self.moves(level, n)]
         names: list[str] = [n for n in inside if exposed(again, n)[0]]
         while True:
             keep = self.closure(level, dict.fromkeys(names, len(self.places) + 1), ())
@@ -1046,8 +1072,9 @@ class _Storage:
                 part.name,
                 "checkpointed",
                 (Var(own.slots), *part.shape),
-                self.index_of(level),
+                "",
                 self.places[level],
+                part.dtype,
             )
         return back_to(number, parts, own, advance, index, taken, loc)
 
@@ -1103,7 +1130,9 @@ class _Storage:
         name = leaf.name if isinstance(leaf, Var) else leaf.array
         if name not in self.writes:
             return
-        if level == FUNCTION or any(self.inside(level, w) for w in self.writes[name]):
+        kept = level in self.checkpointed and self.moves(level, name)
+        inside = any(self.inside(level, w) for w in self.writes[name])
+        if level == FUNCTION or kept or inside:
             names[name] = None
             return
         found = self.steady_level(level, at, leaf)

@@ -630,6 +630,7 @@ def hunt(first: int, count: int, target: str) -> list[Report]:
         command = [sys.executable, "-m", "pyrev.tests.hostile", "--child"]
         command += ["--first", str(seed), "--count", str(batch), "--target", target]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
         lines: queue.Queue[str] = queue.Queue()
         reader = threading.Thread(target=forward, args=(process.stdout, lines))
         reader.start()
@@ -649,6 +650,7 @@ def hunt(first: int, count: int, target: str) -> list[Report]:
             else:
                 reports.append(Report(*told["done"]))
         reader.join()
+        process.stdout.close()
         code = process.wait()
         if code and not died:
             died = f"the process died with {code}"

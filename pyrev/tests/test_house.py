@@ -14,7 +14,18 @@ import pyrev
 
 PACKAGE = Path(pyrev.__file__).parent
 LAYERS = (
-    {"diagnostics", "ir", "types", "writer", "rename", "show", "check", "poly", "pool"},
+    {
+        "diagnostics",
+        "ir",
+        "memo",
+        "types",
+        "writer",
+        "rename",
+        "show",
+        "check",
+        "poly",
+        "pool",
+    },
     {"algebra", "dependence", "hints", "magnitude"},
     {"parse", "inspector"},
     {"bounds"},

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,11 @@ class Tally:
     productions: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
+        known = {*self.wrong.values(), *self.refused.values()}
+        for seed, symptom in {**other.wrong, **other.refused}.items():
+            if symptom not in known:
+                known.add(symptom)
+                print(f"seed {seed}: {symptom}", file=sys.stderr, flush=True)
         self.judged += other.judged
         self.right += other.right
         self.refused |= other.refused
@@ -81,7 +86,7 @@ def hunt(
         return total, seed
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, max_tasks_per_child=40) as pool:
-        pending = []
+        pending: list[Future[Tally]] = []
         while total.judged < count or pending:
             while total.judged + CHUNK * len(pending) < count and len(pending) < jobs:
                 seeds = range(seed, seed + CHUNK)

@@ -38,6 +38,8 @@ class Base:
         self.plan = "nothing"
         self.plan_array = ""
         self.in_helper = False
+        # Float arrays of both precisions?
+        self.mixed = False
 
     # ---------------------------------------------------------------- dice
 

@@ -46,7 +46,7 @@ class Argument:
         shape = tuple(evaluated(s, sizes) for s in self.shape)
         kind, *bounds = self.content.split()
         if kind == "float":
-            values = rng.uniform(-1.0, 1.0, shape)
+            values: Any = rng.uniform(-1.0, 1.0, shape)
         elif kind == "int":
             lo, hi = (int(eval(b, {}, dict(sizes))) for b in bounds)  # noqa: S307
             values = rng.integers(lo, max(lo, hi) + 1, shape)

@@ -230,9 +230,8 @@ class Whole(Helpers):
             scope.arrays[v] = Array(v, shape, "bool", writable=False)
             return True
         self.emit(f"{v} = {self.arrayed(scope, like, self.pick(1, 1, 2))}")
-        scope.arrays[v] = Array(v, shape, "float32" if self.mixed else "float64")
-        if self.mixed:
-            scope.arrays[v] = Array(v, shape, "float64", writable=False)
+        # Which precision a mixed expression has is left to NumPy.
+        scope.arrays[v] = Array(v, shape, "float64", writable=not self.mixed)
         return True
 
     def reduced(self, form: str, scope: Scope) -> bool:
@@ -418,8 +417,8 @@ class Whole(Helpers):
                 dims.append(self.extent(scope))
                 self.use("local matrix")
             texts = [d.text for d in dims]
-            size = texts[0] if len(dims) == 1 else f"({', '.join(texts)})"
-            fill = f", {self.value(scope, 0)}" if creator == "np.full" else ""
+            extents = texts[0] if len(dims) == 1 else f"({', '.join(texts)})"
+            fill = ""
             if creator == "np.full":
                 fill = f", 1.0 * {self.value(scope, 0)}"
             dtype, kind = "float64", ""
@@ -430,7 +429,7 @@ class Whole(Helpers):
                 if arrays and self.chance(30):
                     dtype = (other := self.pick(*arrays)).dtype
                     kind = f", dtype={other.name}.dtype"
-            text = f"{creator}({size}{fill}{kind})"
+            text = f"{creator}({extents}{fill}{kind})"
             shape = tuple(
                 Dim(f"{v}.shape[{k}]", d.lo, d.hi, d.key) for k, d in enumerate(dims)
             )

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-# ruff: noqa: B007, E741, RUF005
+# ruff: noqa: B007, B905
 """Views, slices and whole-array expressions mean what NumPy makes of them."""
 
 from __future__ import annotations
@@ -563,6 +563,9 @@ def test_compiled_code_agrees(name):
 
 
 def same(got, expected):
+    if expected is None:
+        assert got is None
+        return
     if isinstance(expected, tuple):
         assert len(got) == len(expected)
         for a, b in zip(got, expected, strict=True):
@@ -588,10 +591,10 @@ def text_of(bound):
 @pytest.mark.parametrize("step", [1, 2, 3, -1, -2])
 def test_a_slice_selects_what_python_selects(step):
     pairs = list(itertools.product(BOUNDS, BOUNDS))
-    lines = [
-        f"    out[{k}] = np.sum(u[{text_of(lo)}:{text_of(hi)}:{step}] * w[: len(u[{text_of(lo)}:{text_of(hi)}:{step}])])"
-        for k, (lo, hi) in enumerate(pairs)
-    ]
+    lines = []
+    for k, (lo, hi) in enumerate(pairs):
+        part = f"u[{text_of(lo)}:{text_of(hi)}:{step}]"
+        lines.append(f"    out[{k}] = np.sum({part} * w[: len({part})])")
     text = "def f(u, w, out):\n" + "\n".join(lines)
     namespace = {"np": np}
     exec(text, namespace)
@@ -792,11 +795,12 @@ def test_a_view_of_the_callers_array_is_not_returned():
 
 
 def test_an_integer_array_takes_no_floats_in_place():
-    def f(k: int64[:]):  # noqa: F722
+    def f(k):
         k *= 0.5
         return k
 
-    refused(f, "does not round in place")
+    with pytest.raises(UnsupportedError, match="does not round in place"):
+        parse(f, {"k": (1, "int64")})
 
 
 def test_a_name_that_changes_its_dtype_in_a_loop_is_refused_in_that_call():
@@ -809,5 +813,5 @@ def test_a_name_that_changes_its_dtype_in_a_loop_is_refused_in_that_call():
     g = pyrev.differentiable(f, target="python")
     x = np.ones(3)
     assert g.primal(x, x, 2).tolist() == [1.0, 1.0, 1.0]
-    with pytest.raises(UnsupportedError, match="holds float32, and float64 here"):
+    with pytest.raises(UnsupportedError, match="held float32, and float64"):
         g.primal(x.astype(np.float32), x, 2)
