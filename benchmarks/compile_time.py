@@ -36,11 +36,10 @@ sys.path[:0] = {paths!r}
 import numpy as np
 import numba
 import pyrev
-from pyrev.api import differentiable, vjp
-from pyrev.pipeline import derive, schedule_for_cpu
+import pyrev.bounds as bounds
 import pyrev.emit.numba as emit
-import pyrev.pipeline as pipeline
 import pyrev.units as units
+from pyrev.api import differentiable, vjp
 spent = {{}}
 
 
@@ -61,7 +60,7 @@ timed.inner = 0.0
 units.derive = timed("derive", units.derive)
 units.schedule_for_cpu = timed("schedule", units.schedule_for_cpu)
 emit.emit_numba = timed("emit", emit.emit_numba)
-units.Units._bounds = timed("bounds", units.Units._bounds)
+bounds.Bounds.__init__ = timed("bounds", bounds.Bounds.__init__)
 units.Unit.call = timed("compile", units.Unit.call)
 spent["import"] = time.process_time() - start
 program = importlib.import_module({module!r})

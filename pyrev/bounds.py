@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyrev.dependence import Region, live_before
+from pyrev.dependence import OPAQUE, Region, live_before
 from pyrev.inspector import Probe, clamped, from_end, inspector, rounds
 from pyrev.ir import (
     FALSE,
@@ -66,7 +66,6 @@ from pyrev.ir import (
 from pyrev.magnitude import Magnitudes, Place
 from pyrev.poly import (
     TRUE_TEXT,
-    Case,
     Unknown,
     conj,
     disj,
@@ -117,6 +116,7 @@ class _Context:
     formula: str
     exact: bool
     pinned: frozenset[str] = frozenset()  # scalars whose value `formula` tells
+    wild: frozenset[str] = frozenset()  # what may be as large as data: near 64 bits
 
 
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "neg", "abs"})
@@ -173,10 +173,17 @@ class Bounds:
             for name in _assigned_once(program.body)
             if name not in early and "int" in self.types[name]
         )
+        self._from_float = frozenset(
+            s.target_name
+            for s in walk(program.body)
+            if isinstance(s, Assign) and self._is_rounded(s.value)
+        )
         self.known = {p.name for p in program.params} - set(_remade(program.body))
         self.shapes = _fixed_shapes(program.body, self.known)
         free = {name: f"s{k}" for k, name in enumerate(sorted(self.single))}
-        start = _Context(free, tuple(free.values()), TRUE_TEXT, True)
+        start = _Context(
+            free, tuple(free.values()), TRUE_TEXT, True, frozenset(), self.single
+        )
         self._block(map_block(program.body, self._sized), start, 0)
         self.negative = [(t, one) for t, one in self.negative if self._happens(t, one)]
         usual = {*self._affine, *(one.site for _, one in self.negative)}
@@ -211,13 +218,17 @@ class Bounds:
 
     def _pinned(self, name: str, value: Expr, here: _Context) -> _Context:
         """What holds behind the one assignment of scalar `name`, in its block."""
-        if self._free(value, here) or self._overflows(value):
+        if self._free(value, here) or self._overflows(value, here):
             return here
         text = self.space.compare(here.env[name], "=", value, here.env, here.formula)
         if text is None:
             return here
+        wild = here.wild if names(value) & here.wild else here.wild - {name}
         return replace(
-            here, formula=conj((here.formula, text)), pinned=here.pinned | {name}
+            here,
+            formula=conj((here.formula, text)),
+            pinned=here.pinned | {name},
+            wild=wild,
         )
 
     def _free(self, e: Expr, here: _Context) -> bool:
@@ -228,14 +239,22 @@ class Bounds:
         if not loop.index:
             return replace(here, exact=False)
         name = f"v{depth}"
-        text = self.region.in_range(loop, name, here.env, here.formula)
-        bounds = (loop.lo, loop.hi)
+        sure = replace(
+            loop,
+            lo=OPAQUE if self._overflows(loop.lo, here) else loop.lo,
+            hi=OPAQUE if self._overflows(loop.hi, here) else loop.hi,
+        )
+        text = self.region.in_range(sure, name, here.env, here.formula)
+        bounds, wild = (sure.lo, sure.hi), here.wild - {loop.index}
         exact = here.exact and isinstance(loop, For) and integer(loop.step) is not None
         for bound in bounds:
             known = self.space.cases(bound, here.env, here.formula) is not None
             exact = exact and known and not self._free(bound, here)
+            if not known or names(bound) & here.wild:
+                wild |= {loop.index}
         return replace(
             here,
+            wild=wild,
             env={**here.env, loop.index: name},
             variables=(*here.variables, name),
             formula=conj((here.formula, text)),
@@ -253,7 +272,7 @@ class Bounds:
         formula, exact = here.formula, here.exact
         for part in _conjuncts(test):
             found = self.space.formula(part, here.env, formula)
-            if found is None or self._overflows(part):
+            if found is None or self._overflows(part, here):
                 exact = False
             else:
                 formula = conj((formula, found))
@@ -280,30 +299,30 @@ class Bounds:
             loc = load.loc if load.loc.line else stmt.loc
             site = self._sites.setdefault((stmt.id, load, axis), len(self._sites))
             one = Subscript(stmt.id, load, axis, path, loc, once, site)
-            if cases is None or size is None or self._overflows(index):
+            if cases is None or size is None or self._overflows(index, here, True):
                 self.inspected.append(self._signed(one))
                 continue
             variables = (*here.variables, *extra.env.values())
-            n = size[0].term
+            # An extent may have cases too: that of ``np.zeros(max(n, 0))``.
+            pairs = [(c, n.when, n.term) for c in cases for n in size]
 
-            def where(
-                relation: str,
-                formula: str = formula,
-                cases: tuple[Case, ...] = cases,
-            ) -> str:
-                wanted = disj(conj((c.when, f"{c.term} {relation}")) for c in cases)
+            def where(relation: str, formula: str = formula, pairs: Any = pairs) -> str:
+                wanted = disj(
+                    conj((c.when, when, f"{c.term} {relation.format(n=n)}"))
+                    for c, when, n in pairs
+                )
                 return conj((formula, wanted))
 
             def possible(formula: str, over: tuple[str, ...] = variables) -> bool:
                 return not is_empty(self.space, over, formula)
 
             negative = possible(where("< 0"))
-            outside = [f for f in (where(f"< -{n}"), where(f">= {n}")) if possible(f)]
+            outside = [f for f in (where("< -{n}"), where(">= {n}")) if possible(f)]
             if negative:
                 one = self._signed(one)
             if not negative and not outside:
                 continue
-            if len(extra.facts) < len(extra.env) or self._free(index, here):
+            if self._free(index, here):
                 self.inspected.append(one)
                 continue
             below = [where("< 0")] if negative else []
@@ -385,17 +404,48 @@ class Bounds:
         extra.env[unknown] = f"u{len(extra.env)}"
         return Var(unknown)
 
+    def _is_rounded(self, e: Expr) -> bool:
+        match e:
+            case Call("int" | "int64" | "round", (a,)):
+                return self._is_float(a)
+            case _:
+                return False
+
     def _is_float(self, e: Expr) -> bool:
         return is_float(expr_dtype(e, self.types))
 
-    def _overflows(self, e: Expr) -> bool:
-        """Is there arithmetic in `e` that wraps around at less than 64 bits?"""
-        return any(
-            isinstance(part, Call)
-            and part.op in _ARITHMETIC
-            and expr_dtype(part, self.types) not in (WEAK_INT, "int64")
-            for part in walk_expr(e)
-        )
+    def _overflows(self, e: Expr, here: _Context, modular: bool = False) -> bool:
+        """Is there arithmetic in `e` that goes around, and does it show?
+
+        At less than 64 bits anything may; at 64 what is made of data. A `modular`
+        expression that is inside an array is right all the same, if it only adds and
+        multiplies.
+        """
+        match e:
+            case Call(op, args):
+                if op in _ARITHMETIC:
+                    if expr_dtype(e, self.types) not in (WEAK_INT, "int64"):
+                        return True
+                    modular = modular and op in ("+", "-", "*", "neg")
+                    bare = op in ("//", "%")
+                    if not modular and not bare and names(e) & here.wild:
+                        return not self._near(e)
+                else:
+                    modular = False
+                return any(self._overflows(a, here, modular) for a in args)
+            case _:
+                return False
+
+    def _near(self, e: Expr) -> bool:
+        """Is `e` the integer of a float, moved a little?
+
+        Floats below 2**63 are at most 2**63 - 1024.
+        """
+        match e:
+            case Call("+" | "-", (Var(name), Const(int(k)))):
+                return abs(k) < 1024 and name in self._from_float
+            case _:
+                return False
 
     # ---------------------------------------------------------------- programs
 
@@ -511,7 +561,10 @@ class Bounds:
         k = self._tests["outside"](**values)
         if k >= 0:
             _, one = self.hoisted[k]
-            extent = values[one.load.array].shape[one.axis]
+            array = values.get(one.load.array)
+            if array is None:  # made by the function
+                raise IndexError(one.message())
+            extent = array.shape[one.axis]
             raise IndexError(f"{one.message()}, which has {extent} elements")
         self._magnitudes.check(values)
         return Variant(self._tests["negative"](**values))

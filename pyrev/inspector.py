@@ -242,6 +242,14 @@ class _Inspector:
                     stop = (Assign(Var(self.bad), Const(-1)),)
                     failed = Call("not", (self._safe(test, stmt.id),))
                     made.add(If(failed, stop, loc=stmt.loc), True)
+                case For(index, reverse=False) if self._finds(stmt):
+                    # A loop over poisoned bounds must not go on for ever, empty.
+                    bare = self._safe_stmt(stmt)
+                    assert isinstance(bare, For)
+                    inside = self._block(stmt.body, False)
+                    bounds = (bare.lo, bare.hi, bare.step)
+                    loop = While(self.fine, inside, index, *bounds, loc=stmt.loc)
+                    made.add(loop, True)
                 case _:
                     finds = self._finds(stmt)
                     inner = tuple(

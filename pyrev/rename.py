@@ -43,7 +43,9 @@ def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
         match s:
             case Alloc():
                 kind = s.dtype
-                if extents and kind.startswith("like:"):
+                if kind == f"like:{s.source}":
+                    kind = f"like:{new.get(kind[5:], kind[5:])}"
+                elif extents and kind.startswith("like:"):
                     kind = "like:" + ",".join(new.get(t, t) for t in promoted(kind))
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)

@@ -15,7 +15,7 @@ functions of their own, which alone may reassociate; they are listed in the resu
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import assert_never
@@ -83,6 +83,8 @@ from pyrev.writer import Blank, Text, comment, tag, write
 
 #: Loops of at most this many iterations, known beforehand, are left to the unroller.
 UNROLLED = 16
+#: Accesses of elements, in a straight line, that one function has at most.
+STRAIGHT = 200
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "status", "range", "min", "max", "abs"),
@@ -303,8 +305,14 @@ class _Module:
         """The statements of the entry function; each nest becomes a call."""
         out: list[ast.stmt] = []
         mode = _Mode(None)
-        for k, s in enumerate(block):
-            rest = block[k + 1 :] + after
+        done = 0
+        for part in self.parts(block):
+            done += len(part)
+            rest = block[done:] + after
+            if len(part) > 1:
+                out.append(self.apart(part, rest))
+                continue
+            (s,) = part
             match s:
                 case For() | While():
                     out.append(self.nest(s, rest))
@@ -316,6 +324,37 @@ class _Module:
                 case _:
                     out.extend(self.plain((s,), mode))
         return out
+
+    def parts(self, block: Block) -> Iterator[Block]:
+        """The statements of `block`, long runs of accesses of elements in pieces.
+
+        LLVM takes more than quadratic time in the accesses of one straight line.
+        """
+        run: list[Stmt] = []
+
+        def pieces() -> Iterator[Block]:
+            if sum(map(_elements, run)) <= STRAIGHT:
+                yield from ((s,) for s in run)
+                return
+            piece: list[Stmt] = []
+            count = 0
+            for s in run:
+                if piece and count + _elements(s) > STRAIGHT:
+                    yield tuple(piece)
+                    piece, count = [], 0
+                piece.append(s)
+                count += _elements(s)
+            yield tuple(piece)
+
+        for s in block:
+            plain = all(isinstance(x, (Assign, Add, If)) for x in walk((s,)))
+            if plain and not self.can_fail((s,)):
+                run.append(s)
+                continue
+            yield from pieces()
+            run.clear()
+            yield (s,)
+        yield from pieces()
 
     def stopped(self, s: Stmt, mode: _Mode) -> list[ast.stmt]:
         """After a call in which something may have failed: go no further."""
@@ -332,19 +371,26 @@ class _Module:
         """The call of the function that a nest at entry level becomes."""
         if isinstance(loop, For) and loop.parallel:
             return self.driver(loop)
-        scalars = [n for n in assigned_scalars((loop,)) if exposed(after, n)[0]]
+        return self.apart((loop,), after)
+
+    def apart(self, block: Block, after: Block) -> ast.stmt:
+        """The call of a function of its own for some statements at entry level."""
+        scalars = [n for n in assigned_scalars(block) if exposed(after, n)[0]]
         self.carried |= frozenset(scalars)
-        outputs = (*scalars, *(a for a in _made(loop) if a in all_names(after)))
+        outputs = (*scalars, *(a for a in _made(block) if a in all_names(after)))
         function = self.numbered()
-        inputs = self.inputs((loop,), outputs)
+        unsure = [n for n in outputs if not exposed(block, n)[1]]
+        inputs = self.inputs(block, unsure)
         # A scalar that a nest may read is set, whatever the path to it.
         self.carried |= {n for n in inputs if n not in self.ranks}
-        body = self.loops((loop,), _Mode(outputs))
+        body = self.loops(block, _Mode(outputs))
         if outputs:
             body.append(_return(outputs))
-        self.define(function, [*inputs, *self.status], body, "SERIAL", loop.loc)
+        at = block[0].loc
+        self.define(function, [*inputs, *self.status], body, "SERIAL", at)
         tree = call(function, *map(name, [*inputs, *self.status]))
-        return tag(_receive(outputs, tree), loop.loc, loop.note)
+        note = block[0].note if len(block) == 1 else ""
+        return tag(_receive(outputs, tree), at, note)
 
     def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
         """What a block needs from outside, in order of appearance."""
@@ -936,9 +982,19 @@ def _loop_indices(block: Block) -> set[str]:
     return {s.index for s in walk(block) if isinstance(s, (For, While)) and s.index}
 
 
-def _made(loop: Loop) -> tuple[str, ...]:
-    """The arrays that a loop makes or makes larger, in order."""
-    made = [s.array for s in walk((loop,)) if isinstance(s, (Alloc, Grow))]
+def _elements(stmt: Stmt) -> int:
+    """How many elements of arrays the text of a statement names."""
+    return sum(
+        isinstance(e, Load)
+        for s in walk((stmt,))
+        for top in exprs(s)
+        for e in walk_expr(top)
+    )
+
+
+def _made(block: Block) -> tuple[str, ...]:
+    """The arrays that a block makes or makes larger, in order."""
+    made = [s.array for s in walk(block) if isinstance(s, (Alloc, Grow))]
     return tuple(dict.fromkeys(made))
 
 

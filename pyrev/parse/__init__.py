@@ -133,7 +133,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         raise InternalError(f"the ranks of `{function.__name__}` are not known")
     alike = [(n, d, at) for n, d, at in walk.alike_kinds]
     alike += [(a, f"like:{b}", source.loc(source.node)) for a, b in walk.alike_dtypes]
-    body, pairs = shapes.settle_dtypes(body, [p.name for p in params], alike)
+    body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(body)
     name = function.__name__ if function.__name__.isidentifier() else "function"

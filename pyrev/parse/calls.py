@@ -146,6 +146,16 @@ class Calls(Creation):
             return None
         if reduces is not None and node.args:
             first = self._value(node.args[0], scope, whole=True)
+            if function is sum and (
+                node.args[1:] or node.keywords or self._is_deep(first)
+            ):
+                self.findings.add(
+                    "P108",
+                    at,
+                    "Python's `sum` adds rows up, from its second argument on",
+                    "use `np.sum`, and add the start to it",
+                )
+                return None
             return self._reduce(reduces, first, node.args[1:], node, text, scope)
         if multiplies is not None and len(node.args) == 2 and not node.keywords:
             return self._multiplied(multiplies, node.args, scope, at)
@@ -228,6 +238,13 @@ class Calls(Creation):
                 most = max(k + 1 if k >= 0 else -k for k in named)
                 more = self._rank(base) + most - rank
                 self.facts.append(RankFact(base, more, at, least=True))
+            elif self.exact:
+                self.findings.add(
+                    "P209",
+                    at,
+                    f"an axis that an array of {rank} does not have",
+                    "count the axes from zero",
+                )
             return value
         axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
         if kind in ("var", "std"):
@@ -286,9 +303,22 @@ class Calls(Creation):
         self, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
     ) -> Expr:
         left, right = self._values(nodes, scope, whole=True)
+        if kind in ("inner", "vdot") and (self._is_deep(left) or self._is_deep(right)):
+            self.findings.add(
+                "P201",
+                at,
+                f"`np.{kind}` of arrays with more than one axis",
+                "write the product with `@`",
+            )
+            return ZERO
         if kind == "outer":
             return self._outer(left, right, at)
         return self._product(left, right, at)
+
+    def _is_deep(self, value: Expr) -> bool:
+        """Is it known to have more than one axis?"""
+        whole = self._whole(value)
+        return whole is not None and whole.rank > 1
 
     def _method(self, node: gast.Call, scope: Scope) -> Expr | None:
         """A method of an array."""

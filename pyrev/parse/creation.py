@@ -46,6 +46,8 @@ class Creation(Values):
         match kind:
             case "array":
                 made = self._literal_array(arguments, at, scope)
+            case "same":
+                made = self._as_array(arguments, at, scope)
             case "arange":
                 made = self._arange(arguments, at, scope)
             case "linspace":
@@ -140,6 +142,15 @@ class Creation(Values):
                 return None
             return self._copied(node, scope)
         return self._array_of(node, at, scope, dtype_node)
+
+    def _as_array(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
+        """``np.asarray(a)``: an array is itself, a list becomes one."""
+        node = arguments.positional[0] if arguments.positional else None
+        if isinstance(node, (gast.List, gast.Tuple)):
+            return self._literal_array(arguments, at, scope)
+        source = arguments.take(0, "a")
+        whole = None if source is None else self._measured(source, scope)
+        return None if whole is None else self._encoded(whole, at)
 
     def _array_of(
         self,

@@ -162,7 +162,7 @@ CREATORS: dict[Callable[..., object], tuple[str, float | None]] = {
     np.full_like: ("like", None),
     np.copy: ("copy", None),
     np.array: ("array", None),
-    np.asarray: ("array", None),
+    np.asarray: ("same", None),
     np.arange: ("arange", None),
     np.linspace: ("linspace", None),
     np.eye: ("eye", None),
@@ -189,8 +189,8 @@ REDUCTIONS: dict[object, str] = {
 PRODUCTS: dict[object, str] = {
     np.dot: "dot",
     np.matmul: "dot",
-    np.vdot: "dot",
-    np.inner: "dot",
+    np.vdot: "vdot",
+    np.inner: "inner",
     np.outer: "outer",
 }
 REDUCING = frozenset(

@@ -190,12 +190,12 @@ class Iteration(Calls):
             "name each value: `for i, (x, y) in enumerate(zip(a, b))`",
         )
 
-    def _taken_apart(self, whole: Whole, count: int, at: Loc) -> Sequence[Element]:
+    def _taken_apart(self, whole: Whole, count: int, at: Loc) -> list[Expr]:
         """The elements along the first axis, of which there must be `count`."""
         test = Call("==", (whole.shape[0], Const(count)), loc=at)
         message = f"{count} values are needed to unpack"
         self.out.append(Check(test, "ValueError", message, loc=at))
-        found: list[Element] = []
+        found: list[Expr] = []
         for k in range(count):
             row = views.part(whole, [Const(k, loc=at)])
             found.append(self._encoded(row, at) if row.rank else row.element)

@@ -50,6 +50,7 @@ from pyrev.parse.expression import BINARY, conjunction, negated
 from pyrev.parse.functions import is_range
 from pyrev.parse.iteration import Iteration
 from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
+from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import (
     bindings,
@@ -150,7 +151,7 @@ class Lowering(Iteration):
         node = scope.source.node
         if isinstance(node, gast.Lambda):
             at = scope.source.loc(node.body)
-            return (self._value(node.body, scope),), True, at
+            return (self._value(node.body, scope, whole=True),), True, at
         body = tail_form(node.body)
         if body is not None and isinstance(body[-1], gast.If):
             return self._paths(body, scope)
@@ -458,10 +459,12 @@ class Lowering(Iteration):
         whole = self._whole(value)
         assert whole is not None
         before = scope.bound.get(name)
-        if current is None and isinstance(before, Var) and not self.exact:
+        guessed = not self.exact and name in _parameter_ids(scope)
+        if current is None and guessed and isinstance(before, Var):
             # A parameter, and maybe an array from the beginning.
-            self.facts.append(RankFact(before.name, 0, at, least=True))
-            self.alike.append((before.name, self._encoded(whole, at).name))
+            like = self._encoded(whole, at).name
+            self.facts.append(RankFact(like, whole.rank, at, least=True))
+            self.alike.append((before.name, like))
         if whole.name is None and not whole.view:
             made = self._made(whole, name, at, self._array_name(name, scope))
             scope.owned[name] = made.name or ""
@@ -620,14 +623,16 @@ class Lowering(Iteration):
                     return
                 values = results[0]
             case _:
-                self._value(value, scope)
-                self.findings.add(
-                    "P112",
-                    scope.source.loc(value),
-                    "this is not a tuple whose length is known",
-                    "assign the elements one by one",
-                )
-                return
+                whole = self._whole(self._value(value, scope, whole=True))
+                if whole is None:
+                    self.findings.add(
+                        "P112",
+                        scope.source.loc(value),
+                        "this is not a tuple whose length is known",
+                        "assign the elements one by one",
+                    )
+                    return
+                values = self._taken_apart(whole, len(targets), at)
         if len(values) != len(targets):
             if any(isinstance(t, gast.Starred) for t in targets):
                 return
@@ -652,7 +657,9 @@ class Lowering(Iteration):
         for k, target in enumerate(targets):
             given = values[k]
             if isinstance(given, Var) and self._is_array_var(given):
-                if isinstance(target, gast.Name):
+                if isinstance(target, (gast.Tuple, gast.List)):
+                    self._spread(target, given, at, scope)
+                elif isinstance(target, gast.Name):
                     self._name_array(target, given, mark, at, scope)
                 else:
                     self._store(target, given, at, scope)

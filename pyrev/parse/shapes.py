@@ -6,7 +6,7 @@ integer; the others are float64; annotations win. Everything here reads the IR a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
@@ -397,19 +397,26 @@ def check_integers(
 
 
 def settle_dtypes(
-    block: Block, params: Iterable[str], alike: Iterable[tuple[str, str, Loc]] = ()
+    block: Block, params: Sequence[Param], alike: Iterable[tuple[str, str, Loc]] = ()
 ) -> tuple[Block, tuple[tuple[str, str, Loc], ...]]:
     """`block` (and `alike`) with the dtypes of new arrays in terms of parameters.
 
     A scalar has no dtype to ask for where nothing but the dtype needs it.
     """
-    given = set(params)
+    given = {p.name for p in params}
+    floats = {p.name for p in params if p.is_float}
     fixed = given | KINDS
     made = {s.array: s for s in walk(block) if isinstance(s, Alloc)}
     found: dict[str, tuple[str, ...]] = {}
 
     def origin(tokens: Iterable[str]) -> tuple[str, ...]:
         return union((t,) if t in fixed else found.get(t, ()) for t in tokens)
+
+    def shortest(tokens: tuple[str, ...]) -> str:
+        """The dtype, without the Python numbers that a float beside them absorbs."""
+        if floats & set(tokens):
+            tokens = tuple(t for t in tokens if t not in ("1", "1.0", "bool"))
+        return dtype_like(tokens)
 
     while True:
         before = dict(found)
@@ -431,11 +438,12 @@ def settle_dtypes(
             return with_blocks(s, tuple(tuple(map(settled, b)) for b in blocks(s)))
         tokens = promoted(s.dtype)
         only = tokens[0] if len(tokens) == 1 else ""
-        if only in made or only in given or s.fill == Var(only):
+        shaped = any(isinstance(e, Extent) and e.array == only for e in s.shape)
+        if only in given or (shaped and only in made) or s.fill == Var(only):
             return s
-        return replace(s, dtype=dtype_like(origin(tokens)))
+        return replace(s, dtype=shortest(origin(tokens)))
 
-    pairs = tuple((n, dtype_like(origin(promoted(d))), at) for n, d, at in alike)
+    pairs = tuple((n, shortest(origin(promoted(d))), at) for n, d, at in alike)
     return tuple(map(settled, block)), pairs
 
 

@@ -144,6 +144,7 @@ class Record:
     alloc: Alloc | None
     grows: int | None = None
     whole: bool = False  # the whole array that `leaf` is of
+    early: bool = False  # before a loop all of whose reads are this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,8 @@ class _Storage:
         self.slices: dict[tuple[int, str], frozenset[tuple[int, str]] | None] = {}
         self.lost_memo: dict[tuple[int, int, Load], bool] = {}
         self.dtypes: dict[str, str] = {}
+        #: What was recorded before a loop, for all that is read in it.
+        self.taped: dict[tuple[int, int, Expr], Expr] = {}
         #: (level, nest, array): the copy made before the nest, and how it is indexed.
         self.snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
         self.decisions: dict[tuple[str, str, tuple[Expr, ...], str, int], Stored] = {}
@@ -736,10 +739,39 @@ class _Storage:
         place = self.places[at]
         what = expr_text(leaf) if isinstance(leaf, Call) else name
         loops = [loop for loop in place.loops if self.inside(level, loop.id)]
+        early = False
+        if isinstance(leaf, Var):
+            # Loops that do not write it all read one value: the one before them.
+            for k, loop in enumerate(loops):
+                if not any(self.inside(loop.id, w) for w in self.writes[name]):
+                    at, loops, early = loop.id, loops[:k], True
+                    break
+            if early and (level, at, leaf) in self.taped:
+                return self.taped[level, at, leaf]
+            if early:
+                self.level(level).roots[name] = None
+        read = self.recorded(level, at, leaf, name, what, loops, early)
+        if early:
+            self.taped[level, at, leaf] = read
+        return read
+
+    def recorded(
+        self,
+        level: int,
+        at: int,
+        leaf: Expr,
+        name: str,
+        what: str,
+        loops: list[Loop],
+        early: bool,
+    ) -> Expr:
+        """Record `leaf` before statement `at`, which stands in `loops` of `level`."""
+        place = self.places[at]
         if not loops:
             kept = Var(fresh(f"{name}_kept", self.taken))
             self.dtypes[kept.name] = self.kind_of(leaf, name)
-            self.level(level).records.append(Record(at, leaf, kept, None))
+            record = Record(at, leaf, kept, None, early=early)
+            self.level(level).records.append(record)
             self.note(
                 what, "taped", (), self.index_of(level), place, self.kind_of(leaf, name)
             )
@@ -753,7 +785,9 @@ class _Storage:
         axes = self.axes(level, loops)
         self.dtypes[target] = kind
         alloc = Alloc(target, axes.room, None, kind, loc=place.stmt.loc)
-        record = Record(at, leaf, Load(target, axes.forward), alloc, axes.grows)
+        record = Record(
+            at, leaf, Load(target, axes.forward), alloc, axes.grows, early=early
+        )
         self.level(level).records.append(record)
         self.note(what, "taped", axes.shape, self.index_of(level), place, kind)
         return Load(target, axes.backward)
@@ -801,11 +835,8 @@ class _Storage:
         """
         array = leaf.array
         writes = self.writes[array]
-        ids = {loop.id for loop in loops}
-        if any(
-            self.is_alloc(w) and any(f.id in ids for f in self.places[w].loops)
-            for w in writes
-        ):
+        own = self.shape_at(array, loops)
+        if own is None:
             return None
         k = next(
             (
@@ -829,18 +860,44 @@ class _Storage:
             }
             if len(read) < 2:
                 return None
-            self.snapshots[key] = self.copied(level, nest, array, loops[:k])
+            self.snapshots[key] = self.copied(level, nest, array, loops[:k], own)
         target, prefix = self.snapshots[key]
         index = tuple(self.saved(e, at) for e in leaf.index)
         return Load(target, (*prefix, *index))
 
+    def shape_at(self, array: str, loops: list[Loop]) -> tuple[Expr, ...] | None:
+        """The extents of `array` as they can be told before `loops` begin."""
+        ids = {loop.id for loop in loops}
+        made = [w for w in self.writes[array] if self.is_alloc(w)]
+        if not any(f.id in ids for w in made for f in self.places[w].loops):
+            return tuple(Extent(array, k) for k in range(self.ranks()[array]))
+        stmt = self.places[made[0]].stmt
+        assert isinstance(stmt, Alloc)
+        fixed = self.params() - frozenset(assigned_scalars(self.primal.body))
+        steady = all(
+            not isinstance(e, Load)
+            and (not isinstance(e, (Var, Extent)) or mentioned(e)[0] in fixed)
+            for n in stmt.shape
+            for e in walk_expr(n)
+        )
+        if len(made) > 1 or not steady or any(map(divides, stmt.shape)):
+            return None
+        return tuple(
+            n if isinstance(n, (Const, Extent)) else Call("max", (n, ZERO))
+            for n in stmt.shape
+        )
+
     def copied(
-        self, level: int, nest: Loop, array: str, loops: list[Loop]
+        self,
+        level: int,
+        nest: Loop,
+        array: str,
+        loops: list[Loop],
+        own: tuple[Expr, ...],
     ) -> tuple[str, tuple[Expr, ...]]:
         """A copy of `array` as it is before `nest`, one for each iteration around."""
         target = fresh(f"{array}_before", self.taken)
         self.dtypes[target] = kind = self.dtype_of(array)
-        own = tuple(Extent(array, k) for k in range(self.ranks()[array]))
         leaf = Load(array, ())
         place = self.places[nest.id]
         guarded = any(
@@ -1181,6 +1238,8 @@ class _Storage:
         occurrence.
         """
         paths: dict[tuple[Expr, ...], None] = {}
+        if record.early:
+            return [()]
         for expr in exprs(self.places[record.at].stmt):
             for path, e in guarded_leaves(expr, ()):
                 if e == record.leaf:

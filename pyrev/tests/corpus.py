@@ -3450,3 +3450,109 @@ case(
     "a b",
     real=9,
 )
+
+
+def one_index_for_all(x):
+    i = 2
+    s = x[i]
+    for i in range(3):
+        for i in range(i, 4):
+            x[i] = x[i] * s
+        s += 0.1 * x[i]
+    return s * x[i]
+
+
+case(one_index_for_all, lambda n, m: dict(x=m(n)), "x", least=4)
+
+
+# ---------------------------------------------------------------- whole arrays
+
+
+def smoothed_rows(a, w):
+    for row in a:
+        row[1:-1] = w * row[2:] * row[:-2] + row[1:-1]
+
+
+case(
+    smoothed_rows,
+    lambda n, m: dict(a=m(n + 1, n), w=m.scalar()),
+    "a",
+    wide=(4,),
+    real=12,
+)
+
+
+def heat_in_new_arrays(u0, steps):
+    u = u0.copy()
+    for _ in range(steps):
+        new = np.zeros_like(u)
+        new[1:-1] = u[1:-1] + 0.1 * u[1:-1] * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u = new
+    return np.sum(u * u)
+
+
+case(heat_in_new_arrays, lambda n, m: dict(u0=m(n), steps=3), wide=(4,), real=12)
+
+
+def affine_layer(x, weights, bias):
+    rows, _ = x.shape
+    _, columns = weights.shape
+    h = x @ weights + bias[None, :]
+    scale = rows * columns
+    return scale * np.exp(h) / np.sum(np.exp(h), axis=1, keepdims=True)
+
+
+case(
+    affine_layer,
+    lambda n, m: dict(x=m(n + 1, n), weights=m(n, 3), bias=m(3)),
+    wide=(4,),
+    real=8,
+)
+
+
+def orthogonalised(v):
+    for k in range(v.shape[1]):
+        v[:, k] /= np.sqrt(np.dot(v[:, k], v[:, k]))
+        for j in range(k + 1, v.shape[1]):
+            v[:, j] -= np.dot(v[:, k], v[:, j]) * v[:, k]
+
+
+case(
+    orthogonalised,
+    lambda n, m: dict(v=m.dominant(n)),
+    "v",
+    wide=(3,),
+    real=6,
+)
+
+
+def window_means(x, width, out):
+    for i in range(len(out)):
+        part = x[i - width : i + width + 1]
+        out[i] += np.sum(part * part) + len(part)
+
+
+case(
+    window_means,
+    lambda n, m: dict(x=m(n), width=2, out=m(n)),
+    "out",
+    wide=(4,),
+    real=12,
+)
+
+
+def paired(a, b, table):
+    total = 0.0
+    for i, (x, y) in enumerate(zip(a, reversed(b))):  # noqa: B905
+        total += i * x * y
+    for k in table:
+        total += a[k] * b[k]
+    return total
+
+
+case(
+    paired,
+    lambda n, m: dict(a=m(n + 1), b=m(n + 2), table=m.indices(n, 4)),
+    wide=(3,),
+    real=10,
+)

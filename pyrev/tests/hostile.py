@@ -245,8 +245,9 @@ def overlapping(value: Any, rng: Rng) -> Any:
     """Elements that share memory with each other."""
     if rng.integers(0, 2):
         return np.broadcast_to(value[:1], value.shape)
-    strides = (value.itemsize,) * value.ndim
-    return np.lib.stride_tricks.as_strided(value, value.shape, strides)
+    step = value.itemsize if value.ndim > 1 else value.itemsize // 2
+    own = np.array(value, order="C")
+    return np.lib.stride_tricks.as_strided(own, value.shape, (step,) * value.ndim)
 
 
 def reshaped(value: Any, rng: Rng) -> Any:

@@ -525,9 +525,7 @@ def apart(one: Expr, two: Expr) -> bool:
     rng = np.random.default_rng(0)
     found = set()
     for _ in range(8):
-        env = {
-            leaf: int(n) for leaf, n in zip(leaves, rng.integers(0, 99, len(leaves)))
-        }
+        env = {leaf: int(rng.integers(0, 99)) for leaf in leaves}
         values = linear(one, env), linear(two, env)
         if values[0] is None or values[1] is None:
             return False

@@ -311,6 +311,18 @@ def outside_in_a_row(a, out):
             out[j] = a[i * out.shape[0] + j]
 
 
+def outside_a_local_array(a, out, n):
+    t = np.zeros(max(n, 2))
+    for i in range(a.shape[0]):
+        t[i] = a[i]
+    out[0] = t[0]
+
+
+def outside_a_short_range_of_small_integers(a, out, k):
+    for i in range(k - 1):
+        out[i] = a[i]
+
+
 def outside_after_a_second_read(a, p, out):
     for i in range(out.shape[0]):
         out[i] = a[p[p[i]]]
@@ -328,6 +340,9 @@ OUTSIDE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (outside_under_a_test, (ones(3), ones(3))),
     (outside_from_below, (ones(2), ones(2))),
     (outside_in_a_row, (ones(3), ones(2))),
+    (outside_a_local_array, (ones(3), ones(1), 0)),
+    (outside_a_local_array, (ones(3), ones(1), -5)),
+    (outside_a_short_range_of_small_integers, (ones(2), ones(2), np.uint8(0))),
     (outside_after_a_second_read, (ones(2), np.array([1, 2]), ones(2))),
     (outside_after_a_second_read, (ones(2), np.array([-3, 0]), ones(2))),
 ]
@@ -337,7 +352,7 @@ OUTSIDE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 def test_an_index_outside_raises_before_anything_is_written(
     function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError), np.errstate(over="ignore"):
         function(*copy.deepcopy(arguments))
     f = pyrev.differentiable(function, target="python")
     own = copy.deepcopy(arguments)

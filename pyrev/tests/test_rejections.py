@@ -32,6 +32,7 @@ def refusal(path: Path) -> UnsupportedError:
         memory = namespace.get("memory")
         f = differentiable(namespace["f"], target="python", memory=memory)
         assert f.adjoint.source
+        # What only the ranks and dtypes of a call show.
         f(*namespace["arguments"])
     return caught.value
 

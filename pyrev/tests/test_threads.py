@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -30,9 +31,8 @@ v = np.zeros_like(u)
 f = pyrev.differentiable(stencil, target="numba")
 print("ready", flush=True)
 sys.stdin.readline()
-_, pullback = pyrev.vjp(f, u, v)
-gradient = pullback(v=1.0).u
-print(repr((float(v.sum()), float(gradient.sum()))))
+f(u, v)
+print(repr(float(v.sum())))
 """
 
 
@@ -142,17 +142,23 @@ def test_processes_that_compile_one_function_at_once_do_not_meet(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", ["cut", "empty", "zeros", "index only"])
-def test_torn_machine_code_is_made_again(damage: str, tmp_path: Path) -> None:
-    (before,) = together([compiling(tmp_path, "f8", "C")])
-    pattern = "*.nbi" if damage == "index only" else "*.nb[ci]"
-    files = sorted((tmp_path / "__pycache__").glob(pattern))
-    assert files
-    for file in files:
-        data = file.read_bytes()
-        half = data[: len(data) // 2]
-        file.write_bytes({"empty": b"", "zeros": bytes(len(data))}.get(damage, half))
-    assert together([compiling(tmp_path, "f8", "C")]) == [before]
+def test_torn_machine_code_is_made_again(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    (before,) = together([compiling(whole, "f8", "C")])
+    for damage, pattern in (
+        ("half", "*.nb[ci]"),
+        ("zeros", "*.nbi"),
+        ("none", "*.nbc"),
+    ):
+        torn = tmp_path / damage
+        shutil.copytree(whole, torn)
+        files = sorted((torn / "__pycache__").glob(pattern))
+        assert files
+        for file in files:
+            data = file.read_bytes()
+            left = {"half": data[: len(data) // 2], "zeros": bytes(len(data))}
+            file.write_bytes(left.get(damage, b""))
+        assert together([compiling(torn, "f8", "C")]) == [before]
 
 
 def test_neither_a_changed_file_nor_its_bytecode_is_executed(

@@ -51,7 +51,8 @@ def main() -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
 
-    text = _table(every, options.target)
+    asked = list(peers.rows()) if options.only is None else []
+    text = _table(every, options.target, asked)
     print(text, end="")
     if options.results is not None:
         options.results.write_text(text)
@@ -59,20 +60,28 @@ def main() -> int:
     return int(wrong)
 
 
-def _table(every: dict[str, list[Verdict]], target: str) -> str:
+def _table(
+    every: dict[str, list[Verdict]],
+    target: str,
+    asked: list[tuple[str, tuple[Verdict, ...] | None]],
+) -> str:
     lines = [HEADER]
-    lines += [row(f"pyrev ({target}), {t}", found) for t, found in every.items()]
+    lines += [row(f"pyrev ({target}), {t}", f) for t, f in every.items() if f]
     together = [v for found in every.values() for v in found]
     lines.append(row(f"pyrev ({target}), together", together))
-    for title, found in peers.rows():
+    sections = [("pyrev", together)]
+    for title, found in asked:
         if found is None:
             lines.append(f"{title + ', the ten functions':<34}   not installed")
         else:
             lines.append(row(f"{title}, the ten functions", found))
-    for kind in (WRONG, REFUSED):
-        chosen = [v for v in together if v.outcome == kind]
-        if chosen:
-            lines += ["", f"{kind}:", *(f"  {v.name}: {v.message}" for v in chosen)]
+            sections.append((title, list(found)))
+    for title, verdicts in sections:
+        for kind in (WRONG, REFUSED):
+            chosen = [v for v in verdicts if v.outcome == kind]
+            if chosen:
+                lines += ["", f"{kind} ({title}):"]
+                lines += [f"  {v.name}: {v.message}" for v in chosen]
     slow = sorted(together, key=lambda v: -v.seconds)[:5]
     share = sum(v.outcome == RIGHT for v in together) / max(1, len(together))
     lines += [

@@ -2742,13 +2742,14 @@ case(cumulative_by_slices, lambda n, m: dict(a=m(n)), "a", wide=(8,), real=20)
 def empty_slices(a):
     s = np.sum(a[5:3]) + np.sum(a[:0])
     a[3:2] = 7.0
+    a[:1] *= 2.0
     for i in range(a.shape[0]):
         s += np.sum(a[i + 1 : i])
         s += np.dot(a[i:], a[i:])
     return s
 
 
-case(empty_slices, lambda n, m: dict(a=m(n)), real=8)
+case(empty_slices, lambda n, m: dict(a=m(n)), "a", real=8)
 
 
 def slices_out_of_range(a, b):

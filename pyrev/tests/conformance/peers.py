@@ -1,8 +1,8 @@
-"""Asks other tools for the gradients of the ten functions, each in a process of its own.
+"""Asks other tools for the gradients of the ten functions, in a process for each.
 
 JAX, PyTorch and autograd are asked for the functions as they are, Taichi and Warp for
-the same lines as kernels of theirs. A tool refuses by raising, or by ending its process;
-what it returns is compared with differences of the plain function.
+the same lines as kernels of theirs. A tool refuses by raising, or by ending the
+process; what it returns is compared with differences of the plain function.
 
 python -m pyrev.tests.conformance.peers PACKAGE FUNCTION
 """
@@ -75,8 +75,9 @@ def _verdict(package: str, name: str) -> Verdict:
         timeout=SECONDS,
     )
     if asked.returncode != 0:
-        said = [line for line in asked.stderr.splitlines() if line.strip()]
-        return Verdict(name, REFUSED, said[-1] if said else f"rc {asked.returncode}")
+        said = [line.strip() for line in asked.stderr.splitlines() if ": " in line]
+        ended = f"the process ended with {asked.returncode}"
+        return Verdict(name, REFUSED, said[-1] if said else ended)
     found = np.asarray(json.loads(asked.stdout.splitlines()[-1]), np.float64)
     weights = Cotangents((1.0,), {}, object)
     wanted = [

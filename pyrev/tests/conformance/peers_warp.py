@@ -1,4 +1,5 @@
 # mypy: ignore-errors
+# ruff: noqa: B007
 """The ten functions as NVIDIA Warp kernels: one thread, sizes read from the arrays."""
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ decoration or at a call. All else is wrong: a wrong number and an unexpected exc
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Iterable, Sequence
@@ -65,8 +66,9 @@ def _judge(
 
 
 def _first(failure: Exception) -> str:
-    """The message of an error without the lines of source that it shows."""
-    lines = [line.strip() for line in str(failure).splitlines()]
+    """The message of an error without folders and the lines of source that it shows."""
+    text = re.sub(r"\S*/(\w+\.py:\d)", r"\1", str(failure))
+    lines = [line.strip() for line in text.splitlines()]
     shown = [line for line in lines if line and "|" not in line]
     return f"{type(failure).__name__}: {' / '.join(shown[:3])}"
 

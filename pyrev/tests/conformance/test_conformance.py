@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
-import os
+import re
 import zlib
 from collections import Counter
 from typing import Any
@@ -30,13 +30,21 @@ from pyrev.tests.conformance.features import BULLETS, FEATURES, features
 from pyrev.tests.conformance.table import REFUSED, RIGHT, WRONG, Verdict, judge
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
+from pyrev.tests.interpreted import (
+    Recorder,
+    Recording,
+    RecordingNumpy,
+    interpreted,
+    shuffled,
+)
+from pyrev.tests.oracle import same_bits
+from pyrev.tests.test_corpus import FULL, ROTATION, compiled_here
 
 EVERY = (*TEN, *CONFORMANCE)
 BY_NAME = {entry.name: entry for entry in EVERY}
 NAMES = list(BY_NAME)
-FULL = os.environ.get("PYREV_FULL") == "1"
-ROTATION = int(os.environ.get("PYREV_ROTATION", "0")) % 4
-TURN = [n for n in NAMES if FULL or zlib.crc32(n.encode()) % 4 == ROTATION]
+TURN = [name for name in NAMES if compiled_here(name)]
+QUARTER = [n for n in NAMES if FULL or zlib.crc32(n.encode()) % 4 == ROTATION % 4]
 
 SHARE_REFUSED = 0.02
 
@@ -126,13 +134,8 @@ def test_the_function_is_right_or_refused(name: str) -> None:
 
 
 def test_the_ten_functions_are_all_right() -> None:
-    assert {
-        n: v.message for n in ten_names() if (v := verdict(n)).outcome != RIGHT
-    } == {}
-
-
-def ten_names() -> list[str]:
-    return [e.name for e in TEN]
+    found = [verdict(e.name) for e in TEN]
+    assert {v.name: v.message for v in found if v.outcome != RIGHT} == {}
 
 
 def test_at_most_one_function_in_fifty_is_refused() -> None:
@@ -149,7 +152,91 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
     assert found.outcome == verdict(name).outcome, found.message
 
 
+# ------------------------------------------------------------------ the text for Numba
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
+    entry = BY_NAME[name]
+    if verdict(name).outcome == REFUSED:
+        pytest.skip(f"refused: {verdict(name).message}")
+    f = pyrev.differentiable(entry.function, target="python")
+    compiled = pyrev.differentiable(entry.function, target="numba")
+    for size in {max(2, entry.least), max(entry.least, min(entry.real, 12))}:
+        rng = entry.generator(size)
+        arguments = entry.make(size, np.float64, rng)
+        weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
+        _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
+        expected = pullback(weights.positional, cotangents=weights.written)
+        text = compiled.adjoint.source_for("numba", *arguments.values())
+        function = re.findall(r"^def (\w+_adjoint)\(", text, re.MULTILINE)[-1]
+
+        def given(
+            arguments: dict[str, Any] = arguments, weights: Cotangents = weights
+        ) -> list[Any]:
+            captured = [one.read() for one in compiled._units.parsed.captured]
+            cotangents = (*weights.written.values(), *weights.returned)
+            return copy.deepcopy([*arguments.values(), *cotangents, *captured])
+
+        one, other = (
+            interpreted(text, function, shuffled(seed))(*given()) for seed in (0, 1)
+        )
+        for parameter, a, b in zip(expected, one, other, strict=True):
+            assert same_bits(a, b), f"the order of iterations matters to {parameter}"
+            np.testing.assert_allclose(
+                np.asarray(a), expected[parameter], rtol=1e-10, atol=1e-11
+            )
+        recorder = Recorder()
+        watched = [
+            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given()
+        ]
+        interpreted(text, function, recorder.turns, RecordingNumpy(recorder))(*watched)
+        assert recorder.races() == []
+
+
 # ------------------------------------------------------------------ the judge itself
+
+# ------------------------------------------------------------------ the text for Numba
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
+    entry = BY_NAME[name]
+    if verdict(name).outcome == REFUSED:
+        pytest.skip(f"refused: {verdict(name).message}")
+    f = pyrev.differentiable(entry.function, target="python")
+    compiled = pyrev.differentiable(entry.function, target="numba")
+    for size in {max(2, entry.least), max(entry.least, min(entry.real, 12))}:
+        rng = entry.generator(size)
+        arguments = entry.make(size, np.float64, rng)
+        weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
+        _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
+        expected = pullback(weights.positional, cotangents=weights.written)
+        text = compiled.adjoint.source_for("numba", *arguments.values())
+        function = re.findall(r"^def (\w+_adjoint)\(", text, re.MULTILINE)[-1]
+
+        def given(
+            arguments: dict[str, Any] = arguments, weights: Cotangents = weights
+        ) -> list[Any]:
+            captured = [one.read() for one in compiled._units.parsed.captured]
+            cotangents = (*weights.written.values(), *weights.returned)
+            return copy.deepcopy([*arguments.values(), *cotangents, *captured])
+
+        one, other = (
+            interpreted(text, function, shuffled(seed))(*given()) for seed in (0, 1)
+        )
+        for parameter, a, b in zip(expected, one, other, strict=True):
+            assert same_bits(a, b), f"the order of iterations matters to {parameter}"
+            np.testing.assert_allclose(
+                np.asarray(a), expected[parameter], rtol=1e-10, atol=1e-11
+            )
+        recorder = Recorder()
+        watched = [
+            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given()
+        ]
+        interpreted(text, function, recorder.turns, RecordingNumpy(recorder))(*watched)
+        assert recorder.races() == []
+
 
 # ------------------------------------------------------------------ the judge itself
 

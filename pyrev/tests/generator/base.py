@@ -28,7 +28,7 @@ class Base:
         self.indent = 1
         self.fresh = 0
         self.nested = 0
-        self.budget = rng.randint(3, 11)
+        self.budget = rng.randint(12, 24) if rng.random() < 0.1 else rng.randint(3, 11)
         self.header: dict[str, str] = {}
         self.prologue: list[str] = []
         self.arguments: dict[str, Argument] = {}

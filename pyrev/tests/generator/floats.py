@@ -223,6 +223,10 @@ class Floats(Integers):
     # ---------------------------------------------------------------- conditions
 
     def comparison(self, scope: Scope) -> str:
+        if scope.truths and self.chance(30):
+            self.use("truth value in a name")
+            flag = self.pick(*scope.truths)
+            return self.pick(flag, f"not {flag}")
         names = self.atoms(scope)
         if names and self.chance(60):
             v, o = self.pick(*names), self.pick(*names)

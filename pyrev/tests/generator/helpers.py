@@ -161,6 +161,7 @@ class Helpers(Floats):
                 (3 if writable else 0, "helper of an array"),
                 (2, "lambda"),
                 (2, "nested function"),
+                (1 if writable else 0, "nested function writing an array"),
             ]
         )
         if not form:
@@ -200,6 +201,14 @@ class Helpers(Floats):
                 self.emit(f"{t} = {call}")
                 self.use("helper with a loop")
                 scope.floats.append(t)
+            case "nested function writing an array":
+                name, array = self.name("h"), self.pick(*writable)
+                place = self.element(scope, array)
+                self.emit(f"def {name}(p):")
+                self.emit(
+                    f"    {place} {self.pick('=', '+=')} p * {self.value(scope, 0)}"
+                )
+                self.emit(f"{name}({self.value(scope, 1)})")
             case _:
                 self.inner_function(form, scope)
         return True

@@ -73,6 +73,7 @@ class Loop:
     trips: int
     may_continue: bool = True
     jumped: bool = False
+    index: str = ""
 
 
 @dataclass
@@ -83,6 +84,7 @@ class Scope:
     integers: list[Int] = field(default_factory=list)
     counters: dict[str, tuple[int, int]] = field(default_factory=dict)
     floats: list[str] = field(default_factory=list)
+    truths: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
     arrays: dict[str, Array] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
@@ -95,6 +97,7 @@ class Scope:
             integers=list(self.integers),
             counters=dict(self.counters),
             floats=list(self.floats),
+            truths=list(self.truths),
             fixed=set(self.fixed),
             arrays=dict(self.arrays),
             loops=list(self.loops),

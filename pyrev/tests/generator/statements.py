@@ -50,6 +50,8 @@ class Statements(Whole):
             (1, "annotated assignment"),
             (1, "assert"),
             (1, "pass"),
+            (2, "truth value in a name"),
+            (1 if jumps else 0, "loop variable assigned"),
             (1, "bound on one path"),
             (0 if deep or not vectors else 1, "in-place time step"),
             (0 if deep or not vectors else 1, "swapped buffers"),
@@ -157,12 +159,13 @@ class Statements(Whole):
 
     def integer_statement(self, scope: Scope) -> bool:
         """A new integer, or the next value of one that is carried through loops."""
-        tables = [a for a in self.tables(scope) if a.writable and not a.parameter]
+        pulled = self.pull("integer") > 1
+        tables = [a for a in self.tables(scope) if a.writable]
         counting = "integer array element as counter"
         if not tables and counting in self.themes:
             self.integer_array(self.name("v"), scope)
             return True
-        if tables and self.chance(90 if counting in self.themes else 35):
+        if tables and self.chance(90 if counting in self.themes else 45):
             table = self.pick(*tables)
             at = self.element(scope, table)
             span = table.hi + 1
@@ -174,8 +177,9 @@ class Statements(Whole):
                 )
             )
             self.use("integer array written", "integer array element as counter")
+            if table.parameter:
+                self.use("integer array in and out")
             return True
-        pulled = self.pull("integer") > 1
         if scope.counters and self.chance(90 if pulled else 60):
             k = self.pick(*scope.counters)
             lo, hi = scope.counters[k]
@@ -335,15 +339,17 @@ class Statements(Whole):
         inner = scope.inner(maybe=True)
         inner.indices.append(Int(index, lo, max(lo, hi), atom=True))
         body_known = set(scope.floats)
-        loop = self.loop_body(inner, trips)
+        loop = self.loop_body(inner, trips, index=index)
         sure = not loop.jumped and form in ("for", "reversed range") and n.lo > 0
         if sure and "1," not in text:
             self.after_loop(scope, inner, index, lo, hi, body_known)
         self.loop_else(scope, loop, "for else")
         return True
 
-    def loop_body(self, inner: Scope, trips: int, *, may_continue: bool = True) -> Loop:
-        loop = Loop(trips, may_continue)
+    def loop_body(
+        self, inner: Scope, trips: int, *, may_continue: bool = True, index: str = ""
+    ) -> Loop:
+        loop = Loop(trips, may_continue, index=index)
         inner.loops.append(loop)
         self.nested_block(inner, 3)
         return loop
@@ -413,6 +419,7 @@ class Statements(Whole):
                 (4, "while on data"),
                 (2, "while shrinking an integer"),
                 (3, "while True"),
+                (2, "while not done"),
             ]
         )
         if not form or scope.trips * 5 > MOST_TRIPS:
@@ -429,6 +436,17 @@ class Statements(Whole):
                 inner.integers.append(Int(k, -1, 9, atom=True))
             case "while on data":
                 step = self.data_loop(k, scope, inner)
+            case "while not done":
+                most, done = self.rng.randint(1, 4), self.name("done")
+                self.emit(f"{k} = 0")
+                self.emit(f"{done} = False")
+                self.emit(f"while not {done}:")
+                inner.integers.append(Int(k, 0, most, atom=True))
+                # A test may fail to be one of the counted ones: then it is `or`.
+                test = self.comparison(inner) if self.chance(60) else "False"
+                step = f"{k} += 1\n" + "    " * (self.indent + 1)
+                step += f"{done} = {k} >= {most} or {test}"
+                first = True
             case _:
                 most = self.rng.randint(1, 4)
                 self.emit(f"{k} = 0")
@@ -612,12 +630,29 @@ class Statements(Whole):
                 return True
             case "bound on one path":
                 return self.partly_bound(scope)
+            case "truth value in a name":
+                flag = self.name("flag")
+                self.emit(f"{flag} = {self.condition(scope)}")
+                scope.truths.append(flag)
+                return True
+            case "loop variable assigned":
+                return self.index_assigned(scope)
             case "in-place time step":
                 return self.time_step(scope)
             case "swapped buffers" | "rotated buffers":
                 return self.buffers(form, scope)
             case _:
                 raise AssertionError(form)
+
+    def index_assigned(self, scope: Scope) -> bool:
+        """The loop variable gets another value for the rest of its iteration."""
+        index = scope.loops[-1].index
+        known = [i for i in scope.indices if i.text == index and i.lo == 0]
+        if not known:
+            return False
+        self.emit(f"{index} = {self.pick(f'{index} // 2', f'max({index} - 1, 0)')}")
+        scope.loops[-1].jumped = True
+        return True
 
     def tuple_assignment(self, scope: Scope) -> bool:
         a, b = self.name("t"), self.name("t")
@@ -736,6 +771,10 @@ class Statements(Whole):
                 return "return"
             case "number":
                 return f"return 1.0 * {self.value(scope, 1)}"
+            case "view" | "expression":
+                return f"return {self.plan_array}"
+            case "mixed":
+                return f"return 1.0 * {self.value(scope, 1)}, {self.plan_array}"
             case "tuple":
                 return (
                     f"return 1.0 * {self.value(scope, 1)}, 0.5 * {self.value(scope, 0)}"

@@ -322,12 +322,26 @@ class Whole(Helpers):
     def view_statement(self, scope: Scope) -> bool:
         """A name for a row, a slice, every second element."""
         form = self.choose(
-            [(4, "row view"), (3, "slice view"), (2, "strided slice view")]
+            [
+                (4, "row view"),
+                (3, "slice view"),
+                (2, "strided slice view"),
+                (1, "second name of an array"),
+            ]
         )
         v = self.name("r")
         if not form:
             return False
-        if form == "row view":
+        if form == "second name of an array":
+            arrays = [a for a in scope.arrays.values() if a.is_float]
+            if not arrays:
+                return False
+            a = self.pick(*arrays)
+            self.emit(f"{v} = {a.name}")
+            made = tuple(
+                Dim(f"{v}.shape[{k}]", d.lo, d.hi, d.key) for k, d in enumerate(a.shape)
+            )
+        elif form == "row view":
             matrices = scope.of_rank(2)
             if not matrices:
                 return False

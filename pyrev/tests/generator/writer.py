@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
 from pyrev.tests.generator.program import Argument, Generated, evaluated
 from pyrev.tests.generator.scope import Array, Dim, Int, Scope
@@ -100,11 +101,13 @@ class Writer(Statements):
         if self.want("bool array", 6):
             self.parameter(scope, "mask", (self.pick("n", "m"),), "bool", "bool")
             self.use("bool array")
+        if self.want("integer array in and out", 4):
+            self.parameter(scope, "count", (self.pick("n", "m"),), "int 0 3", "int64")
+            scope.arrays["count"] = replace(scope.arrays["count"], writable=True)
         if self.want("CSR rows", 5):
             self.parameter(scope, "ptr", ("n + 1",), "rows", "int64")
             self.parameter(scope, "col", ("z",), "int 0 n-1", "int64")
             self.parameter(scope, "val", ("z",))
-            scope.arrays["ptr"] = scope.arrays["ptr"]
         if self.chance(65):
             self.arguments["s"] = Argument("float")
             scope.floats.append("s")
@@ -206,9 +209,13 @@ class Writer(Statements):
                 (2, "returns a tuple"),
                 (2, "returns a local array"),
                 (2, "returns a parameter"),
+                (1, "returns a view"),
+                (1, "returns an array expression"),
+                (1, "returns numbers and arrays"),
             ]
         )
         self.use(plan)
+        parameters = [a.name for a in scope.arrays.values() if a.is_float]
         match plan:
             case "returns nothing":
                 self.plan = "nothing"
@@ -218,9 +225,23 @@ class Writer(Statements):
                 self.plan = "tuple"
             case "returns a parameter":
                 self.plan = "parameter"
+                self.plan_array = self.pick(*parameters)
+            case "returns a view":
+                self.plan = "view"
+                part = self.pick("1:", ":-1", "::2", "::-1")
+                self.plan_array = f"{self.pick(*parameters)}[{part}]"
+            case "returns an array expression":
+                self.plan = "expression"
+                one = self.pick(*parameters)
                 self.plan_array = self.pick(
-                    *(a.name for a in scope.arrays.values() if a.is_float)
+                    f"0.5 * {one}",
+                    f"{one} * {one}",
+                    f"np.sin({one}) + 0.5",
+                    f"{one} + {one}[::-1]",
                 )
+            case "returns numbers and arrays":
+                self.plan = "mixed"
+                self.plan_array = self.pick(*parameters)
             case _:
                 self.plan = "local array"
                 self.local_array(scope)
