@@ -155,7 +155,8 @@ class Units:
         """
         free = [replace(e, ranks=frozenset(), least=0) for e in self.expected]
         found = kinds(self.program.name, free, values)
-        if all(_same_kind(found[p.name], p) for p in self.program.params):
+        same = all(_same_kind(found[p.name], p) for p in self.program.params)
+        if same and not self.parsed.lenient:
             return self
         given = {n: (kind.rank, concrete(kind.dtype)) for n, kind in found.items()}
         key = tuple((k.rank, is_float(concrete(k.dtype))) for k in found.values())

@@ -91,6 +91,13 @@ _RESERVED = (
     *("zeros", "empty", "copy"),
 )
 _NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
+#: What raises in CPython and would not in compiled code: the error, and what it says.
+FAULTS = {
+    "division": ("ZeroDivisionError", "integer division or modulo by zero"),
+    "power": ("ValueError", "an integer to a negative power: make it a float"),
+    "conversion": ("ValueError", "this float is not a 64-bit integer"),
+}
+_FAR = 2.0**63
 _FAST = ("contract", "nsz", "reassoc")
 
 
@@ -244,7 +251,7 @@ class _Module:
             parts = [e for n in s.shape for e in walk_expr(n)]
             if any(isinstance(e, Load) for e in parts):
                 continue
-            if any(self.sound(n) is not None for n in s.shape):
+            if any(map(self.fails, s.shape)):
                 continue
             needs = {n for e in parts for n in mentioned(e)}
             scalars = {n for e in parts if isinstance(e, Var) for n in mentioned(e)}
@@ -542,6 +549,7 @@ class _Module:
                     inner = self.plain(then, mode), self.plain(orelse, mode)
                     out.append(tag(ast.If(self.tree(test, mode), *inner), s.loc))
                 case Return(values, single):
+                    out.extend(self.guards(s, values, mode))
                     trees = [self.tree(v, mode) for v in values]
                     out.append(tag(_result(trees, single), s.loc))
                 case Restart():
@@ -634,7 +642,7 @@ class _Module:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False
-        if any(self.sound(e) is not None for s in inner.body for e in exprs(s)):
+        if any(self.fails(e) for s in inner.body for e in exprs(s)):
             return False
         for s in f.body:
             match s:
@@ -792,18 +800,17 @@ class _Module:
     # ---------------------------------------------------------------- tests
 
     def guards(self, s: Stmt, parts: Sequence[Expr], mode: _Mode) -> list[ast.stmt]:
-        """Leave the function if evaluating `parts` would divide an integer by zero."""
-        test = _all(self.sound(p) for p in parts)
-        if test is None:
-            return []
-        what = "integer division or modulo by zero"
-        return [self.unless(test, "ZeroDivisionError", what, s.loc, mode)]
+        """Leave the function if evaluating `parts` would raise in CPython."""
+        out: list[ast.stmt] = []
+        for fault, (error, what) in FAULTS.items():
+            test = _all(self.sound(p, fault) for p in parts)
+            if test is not None:
+                out.append(self.unless(test, error, what, s.loc, mode))
+        return out
 
     def can_fail(self, block: Block) -> bool:
         """Is there anything to be tested while the code runs?"""
-        return any(
-            self.sound(e) is not None for s in walk(block) for e in exprs(s)
-        ) or any(
+        return any(self.fails(e) for s in walk(block) for e in exprs(s)) or any(
             isinstance(s, Check) or (isinstance(s, Alloc) and bool(_loose(s)))
             for s in walk(block)
         )
@@ -833,29 +840,54 @@ class _Module:
         ]
         return tag(ast.If(tree, failed, []), at)
 
-    def sound(self, e: Expr) -> Expr | None:
-        """A test that evaluating `e` cannot fail; None if it cannot anyway."""
+    def fails(self, e: Expr) -> bool:
+        """May evaluating `e` raise, beside what `pyrev.bounds` sees to?"""
+        return any(self.sound(e, fault) is not None for fault in FAULTS)
+
+    def sound(self, e: Expr, fault: str) -> Expr | None:
+        """A test that evaluating `e` cannot fail so; None if it cannot anyway."""
+
+        def go(part: Expr) -> Expr | None:
+            return self.sound(part, fault)
+
         match e:
             case Call("where", (test, a, b)):
-                first, one, two = self.sound(test), self.sound(a), self.sound(b)
+                first, one, two = go(test), go(a), go(b)
                 if one is None and two is None:
                     return first
                 chosen = Call("where", (test, one or TRUE, two or TRUE))
                 return _all((first, chosen))
             case Call(("and" | "or") as op, (a, b)):
-                first, second = self.sound(a), self.sound(b)
+                first, second = go(a), go(b)
                 if second is None:
                     return first
                 skipped = Call("not", (a,)) if op == "and" else a
                 return _all((first, Call("or", (skipped, second))))
-            case Call(op, args):
-                parts = [self.sound(a) for a in args]
-                if op in ("//", "%") and not is_float(expr_dtype(e, self.types)):
-                    if not (isinstance(args[1], Const) and args[1].value):
-                        parts.append(Call("!=", (args[1], ZERO)))
-                return _all(parts)
-            case Load(_, index):
-                return _all(self.sound(i) for i in index)
+            case Call(_, args):
+                return _all([*map(go, args), self.own_test(e, fault)])
+            case Load(_, index) if fault != "conversion":
+                # What a subscript is converted from is seen to before the call.
+                return _all(map(go, index))
+        return None
+
+    def own_test(self, e: Call, fault: str) -> Expr | None:
+        """The test that the operation `e` itself does not fail so."""
+        match fault, e.op, e.args:
+            case "division", "//" | "%", (_, b):
+                whole = not is_float(expr_dtype(e, self.types))
+                if whole and not (isinstance(b, Const) and b.value):
+                    return Call("!=", (b, ZERO))
+            case "power", "**", (_, b):
+                whole = not is_float(expr_dtype(e, self.types))
+                if whole and not (isinstance(b, Const) and b.value >= 0):
+                    return Call(">=", (b, ZERO))
+            case "conversion", "int" | "round", (x,):
+                if is_float(expr_dtype(x, self.types)):
+                    low, high = (
+                        Call(">", (x, Const(-_FAR))),
+                        Call("<", (x, Const(_FAR))),
+                    )
+                    return Call("and", (low, high))
         return None
 
 

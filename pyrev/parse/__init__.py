@@ -6,8 +6,10 @@ for tests and for the rule table.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
+import itertools
 import linecache
 import math
 import re
@@ -57,13 +59,58 @@ class Parsed:
     inlined: tuple[Inlined, ...]
     function: FunctionType
     signature: inspect.Signature
+    #: Does this hold only before a call, whose arguments say what they are?
+    lenient: bool = False
 
 
 def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
+    Without them a parameter has as many axes as the text shows. Where that is too few
+    for the rest of the text, the least that will do is taken: a call says what is so.
     Raises `UnsupportedError` with every finding.
     """
+    seen: dict[str, int] = {}
+    try:
+        return _read(f, types, {}, seen)
+    except UnsupportedError as error:
+        if types is not None or any(e.code not in _OF_RANKS for e in error.findings):
+            raise
+        for more in _increments(len(seen)):
+            ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
+            with contextlib.suppress(UnsupportedError, InternalError):
+                return _read(f, None, ranks, {})
+        raise
+
+
+# What may be found only because a parameter has more axes than the text shows.
+_OF_RANKS = frozenset(
+    ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
+)
+_GUESSES = 60
+
+
+def _increments(count: int) -> list[tuple[int, ...]]:
+    """Axes to add to each of some parameters, the fewest first."""
+    found: list[tuple[int, ...]] = []
+    for total in range(1, 2 * count + 1):
+        # Which parameter gets one axis more, `total` times; none gets three.
+        for chosen in itertools.combinations_with_replacement(range(count), total):
+            more = tuple(chosen.count(k) for k in range(count))
+            if max(more) <= 2:
+                found.append(more)
+            if len(found) == _GUESSES:
+                return found
+    return found
+
+
+def _read(
+    f: object,
+    types: Mapping[str, tuple[int, str]] | None,
+    least: Mapping[str, int],
+    seen: dict[str, int],
+) -> Parsed:
+    """One reading; `least` are ranks to begin with, `seen` receives what may grow."""
     function = plain(f)
     if function is None:
         raise UnsupportedError(
@@ -80,7 +127,8 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
-    found: dict[str, int] = {}
+    open_ranks = [n for n, (rank, _) in given.items() if rank is None]
+    found: dict[str, int] = dict(least)
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
@@ -122,6 +170,11 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
             f"the ranks of `{function.__name__}` do not settle: {found}"
         )
     names = [p.id for p in parameters(source.node)]
+    seen |= {
+        n: ranks.get(n, 0)
+        for n in open_ranks
+        if ranks.get(n, 0) or n not in integers.names
+    }
     shapes.check_ranks(walk.facts, ranks, walk.findings)
     shapes.check_kinds(body, ranks, walk.findings)
     typed = [*values, *(name for name, (_, dtype) in given.items() if dtype)]
@@ -151,6 +204,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
         tuple(walk.inlined.values()),
         function,
         inspect.signature(function, follow_wrapped=False),
+        walk.lenient,
     )
 
 

@@ -605,7 +605,8 @@ class Arrays(Names):
                     "multiply with `*`, or give two arrays",
                 )
                 return ZERO
-            # A number as far as the text shows; a call with arrays reads it again.
+            # A number as far as the text shows; a call reads it again.
+            self.lenient = True
             pair = [left, right]
             return self._elementwise(pair, lambda e: Call("*", tuple(e), loc=at), at)
         a, b = self._arrayed(left, at), self._arrayed(right, at)

@@ -184,7 +184,8 @@ class Calls(Creation):
                 "P108",
                 at,
                 f"`{text}` does not take these arguments here",
-                f"write `{text}(a, b)` of numbers, `{text}(v)` of a vector, or the loop",
+                f"write `{text}(a, b)` of numbers, `{text}(v)` of a vector,"
+                " or the loop",
             )
             return None
         first, *rest = self._values(node.args, scope)

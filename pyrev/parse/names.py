@@ -179,6 +179,8 @@ class Names:
     open: list[int] = field(default_factory=list)
     opened: int = 0
     unsettled: bool = False
+    #: Was a value taken for a number that must be an array in a call?
+    lenient: bool = False
     #: The variables of the program that are the user's, by their names in it.
     users: set[str] = field(default_factory=set)
 

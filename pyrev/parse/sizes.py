@@ -7,6 +7,7 @@ settle a case, what remains is what a person would have written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -62,24 +63,22 @@ class _Settler:
         self.steady = {p.name for p in params if not p.rank and p.name not in written}
         self.arrays = {p.name for p in params if p.rank}
         self.shapes: dict[str, tuple[Expr, ...]] = {}
-        writes = [n for s in walk(block) for n in _scalars(s)]
-        self.once = {n for n in writes if writes.count(n) == 1} | self.steady
+        writes = Counter(n for s in walk(block) for n in _scalars(s))
+        self.once = {n for n in writes if writes[n] == 1} | self.steady
         #: Where in the text a scalar gets its value, and an array is made.
         self.order: dict[str, int] = {}
         for k, s in enumerate(walk(block)):
-            made = (s.array,) if isinstance(s, Alloc) else _scalars(s)
-            self.order |= dict.fromkeys(made, k)
+            new = (s.array,) if isinstance(s, Alloc) else _scalars(s)
+            self.order |= dict.fromkeys(new, k)
         self.first = {s.array for s in block if isinstance(s, Alloc)}
         allocs = [s for s in walk(block) if isinstance(s, Alloc)]
-        self.single = {
-            s.array for s in allocs if [a.array for a in allocs].count(s.array) == 1
-        }
-        names = [s.array for s in allocs]
+        made = Counter(s.array for s in allocs)
+        self.single = {name for name in made if made[name] == 1}
         while True:
             more = {
                 s.array: s.shape
                 for s in allocs
-                if names.count(s.array) == 1
+                if s.array in self.single
                 and s.array not in self.shapes
                 and all(map(self.is_steady, s.shape))
             }

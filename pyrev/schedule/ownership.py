@@ -25,10 +25,12 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
     For,
+    Grow,
     If,
     Load,
     Stmt,
@@ -645,7 +647,9 @@ class _Push:
 
     def run(self) -> Block | None:
         loop = self.loop
-        if loop.step != ONE or any(isinstance(s, Alloc) for s in walk(loop.body)):
+        if loop.step != ONE or any(
+            isinstance(s, (Alloc, Check, Grow)) for s in walk(loop.body)
+        ):
             return None
         handed = [n for n in assigned_scalars(loop.body) if self.crosses(n)]
         trial = set(self.used)

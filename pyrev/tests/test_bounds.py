@@ -323,6 +323,19 @@ def outside_a_short_range_of_small_integers(a, out, k):
         out[i] = a[i]
 
 
+def outside_where_a_guard_goes_around(a, p, out):
+    for i in range(out.shape[0]):
+        j = p[i]
+        if j + 1 < a.shape[0] and j >= 0:
+            out[i] = a[j]
+
+
+def outside_where_a_bound_goes_around(a, p, out):
+    for i in range(out.shape[0]):
+        j = p[i]
+        out[i] = a[min(abs(j), a.shape[0] - 1)]
+
+
 def outside_after_a_second_read(a, p, out):
     for i in range(out.shape[0]):
         out[i] = a[p[p[i]]]
@@ -340,6 +353,8 @@ OUTSIDE: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (outside_under_a_test, (ones(3), ones(3))),
     (outside_from_below, (ones(2), ones(2))),
     (outside_in_a_row, (ones(3), ones(2))),
+    (outside_where_a_guard_goes_around, (ones(3), np.array([2**63 - 1]), ones(1))),
+    (outside_where_a_bound_goes_around, (ones(3), np.array([-(2**63)]), ones(1))),
     (outside_a_local_array, (ones(3), ones(1), 0)),
     (outside_a_local_array, (ones(3), ones(1), -5)),
     (outside_a_short_range_of_small_integers, (ones(2), ones(2), np.uint8(0))),

@@ -221,7 +221,7 @@ def judge(seed: int) -> str:
     return "ran"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(30))
 def test_a_random_subscript_does_what_it_does_in_python(seed: int) -> None:
     try:
         judge(seed)
@@ -231,6 +231,6 @@ def test_a_random_subscript_does_what_it_does_in_python(seed: int) -> None:
 
 
 def test_random_functions_both_run_and_raise() -> None:
-    words = [judge(seed) for seed in range(100, 130)]
-    assert words.count("ran") >= 5
-    assert words.count("raised") >= 5
+    words = [judge(seed) for seed in range(100, 120)]
+    assert words.count("ran") >= 4
+    assert words.count("raised") >= 4

@@ -196,50 +196,6 @@ def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -
 
 # ------------------------------------------------------------------ the judge itself
 
-# ------------------------------------------------------------------ the text for Numba
-
-
-@pytest.mark.parametrize("name", QUARTER)
-def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
-    entry = BY_NAME[name]
-    if verdict(name).outcome == REFUSED:
-        pytest.skip(f"refused: {verdict(name).message}")
-    f = pyrev.differentiable(entry.function, target="python")
-    compiled = pyrev.differentiable(entry.function, target="numba")
-    for size in {max(2, entry.least), max(entry.least, min(entry.real, 12))}:
-        rng = entry.generator(size)
-        arguments = entry.make(size, np.float64, rng)
-        weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
-        _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
-        expected = pullback(weights.positional, cotangents=weights.written)
-        text = compiled.adjoint.source_for("numba", *arguments.values())
-        function = re.findall(r"^def (\w+_adjoint)\(", text, re.MULTILINE)[-1]
-
-        def given(
-            arguments: dict[str, Any] = arguments, weights: Cotangents = weights
-        ) -> list[Any]:
-            captured = [one.read() for one in compiled._units.parsed.captured]
-            cotangents = (*weights.written.values(), *weights.returned)
-            return copy.deepcopy([*arguments.values(), *cotangents, *captured])
-
-        one, other = (
-            interpreted(text, function, shuffled(seed))(*given()) for seed in (0, 1)
-        )
-        for parameter, a, b in zip(expected, one, other, strict=True):
-            assert same_bits(a, b), f"the order of iterations matters to {parameter}"
-            np.testing.assert_allclose(
-                np.asarray(a), expected[parameter], rtol=1e-10, atol=1e-11
-            )
-        recorder = Recorder()
-        watched = [
-            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given()
-        ]
-        interpreted(text, function, recorder.turns, RecordingNumpy(recorder))(*watched)
-        assert recorder.races() == []
-
-
-# ------------------------------------------------------------------ the judge itself
-
 
 def _doubled(x: Any) -> Any:
     return 2.0 * x * x
