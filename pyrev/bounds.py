@@ -180,6 +180,9 @@ class Bounds:
         )
         self.known = {p.name for p in program.params} - set(_remade(program.body))
         self.shapes = _fixed_shapes(program.body, self.known)
+        same = _fixed_shapes(program.body, self.known | self.single)
+        self._made = {a: shape for a, shape in same.items() if a not in early}
+        self._made |= self.shapes
         free = {name: f"s{k}" for k, name in enumerate(sorted(self.single))}
         start = _Context(
             free, tuple(free.values()), TRUE_TEXT, True, frozenset(), self.single
@@ -476,7 +479,9 @@ class Bounds:
         index = list(new.index)
         for axis, k in enumerate(index):
             site = self._sites[at, key, axis]
-            size = Extent(e.array, axis)
+            # An adjoint may not have the local array, only what its size came from.
+            made = self._made.get(e.array)
+            size = Extent(e.array, axis) if made is None else made[axis]
             if site in variant.negative:
                 index[axis] = from_end(k, size)
             if site in variant.clamped:

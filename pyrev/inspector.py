@@ -250,6 +250,15 @@ class _Inspector:
                     bounds = (bare.lo, bare.hi, bare.step)
                     loop = While(self.fine, inside, index, *bounds, loc=stmt.loc)
                     made.add(loop, True)
+                case For() if self._finds(stmt) and not stmt.reverse:
+                    safe = self._safe_stmt(stmt)
+                    assert isinstance(safe, For)
+                    body = self._block(stmt.body, False)
+                    # What would follow a finding may be a range without end.
+                    until = While(
+                        self.fine, body, safe.index, safe.lo, safe.hi, safe.step
+                    )
+                    made.add(until, True)
                 case _:
                     finds = self._finds(stmt)
                     inner = tuple(

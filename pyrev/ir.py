@@ -303,6 +303,21 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A returned part of a caller's array: element ``[axes]`` is ``base[index]``.
+
+    The program makes a copy of it, `result`, which carries its cotangent; the caller
+    gets the view. `index` and `shape` are made of sizes and arguments.
+    """
+
+    result: str
+    base: str
+    axes: tuple[str, ...]
+    index: tuple[Expr, ...]
+    shape: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A function of the loop language; `captured` are the parameters that hold
     globals.
@@ -316,6 +331,7 @@ class Program:
     body: Block
     captured: tuple[str, ...] = ()
     alike: tuple[tuple[str, str, Loc], ...] = ()
+    views: tuple[View, ...] = ()
     loc: Loc = _loc()
 
 

@@ -21,6 +21,7 @@ from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
 from pyrev.bounds import Bounds, Variant, natural
+from pyrev.deep import deep
 from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.emit.load import (
     LAUNCH,
@@ -31,7 +32,18 @@ from pyrev.emit.load import (
     serial,
 )
 from pyrev.emit.python import emit_python
-from pyrev.ir import Alloc, Load, Param, Program, Var, exprs, walk, walk_expr
+from pyrev.ir import (
+    Alloc,
+    Expr,
+    Load,
+    Param,
+    Program,
+    Var,
+    View,
+    exprs,
+    walk,
+    walk_expr,
+)
 from pyrev.parse import Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
@@ -45,6 +57,7 @@ from pyrev.pipeline import (
 )
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
+from pyrev.show import expr_text
 from pyrev.types import concrete, expr_dtype, infer, is_float
 from pyrev.writer import Text
 
@@ -208,6 +221,7 @@ class Units:
         program = self.bounds(kinds).program_for(variant)
         return self._once(key, lambda: derive(program, wrt, self.avoid, self.memory))
 
+    @deep
     def primal(
         self,
         target: str,
@@ -225,6 +239,7 @@ class Units:
 
         return self._fitting(("primal", target, _key(kinds), which), values, make)
 
+    @deep
     def adjoint(
         self,
         target: str,
@@ -253,6 +268,7 @@ class Units:
         key = ("adjoint", target, _key(kinds), wrt, which)
         return self._fitting(key, values, make)
 
+    @deep
     def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
         """The forward derivative; Python target only."""
 
@@ -392,6 +408,9 @@ class Units:
         self, item: Any, name: str, dtype: str, values: Mapping[str, Any]
     ) -> Any:
         if isinstance(item, np.ndarray):
+            for view in self.program.views:
+                if view.result == name:
+                    return viewed(view, values)
             return values[name] if name in self.visible else item
         match dtype:
             case "weak float":
@@ -404,10 +423,12 @@ class Units:
 
     # ---------------------------------------------------------------- bounds
 
+    @deep
     def bounds(self, kinds: Mapping[str, Kind]) -> Bounds:
         """What is known of the subscripts for these kinds."""
         return self._once(("bounds", _key(kinds)), lambda: Bounds(self.typed(kinds)))
 
+    @deep
     def check_bounds(
         self, target: str, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> Variant:
@@ -481,6 +502,28 @@ class Units:
             unit = make()
             known.append(unit)
         return unit
+
+
+def viewed(view: View, values: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """The part of an argument that a function returns, as a view of it."""
+    base = values[view.base]
+    names = {"min": min, "max": max, "abs": abs, "__builtins__": {}}
+
+    def number(e: Expr, place: Mapping[str, int]) -> int:
+        return int(eval(expr_text(e), names, {**values, **place}))
+
+    origin = dict.fromkeys(view.axes, 0)
+    shape = tuple(max(0, number(e, {})) for e in view.shape)
+    if 0 in shape:
+        return base[tuple(slice(0, 0) for _ in base.shape)].reshape(shape)
+    first = [number(e, origin) for e in view.index]
+    strides = []
+    for axis in view.axes:
+        second = [number(e, {**origin, axis: 1}) for e in view.index]
+        steps = zip(first, second, base.strides, strict=True)
+        strides.append(sum((b - a) * stride for a, b, stride in steps))
+    corner = base[tuple(slice(k, None) for k in first)]
+    return np.lib.stride_tricks.as_strided(corner, shape, strides)
 
 
 def _key(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:

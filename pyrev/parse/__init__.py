@@ -22,10 +22,12 @@ import gast
 import numpy as np
 
 from pyrev import ir
+from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.functions import DTYPES
+from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined
 from pyrev.parse.shapes import retype
@@ -63,6 +65,7 @@ class Parsed:
     lenient: bool = False
 
 
+@deep
 def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
@@ -189,6 +192,8 @@ def _read(
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(body)
+    parts = lent(body, walk.lent, tuple(params), walk.findings)
+    walk.findings.check()
     name = function.__name__ if function.__name__.isidentifier() else "function"
     program = ir.Program(
         name,
@@ -196,6 +201,7 @@ def _read(
         body,
         tuple(values),
         pairs,
+        parts,
         loc=source.loc(source.node),
     )
     return Parsed(

@@ -884,15 +884,11 @@ class Arrays(Names):
         if not isinstance(value, Var) or value.name not in self.views:
             return value
         whole = self.views[value.name]
+        made = self._made(whole, "result", at)
         if whole.view and whole.base not in self.allocated:
-            self.findings.add(
-                "P110",
-                at,
-                "a view of the caller's array is returned",
-                "return a copy of it, with `.copy()`",
-            )
-            return ZERO
-        return self._encoded(self._made(whole, "result", at), at)
+            assert made.name is not None and whole.base is not None
+            self.lent[made.name] = whole.base, at
+        return self._encoded(made, at)
 
 
 _RESULT = {

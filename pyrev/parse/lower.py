@@ -877,7 +877,7 @@ class Lowering(Iteration):
         index: str = "",
         lo: Expr = ZERO,
         hi: Expr = ZERO,
-        step: Expr = Const(1),
+        step: Expr = ONE,
     ) -> None:
         """A loop that ends when `test` fails, and how often it ran.
 

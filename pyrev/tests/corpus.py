@@ -3556,3 +3556,157 @@ case(
     wide=(3,),
     real=10,
 )
+
+
+# ------------------------------------------------ found by tests/generator, reduced
+
+
+def skipped_by_an_inner_else(v):
+    for i in range(1, v.shape[0]):
+        for j in range(v.shape[0]):
+            if v[j] * i > 0.5:
+                break
+        else:
+            continue
+        v[i] /= 1.5
+
+
+case(skipped_by_an_inner_else, lambda n, m: dict(v=m(n)), "v")
+
+
+def while_under_a_test(u, s, m):
+    for i in range(1, m):
+        if i > 1:
+            pass
+        else:
+            k = 0
+            while k < i:
+                u[i] *= s
+                k += 1
+
+
+case(
+    while_under_a_test,
+    lambda n, m: dict(u=m(n + 1), s=m.scalar(), m=n),
+    "u",
+)
+
+
+def moved(src, dst, gain):
+    for c in range(dst.shape[0]):
+        dst[c] += gain * src[c]
+
+
+def kept_on_one_path(u, b, v):
+    v1 = np.zeros_like(v)
+    if b[0] > -5.0:
+        moved(u, v, b[1])
+        if v1[0] > -1.0:
+            if b[1] > 5.0:
+                pass
+            else:
+                u[0] *= 0.8 * v[0]
+    v[0] *= u[1]
+
+
+case(
+    kept_on_one_path,
+    lambda n, m: dict(u=m(n), b=m(2), v=m(n)),
+    "u v",
+    least=2,
+)
+
+
+def counted_in_nested_whiles(a, x):
+    r = 1.0
+    while r > 0.25:
+        r = 0.5 * r
+        k = 0
+        while k < a.shape[0] - 1:
+            k += 1
+            s = np.abs(r)
+            while s > 0.4:
+                x[0, k] += a[k] * x[0, k]
+                s = 0.4
+
+
+case(counted_in_nested_whiles, lambda n, m: dict(a=m(n), x=m(n, n)), "x")
+
+
+def rows_to_a_helper(u, w):
+    for i in range(w.shape[0]):
+        moved(u, w[i], 0.5)
+
+
+case(rows_to_a_helper, lambda n, m: dict(u=m(n + 1), w=m(n, n + 1)), "w")
+
+
+def three_buffers(u, b):
+    v = np.zeros_like(u)
+    for _ in range(3):
+        v[1:-1] = 0.4 * (u[2:] + u[:-2] * u[1:-1])
+        u, b, v = b, v, u
+    return u[0] * b[0]
+
+
+case(three_buffers, lambda n, m: dict(u=m(n), b=m(n)), "u b", least=1)
+
+
+def truth_as_a_number(a, mask):
+    for i in range(a.shape[0]):
+        a[i] = mask[i] * a[i] * a[i]
+
+
+case(
+    truth_as_a_number,
+    lambda n, m: dict(a=m(n), mask=m(n) > 0),
+    "a",
+)
+
+
+def quotient_bound_in_a_loop(v, n):
+    for i in range(n):
+        for j in range(v.shape[0] // n):
+            v[i * (v.shape[0] // n) + j] *= v[j]
+
+
+case(quotient_bound_in_a_loop, lambda n, m: dict(v=m(2 * n), n=n), "v")
+
+
+def else_after_an_inner_definition(u):
+    def half(p):
+        return 0.5 * p
+
+    for i in range(u.shape[0]):
+        if u[i] > 3.0:
+            break
+    else:
+        u[0] = half(u[0] * u[1])
+
+
+case(else_after_an_inner_definition, lambda n, m: dict(u=m(n)), "u", least=2)
+
+
+def rows_under_a_test(w, k):
+    if k > 0:
+        w[2:] = w[1:-1] * w[:-2]
+    w[0, 0] *= 2.0
+
+
+case(rows_under_a_test, lambda n, m: dict(w=m(n, n), k=n), "w", least=2)
+
+
+def whole_parameter_scaled(b, v):
+    for _ in range(2):
+        v *= b[1] - b
+
+
+case(whole_parameter_scaled, lambda n, m: dict(b=m(n), v=m(n)), "v", least=2)
+
+
+def transposed_by_name(w):
+    v = np.exp(w.T)
+    return v[0, 0] * v[1, 0]
+
+
+case(transposed_by_name, lambda n, m: dict(w=m(n, n + 1)), least=1)

@@ -350,6 +350,13 @@ def spoil_one(arguments: Arguments, name: str, rng: Rng) -> str:
 # ------------------------------------------------------------------ one call
 
 
+#: What Python itself says of such arguments.
+PYTHON = (
+    *(IndexError, ValueError, ZeroDivisionError, MemoryError, OverflowError),
+    *(TypeError, UnboundLocalError),
+)
+
+
 @dataclass(frozen=True)
 class Report:
     """How one call ended; `wrong` says what it should not have done."""
@@ -514,9 +521,7 @@ def after_error(
         changed = [n for n in changed if n not in one.written]
     if changed:
         return f"{error!r} after it changed {changed}"
-    allowed = (IndexError, ValueError, ZeroDivisionError, MemoryError, OverflowError)
-    allowed += (TypeError, UnboundLocalError)
-    if not ours and not isinstance(error, allowed):
+    if not ours and not isinstance(error, PYTHON):
         return f"an error of the machinery: {error!r}"[:300]
     return ""
 

@@ -440,6 +440,18 @@ def test_an_inspector_stops_at_its_first_finding() -> None:
         pyrev.differentiable(f, target="python")(np.ones(3), p, np.ones(1))
 
 
+def test_an_inspector_leaves_a_range_without_end() -> None:
+    def f(a, start, out):
+        for i in range(out.shape[0]):
+            for k in range(start[i], start[i + 1]):
+                out[i] += a[k]
+
+    start = np.array([0, -(2**63), 2**62])
+    for target in ("python", "numba"):
+        with pytest.raises(IndexError, match=r"`a\[k\]`"):
+            pyrev.differentiable(f, target=target)(np.ones(3), start, np.ones(2))
+
+
 def test_an_inspector_stops_where_an_assertion_fails() -> None:
     # As text: pytest rewrites the assertions of this file.
     f = function_of(

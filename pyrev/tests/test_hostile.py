@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +36,7 @@ def test_a_wrong_result_and_a_changed_argument_are_reported(
         def __init__(self, damage: str) -> None:
             self.damage = damage
 
-        def __call__(self, f, g):
+        def __call__(self, f: Any, g: Any) -> None:
             if self.damage == "result":
                 g[:] = 77.0
             else:
@@ -67,8 +69,8 @@ def test_a_child_that_dies_is_reported_with_its_seed(
     def start(command: list[str], **options: object) -> object:
         return real([command[0], *script], **options)
 
-    real = hostile.subprocess.Popen
-    monkeypatch.setattr(hostile.subprocess, "Popen", start)
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", start)
     (report,) = hunt(5, 1, "python")
     assert report.seed == 5
     assert report.wrong == "the process died with -6"

@@ -17,6 +17,7 @@ LAYERS = (
     {
         "diagnostics",
         "ir",
+        "deep",
         "memo",
         "types",
         "writer",

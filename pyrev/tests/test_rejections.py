@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,12 @@ def test_a_file_is_named_after_a_code_it_gets(path: Path) -> None:
 
 def test_every_code_has_a_file_and_every_file_has_a_known_code() -> None:
     assert {path.stem.split("_")[0] for path in FILES} == set(CODES)
+
+
+def test_every_code_has_a_row_in_the_page_about_the_language() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
+    rows = re.findall(r"^\| (P\d+) \|", page, re.MULTILINE)
+    assert rows == sorted(CODES)
 
 
 def test_a_refusal_survives_pickling() -> None:

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,7 +78,7 @@ def test_threads_and_a_forked_child_compute_the_bits_of_one_thread(layer: str) -
 
 
 def test_one_wrong_bit_is_found_by_the_stress_test() -> None:
-    def identity(a):
+    def identity(a: Any) -> Any:
         s = 0.0
         for i in range(a.shape[0]):
             s += a[i]
@@ -197,7 +199,7 @@ def test_without_a_home_that_can_be_written_the_cache_is_a_private_temporary_one
     blocked.write_text("")
     monkeypatch.delenv("PYREV_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    monkeypatch.setattr(loading.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     folder = loading.cache_dir()
     assert folder == tmp_path / f"pyrev-{os.getuid()}"
     assert folder.stat().st_mode & 0o777 == 0o700

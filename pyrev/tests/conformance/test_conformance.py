@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import math
 import re
 import zlib
@@ -175,8 +176,10 @@ def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -
             arguments: dict[str, Any] = arguments, weights: Cotangents = weights
         ) -> list[Any]:
             captured = [one.read() for one in compiled._units.parsed.captured]
+            bound = inspect.signature(entry.plain).bind(**arguments)
+            bound.apply_defaults()
             cotangents = (*weights.written.values(), *weights.returned)
-            return copy.deepcopy([*arguments.values(), *cotangents, *captured])
+            return copy.deepcopy([*bound.args, *cotangents, *captured])
 
         one, other = (
             interpreted(text, function, shuffled(seed))(*given()) for seed in (0, 1)

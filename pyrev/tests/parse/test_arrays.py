@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-# ruff: noqa: B007, B905
+# ruff: noqa: B007, B905, E731
 """Views, slices and whole-array expressions mean what NumPy makes of them."""
 
 from __future__ import annotations
@@ -532,6 +532,326 @@ def fresh_each(u):
         w = w * w
         s += np.sum(w) * w[0]
     return s
+
+
+@case(lambda m: dict(alpha=0.7, beta=1.2, C=m(3, 4), A_=m(3, 5), B=m(5, 4)), "C")
+def gemm(alpha, beta, C, A_, B):
+    C[:] = alpha * A_ @ B + beta * C
+
+
+@case(lambda m: dict(A_=m(4, 3), x=m(3)))
+def atax(A_, x):
+    return (A_ @ x) @ A_
+
+
+@case(lambda m: dict(r=m(5)))
+def durbin(r):
+    y = np.empty_like(r)
+    alpha = -r[0]
+    beta = 1.0
+    y[0] = -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / (beta + 5.0)
+        y[:k] += alpha * np.flip(y[:k])
+        y[k] = alpha
+    return y
+
+
+@case(lambda m: dict(TSTEPS=3, A_=m(8), B=m(8)), "A_ B")
+def jacobi1d(TSTEPS, A_, B):
+    for t in range(1, TSTEPS):
+        B[1:-1] = 0.33333 * (A_[:-2] + A_[1:-1] + A_[2:]) * A_[1:-1]
+        A_[1:-1] = 0.33333 * (B[:-2] + B[1:-1] + B[2:])
+
+
+@case(lambda m: dict(TMAX=3, ex=m(4, 5), ey=m(4, 5), hz=m(4, 5), f=m(3)), "ex ey hz")
+def fdtd(TMAX, ex, ey, hz, f):
+    for t in range(TMAX):
+        ey[0, :] = f[t]
+        ey[1:, :] -= 0.5 * (hz[1:, :] - hz[:-1, :])
+        ex[:, 1:] -= 0.5 * (hz[:, 1:] - hz[:, :-1])
+        hz[:-1, :-1] -= 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
+
+
+@case(lambda m: dict(A_=np.eye(4) * 4 + 0.1 * m(4, 4)), "A_")
+def cholesky(A_):
+    A_[0, 0] = np.sqrt(A_[0, 0])
+    for i in range(1, A_.shape[0]):
+        for j in range(i):
+            A_[i, j] -= np.dot(A_[i, :j], A_[j, :j])
+            A_[i, j] /= A_[j, j]
+        A_[i, i] -= np.dot(A_[i, :i], A_[i, :i])
+        A_[i, i] = np.sqrt(A_[i, i])
+
+
+@case(lambda m: dict(data=m(5, 3)))
+def covariance(data):
+    mean = np.mean(data, axis=0)
+    data = data - mean
+    M = data.shape[1]
+    cov = np.zeros((M, M))
+    for i in range(M):
+        cov[i:M, i] = data[:, i] @ data[:, i:M] / (data.shape[0] - 1.0)
+        cov[i, i:M] = cov[i:M, i]
+    return cov
+
+
+@case(lambda m: dict(path=np.abs(m(4, 4))), "path")
+def floyd(path):
+    for k in range(path.shape[0]):
+        path[:] = np.minimum(path[:], path[:, k][:, None] + path[k, :])
+
+
+@case(lambda m: dict(x=m(6), w=m(6, 2), b=m(2)))
+def mlp(x, w, b):
+    h = np.maximum(x @ w + b, 0.0)
+    z = np.exp(h - h.max())
+    p = z / z.sum()
+    return -np.log(p[0])
+
+
+@case(lambda m: dict(u=m(4, 5), v=m(4, 5)), "u")
+def adi(u, v):
+    for t in range(2):
+        for j in range(1, u.shape[1] - 1):
+            u[1:-1, j] = 0.5 * u[1:-1, j - 1] * v[1:-1, j] + u[2:, j + 1]
+        u[:, 0] = u[:, -1]
+    u[-1, :] += v[0]
+    u[1, 1:3] -= u[2, 1:3] * 2
+
+
+@case(lambda m: dict(a=m(3, 4, 5)), "a")
+def threeD(a):
+    a[0] = a[1] * a[2]
+    a[1, :, 0] = a[0, :, 1]
+    a[..., 2] *= 2.0
+    b = a[:, 1:3]
+    c = b.sum(axis=1)
+    for m in a:
+        m[0] += 1.0
+    return np.sum(c * c, axis=(0, 1))
+
+
+def norm2(v):
+    return v @ v
+
+
+def axpy(a, x, y):
+    y += a * x
+
+
+def residual(A_, x, b):
+    return b - A_ @ x
+
+
+@case(lambda m: dict(A_=np.eye(3) * 4 + m(3, 3), b=m(3)))
+def richardson(A_, b):
+    x = np.zeros_like(b)
+    it = 0
+    while norm2(residual(A_, x, b)) > 1e-3 and it < 6:
+        r = residual(A_, x, b)
+        axpy(0.2, r, x)
+        it += 1
+    return x
+
+
+@case(lambda m: dict(p=m(4, 2), v=m(4, 2), dt=0.1))
+def verlet(p, v, dt):
+    def force(q):
+        f = np.zeros(q.shape)
+        for i in range(len(q)):
+            for j in range(len(q)):
+                if i != j:
+                    d = q[j] - q[i]
+                    r2 = np.sum(d**2) + 0.1
+                    f[i] += d / (r2 * np.sqrt(r2))
+        return f
+
+    a = force(p)
+    for t in range(2):
+        p = p + v * dt + 0.5 * a * dt * dt
+        new = force(p)
+        v = v + 0.5 * (a + new) * dt
+        a = new
+    return p, v
+
+
+G = np.array([0.5, 0.25, 0.1])
+
+
+@case(lambda m: dict(x=m(5)))
+def captured(x):
+    y = np.zeros(3)
+    y[:] = G * x[1:4]
+    for g in G:
+        y += g * x[0]
+    return y @ G + np.sum(G[1:]) * x[2]
+
+
+def mean_of(v, w=2.0, scale=1.0):
+    return np.mean(v) * w * scale
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def kwargs(a):
+    s = 0.0
+    for i in range(3):
+        s += mean_of(a[i], scale=a[i, 0]) + mean_of(v=a[:, i], w=3.0)
+    return s
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def lambdas(a):
+    sq = lambda v: v * v
+    f = lambda u, g: g(u).sum() + g(u[0])
+    s = 0.0
+    for r in a:
+        s += f(r, sq)
+    return s
+
+
+@case(lambda m: dict(x=m(5), y=m(5)))
+def cond(x, y):
+    s = 0.0
+    for i in range(5):
+        s += x[i:].sum() if x[i] > 0 else np.dot(x, y)
+        t = x[i] if np.max(y) > 0 and np.min(x[: i + 1]) < 0 else 2.0 * x[0]
+        s += t * t
+    return s
+
+
+@case(lambda m: dict(x=m(4), k=np.array([2, 0, 1])), "x")
+def idx(x, k):
+    for i in k:
+        x[i] *= 2.0
+    y = np.zeros(3)
+    for j, i in enumerate(k):
+        y[i] += x[j] * x[i]
+    n = int(np.sum(k))
+    return y * n + k
+
+
+@case(lambda m: dict(a=m(4, 3)), "a")
+def sort_rows(a):
+    for i in range(3):
+        for j in range(3 - i):
+            if a[j, 0] > a[j + 1, 0]:
+                t = a[j].copy()
+                a[j, :] = a[j + 1, :]
+                a[j + 1, :] = t
+    return a[0] * a[3]
+
+
+@case(lambda m: dict(x=m(8).astype(np.float32)))
+def f32(x):
+    y = np.zeros(8, dtype=np.float32)
+    z = x.astype(np.float64) * 2.0
+    y[:] = z + x
+    w = np.float32(0.5) * x
+    return y, z, w, np.sqrt(np.abs(x)).sum(), np.mean(w * w)
+
+
+@case(lambda m: dict(u=m(5, 5), k=2))
+def patch(u, k):
+    s = 0.0
+    for i in range(1, 4):
+        for j in range(1, 4):
+            p = u[i - 1 : i + k, j - 1 : j + k]
+            q = p - p.mean()
+            s += (q * q).sum() * p[1, 1]
+    return s
+
+
+@case(lambda m: dict(t=m(4)))
+def loop_carried_view(t):
+    acc = np.ones(2)
+    for i in range(3):
+        acc *= t[i : i + 2]
+        acc = acc + t[i + 1]
+        if i == 1:
+            acc = acc * 2.0
+        acc[0] += 1.0
+    return acc
+
+
+@case(lambda m: dict(x=m(3), y=m(4)))
+def outerp(x, y):
+    M = np.outer(x, y)
+    M += x[:, None] * y
+    N = M.T @ M
+    return np.trace(N) + N[0] @ y + np.sum(M[:, ::-1] * M)
+
+
+@case(lambda m: dict(x=m(6)))
+def unpack(x):
+    a, b, c = x[:3]
+    (d, e), f = x[1:3], x[5]
+    lo, hi = np.min(x), np.max(x)
+    return a * b + c * d - e * f + lo * hi
+
+
+@case(lambda m: dict(n=5, x=m(5)))
+def grid(n, x):
+    g = np.linspace(0.0, 1.0, n)
+    h = g[1] - g[0]
+    k = np.arange(1, n + 1) ** 2
+    w = np.full(n, h)
+    w[0] *= 0.5
+    w[-1] *= 0.5
+    return np.sum(w * x * g) + np.sum(k * x)
+
+
+@case(lambda m: dict(x=m(4), y=m(4)), "y")
+def alias_arg(x, y):
+    def add(dst, src):
+        dst += src
+
+    add(y, x)
+    add(y[1:], y[:-1])
+    add(y[::2], x[::2] * y[1])
+    z = y
+    z *= 2.0
+
+
+@case(lambda m: dict(a=m(3, 3), b=m(3), x=m(3)))
+def cgr(a, b, x):
+    a = 0.5 * (a + a.T)
+    return b - a @ x
+
+
+@case(lambda m: dict(x=m(4, 3), w=m(3), n=2))
+def xw(x, w, n):
+    s = x[n] @ w
+    return s * x[n]
+
+
+@case(lambda m: dict(k=m(4, 3), q=m(4, 3)))
+def attn(k, q):
+    out = np.zeros((4, 3))
+    for i in range(4):
+        s = k[: i + 1] @ q[i]
+        p = np.exp(s - np.max(s))
+        out[i] = (p / np.sum(p)) @ k[: i + 1]
+    return out
+
+
+@case(lambda m: dict(a=m(3, 3)))
+def tr(a):
+    return np.trace(a) + a[0] @ a[1]
+
+
+@case(lambda m: dict(A_=m(3, 3), B=m(3, 3)))
+def mm(A_, B):
+    C = A_ @ B
+    D = C * C + A_
+    return D[0, 1] + np.sum(D[1])
+
+
+@case(lambda m: dict(w=m(4, 4), k=3), "w")
+def g13(w, k):
+    if k == k:
+        w[2:] = w[1:-1]
 
 
 # ---------------------------------------------------------------- the cases

@@ -1,4 +1,4 @@
-def f(x):
+def f(x: float):
     a, b = 2.0 * x
     return a + b
 

@@ -1,4 +1,4 @@
-def f(a, s):
+def f(a: "float64[:, :]", s: "float64[:]"):
     for i in range(len(a)):
         s[0] += a[i, i] + a[i]
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 
-def f(u, v):
+def f(u: "float64[:]", v: "float64[:]"):
     for i in range(len(u)):
         v[i] = np.exp(u)
 

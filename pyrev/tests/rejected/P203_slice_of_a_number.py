@@ -1,4 +1,4 @@
-def f(x):
+def f(x: "float64[:]"):
     return (x[0] * x[0] + 1.0)[1:]
 
 
