@@ -38,6 +38,7 @@ from pyrev.ir import (
     fresh,
     map_expr,
     map_stmt_exprs,
+    names,
     walk,
     walk_expr,
     with_blocks,
@@ -187,6 +188,7 @@ class _Inspector:
         self.probes: dict[int, list[tuple[int, Probe]]] = {}
         for k, one in enumerate(probes):
             self.probes.setdefault(one.at, []).append((k, one))
+        self.numbers = {p.name for p in program.params if not p.rank}
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
         self.bad = fresh("bad", self.taken)
         self.below = {
@@ -255,9 +257,8 @@ class _Inspector:
                     assert isinstance(safe, For)
                     body = self._block(stmt.body, False)
                     # What would follow a finding may be a range without end.
-                    until = While(
-                        self.fine, body, safe.index, safe.lo, safe.hi, safe.step
-                    )
+                    hi = self._reached(safe)
+                    until = While(self.fine, body, safe.index, safe.lo, hi, safe.step)
                     made.add(until, True)
                 case _:
                     finds = self._finds(stmt)
@@ -267,6 +268,18 @@ class _Inspector:
                     )
                     made.add(with_blocks(self._safe_stmt(stmt), inner), finds)
         return made.done()
+
+    def _reached(self, loop: For) -> Expr:
+        """The end of a range, at most 2**63 - 1 from its start: no count goes around.
+
+        Whatever is further is outside all arrays.
+        """
+        data = (names(loop.lo) | names(loop.hi)) - self.numbers
+        if loop.step != ONE or not data:
+            return loop.hi
+        far = Call("+", (loop.lo, Const(2**63 - 1)))
+        near = Call("min", (loop.hi, far))
+        return Call("where", (Call("<", (loop.lo, ZERO)), near, loop.hi))
 
     def _while(self, stmt: While, made: _Sequence) -> None:
         """The loop with its test at the start of the body, after the test's probes."""

@@ -353,8 +353,8 @@ def stmt_tree(
             if not s.index:
                 return ast.While(expr_tree(test), inner, [])
             leave = ast.If(expr_tree(negation(test)), [ast.Break()], [])
-            target = store(name(s.index))
-            return ast.For(target, range_tree(s), [leave, *inner], [], None)
+            over = store(name(s.index))
+            return ast.For(over, range_tree(s), [leave, *inner], [], None)
         case If(test, then, orelse):
             return ast.If(expr_tree(test), body(then), body(orelse))
         case Check(test, error, message):

@@ -506,7 +506,7 @@ class Units:
 
 def viewed(view: View, values: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """The part of an argument that a function returns, as a view of it."""
-    base = values[view.base]
+    base: np.ndarray[Any, Any] = values[view.base]
     names = {"min": min, "max": max, "abs": abs, "__builtins__": {}}
 
     def number(e: Expr, place: Mapping[str, int]) -> int:

@@ -370,9 +370,9 @@ class _Reverse:
         if not body:
             return
         count: Expr = Saved(after, Var(loop.count), loc=loop.loc)
-        index, lo, step = loop.index, ZERO, ONE
+        index = loop.index
+        lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
         if loop.index:
-            lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
             length = count if step == ONE else Call("*", (count, step))
             count = length if lo == ZERO else Call("+", (lo, length))
         else:

@@ -589,6 +589,11 @@ class _Module:
             step = Call("neg", (f.step,))
             if isinstance(f.step, Const):
                 step = Const(-f.step.value)
+        elif isinstance(f.step, Const) and not (
+            self.is_affine(f.lo) and self.is_affine(f.hi)
+        ):
+            # Bounds that are data may be so far apart that Numba's count goes around.
+            hi = Call("max" if f.step.value > 0 else "min", (hi, lo))
         args = [self.tree(e, mode) for e in (lo, hi, step)]
         if step == ONE:
             args.pop()

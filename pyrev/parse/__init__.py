@@ -192,7 +192,7 @@ def _read(
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(body)
-    parts = lent(body, walk.lent, tuple(params), walk.findings)
+    parts = lent(body, walk.parts, tuple(params), walk.findings)
     walk.findings.check()
     name = function.__name__ if function.__name__.isidentifier() else "function"
     program = ir.Program(

@@ -887,7 +887,7 @@ class Arrays(Names):
         made = self._made(whole, "result", at)
         if whole.view and whole.base not in self.allocated:
             assert made.name is not None and whole.base is not None
-            self.lent[made.name] = whole.base, at
+            self.parts[made.name] = whole.base, at
         return self._encoded(made, at)
 
 

@@ -666,7 +666,7 @@ class Calls(Creation):
                     because = (
                         f"`.{node.func.attr}` is a method that pyrev does not know"
                     )
-                    helps = "write the loop, or `np.sum` and its like"
+                    helps = "write it as loops; of methods `sum`, `dot`, `copy` and their like are known"
         elif module_name(function) == "numpy":
             helps = "write it as loops, or with the functions that pyrev knows"
         self.findings.add("P107", scope.source.loc(node.func), because, helps)

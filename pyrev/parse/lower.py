@@ -17,6 +17,7 @@ from pyrev.algebra import add_int, sub_int
 from pyrev.hints import checkpointed
 from pyrev.ir import (
     FALSE,
+    ONE,
     TRUE,
     ZERO,
     Add,
@@ -778,7 +779,7 @@ class Lowering(Iteration):
         def copy(offset: int) -> list[Stmt]:
             place: Expr = Var(index, loc=at)
             if offset:
-                jump = Call("*", (Const(offset), header.step), loc=at)
+                jump: Expr = Call("*", (Const(offset), header.step), loc=at)
                 if isinstance(header.step, Const):
                     jump = Const(offset * header.step.value, loc=at)
                 place = Call("+", (place, jump), loc=at)
@@ -898,7 +899,7 @@ class Lowering(Iteration):
             if k:
                 again = test
                 if index:
-                    jump = Call("*", (Const(k), step), loc=at)
+                    jump: Expr = Call("*", (Const(k), step), loc=at)
                     if isinstance(step, Const):
                         jump = Const(k * step.value, loc=at)
                     place = Call("+", (Var(index, loc=at), jump), loc=at)

@@ -168,7 +168,8 @@ class Names:
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
     alike_kinds: list[tuple[str, str, Loc]] = field(default_factory=list)
     rows: list[tuple[str, str, int, int]] = field(default_factory=list)
-    lent: dict[str, tuple[str, Loc]] = field(default_factory=dict)
+    #: The copies of parts of the caller's arrays that are returned: whose they are.
+    parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
     fenced: list[object] = field(default_factory=list)

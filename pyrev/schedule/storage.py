@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed
 from pyrev.algebra import add_int, divides, sub_int
@@ -32,6 +33,7 @@ from pyrev.ir import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     Expr,
     Extent,
@@ -43,6 +45,7 @@ from pyrev.ir import (
     Loop,
     Program,
     Restart,
+    Return,
     Saved,
     Stmt,
     Var,
@@ -191,7 +194,7 @@ def store(
     `lost(body, at, load)` says whether the element that statement `at` reads may be
     written at or after it; `dtype_of` gives the dtype name of a scalar or array.
     """
-    asked = {
+    asked: dict[int, int | None] = {
         s.id: s.slots for s in primal.body if isinstance(s, For) and s.slots is not None
     }
 
@@ -203,7 +206,7 @@ def store(
     if memory is None:
         return result
     # Checkpointing one loop may ask for values of another.
-    loops: dict[int, int | None] = dict(asked)
+    loops = dict(asked)
     while more := [k for k in first.taped_loops() if k not in loops]:
         loops |= dict.fromkeys(more)
         first = made(loops)
@@ -1399,8 +1402,13 @@ def map_stmt_exprs_top_down(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(stmt, shape=tuple(map(f, stmt.shape)), fill=fill)
         case For():
             return replace(stmt, lo=f(stmt.lo), hi=f(stmt.hi), step=f(stmt.step))
-        case If():
+        case If() | Check():
             return replace(stmt, test=f(stmt.test))
-    if isinstance(stmt, Restart):
-        return stmt
-    return replace(stmt, values=tuple(map(f, stmt.values)))
+        case Return():
+            return replace(stmt, values=tuple(map(f, stmt.values)))
+        case Restart():
+            return stmt
+        case While() | Grow():
+            raise AssertionError("the reverse sweep has neither until it is stored")
+        case _:
+            assert_never(stmt)

@@ -295,7 +295,7 @@ def mask_gone(block: Block, k: int) -> Iterator[Edit]:
         holds = (HOLDS, instead(block, k, asserted(stmt.test), stmt))
         aside = unread(stmt.then, None)[1]
         idle = (UNREAD, instead(block, k, replace(stmt, orelse=aside)))
-        reasons = (holds,) if stmt.orelse else (holds, idle)
+        reasons = (holds, unread(block, k) if stmt.orelse else idle)
         yield Edit(said(stmt), instead(block, k, new), reasons)
     for top in exprs(stmt):
         for e in walk_expr(top):

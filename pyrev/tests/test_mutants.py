@@ -22,7 +22,48 @@ from pyrev.tests.mutants import (
 
 #: What no result can tell from the original, with the argument, one by one. The reasons
 #: that a program can test are tested, and are not listed here: see `mutants.Edit`.
-EQUIVALENT: dict[str, str] = {}
+MAXIMUM = "max(a, b) > b exactly if a > b: the maximum may stand for a"
+LAST = "without the record nobody needs the last overwrite, and it is not run again"
+RECORDS = "both sweeps only sum over the same records, whichever comes first"
+EQUIVALENT: dict[str, str] = {
+    "cumulative_max_array (saved): record not made: d_out_2[i] += d_v if"
+    " saved(3, out[i]) > saved(3, out[i - 1]) else 0.0": MAXIMUM,
+    "cumulative_max_array (saved): record not made: d_out_2[i - 1] += d_v if not"
+    " saved(3, out[i]) > saved(3, out[i - 1]) else 0.0": MAXIMUM,
+    "square_twice (saved): record not made: d_x_2[i] += 2 * d_v * saved(3, x[i])": LAST,
+    "rotate_left (saved): record not made: d_a_2[0] += 2 * d_first * saved(0, a[0])": (
+        LAST
+    ),
+    "every_other_overwritten (derived): other direction: for i in range(0, a.shape[0],"
+    " 2):": "b[i] and record i // 2 are the iteration's own, for even i",
+    "condition_overwritten (derived): other direction: for k in"
+    " reversed(range(3)):": RECORDS,
+    "condition_overwritten (scheduled): other direction: for k in"
+    " reversed(range(3)):": RECORDS,
+    "condition_overwritten (scheduled): other direction: for k in range(3):": RECORDS,
+    "sparse_matvec (scheduled): unproved loop parallel: for i in range(y.shape[0]):": (
+        "the rows of a sparse matrix share no entry; only the data can say so"
+    ),
+    "scratch_per_turn (derived): other direction: for k in range(2):": (
+        "only t[2] is another, and the reverse sweep reads t[0], t[1] and the records"
+    ),
+    "scratch_per_turn (scheduled): other direction: for k in range(2):": (
+        "only t[2] is another, and the reverse sweep reads t[0], t[1] and the records"
+    ),
+    "forward_substitution (scheduled): other direction: for j in range(i):": (
+        "j < i: it reads x[j] and sums into x[i], in whatever order"
+    ),
+    "lu_in_place (derived): other direction: for i in reversed(range(k + 1,"
+    " a.shape[0])):": "i > k: the rows below the pivot share only increments",
+    "lu_in_place (scheduled): dependent statements swapped: d_v_at[i, j] = d_a_2[i, j]"
+    " <-> d_a_2[i, k] -= d_a_2[i, j] * a_2[k, j]": "j > k: never the same column",
+    "cholesky (derived): other bounds: for k in range(j): -> for k in range(j + 1):": (
+        "one product too many, with low[i, j], which is zero until then"
+    ),
+    "carried_under_a_test (saved): record not made: d_s += d_v * saved(3, b[i])": (
+        "on this branch nothing overwrites b[i]; dependences do not look at branches"
+    ),
+}
 
 #: Functions that record, mask, zero, carry, gather and own: every kind of damage.
 FAST = (
