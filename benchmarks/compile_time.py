@@ -1,15 +1,15 @@
 """How the time to generate and compile grows with the program.
 
-    python benchmarks/compile_time.py                  every family, largest size
+    python benchmarks/compile_time.py                  every family at one size
     python benchmarks/compile_time.py scalars          of one family
     python benchmarks/compile_time.py --curve scalars  25 to 800 statements of it
 
 Every row is a fresh process with an empty cache folder. `total` is its wall-clock time
-from the start of the interpreter to the first gradient; the phases are CPU seconds, so
-that other work on the machine does not show: parse, bounds, derive (adjoint and what
-it keeps), schedule and emit (primal and adjoint, for the CPU), compile (Numba, both,
-with the first run); `cpu` is their sum. The exponent is the slope of log(time) over log(size) between the
-last two sizes: 1 is linear, 2 quadratic.
+from the start of the interpreter to the first gradient. The phases are CPU seconds, so
+that other work on the machine shows less: parse, bounds, derive (adjoint and what it
+keeps), schedule and emit (primal and adjoint, for the CPU), compile (Numba, both, with
+the first run); `cpu` is their sum. The exponent is the slope of log(seconds) over
+log(size) between the last two sizes: 1 is linear, 2 quadratic.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def triangle_in_place(n: int) -> Source:
 CURVE = (25, 50, 100, 200, 400, 800)
 SHORT = (6, 12, 25, 50, 100)
 
-#: Sizes of the curve; the largest but one, or the one that is named, is asked for.
+#: Per family the sizes of its curve, and the size at which it is measured alone.
 FAMILIES: dict[str, tuple[Callable[[int], Source], tuple[int, ...], int]] = {
     "scalars": (scalars, CURVE, 400),
     "reused": (reused, CURVE, 400),
@@ -384,10 +384,10 @@ def main() -> None:
     names = given.families or list(FAMILIES)
     print(f"{'':24s}{''.join(f'{p:>9s}' for p in (*PHASES, 'cpu', 'total'))}")
     for name in names:
-        make, sizes, largest = FAMILIES[name]
+        make, sizes, alone = FAMILIES[name]
         last: tuple[int, dict[str, float]] | None = None
         before: tuple[int, dict[str, float]] | None = None
-        for n in sizes if given.curve else (largest,):
+        for n in sizes if given.curve else (alone,):
             found = measure(make(n))
             label = name if len(sizes) == 1 else f"{name} {n}"
             print(row(label, found), flush=True)

@@ -249,17 +249,9 @@ class _Inspector:
                     bare = self._safe_stmt(stmt)
                     assert isinstance(bare, For)
                     inside = self._block(stmt.body, False)
-                    bounds = (bare.lo, bare.hi, bare.step)
+                    bounds = (bare.lo, self._reached(bare), bare.step)
                     loop = While(self.fine, inside, index, *bounds, loc=stmt.loc)
                     made.add(loop, True)
-                case For() if self._finds(stmt) and not stmt.reverse:
-                    safe = self._safe_stmt(stmt)
-                    assert isinstance(safe, For)
-                    body = self._block(stmt.body, False)
-                    # What would follow a finding may be a range without end.
-                    hi = self._reached(safe)
-                    until = While(self.fine, body, safe.index, safe.lo, hi, safe.step)
-                    made.add(until, True)
                 case _:
                     finds = self._finds(stmt)
                     inner = tuple(

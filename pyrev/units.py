@@ -34,6 +34,7 @@ from pyrev.emit.load import (
 from pyrev.emit.python import emit_python
 from pyrev.ir import (
     Alloc,
+    Check,
     Expr,
     Load,
     Param,
@@ -354,6 +355,19 @@ class Units:
             return kinds[of].dtype
         found = self.result_dtypes(kinds)[of]
         return "float32" if found == "float32" else "float64"
+
+    def checks(self, kinds: Mapping[str, Kind]) -> frozenset[str]:
+        """The errors that the function raises where what it asserts does not hold.
+
+        An adjoint asserts nothing: the primal runs before it. A `ValueError` is
+        pyrev's own where NumPy stretches an axis whose length is one only in this call.
+        """
+
+        def make() -> frozenset[str]:
+            body = self.typed(kinds).body
+            return frozenset(s.error for s in walk(body) if isinstance(s, Check))
+
+        return self._once(("checks", _key(kinds)), make)
 
     # ---------------------------------------------------------------- results
 

@@ -15,6 +15,7 @@ functions of their own, which alone may reassociate; they are listed in the resu
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -187,6 +188,9 @@ class _Module:
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = ["status"] if self.can_fail(program.body) else []
         self.carried: frozenset[str] = frozenset()
+        #: The arrays that the function being made was given, and what it is made of.
+        self.given: frozenset[str] = frozenset(p.name for p in program.params)
+        self.around: Block = ()
         self.result = fresh("result", self.taken)
         self.once = _occurrences(program.body)
 
@@ -196,6 +200,7 @@ class _Module:
         """Every function of the module, the one that Python calls last."""
         params = [p.name for p in program.params]
         first = self.hoisted()
+        self.given |= {s.array for s in first}
         run = self.entry(f"_{program.name}")
         mode = _Mode(None)
         outer = [tag(_from_memory(self.alloc(s, mode)), s.loc) for s in first]
@@ -330,6 +335,7 @@ class _Module:
                     out.append(ast.If(self.tree(test, mode), *inner))
                 case _:
                     out.extend(self.plain((s,), mode))
+                    self.given |= {s.array} if isinstance(s, Alloc) else frozenset()
         return out
 
     def parts(self, block: Block) -> Iterator[Block]:
@@ -384,13 +390,16 @@ class _Module:
         """The call of a function of its own for some statements at entry level."""
         scalars = [n for n in assigned_scalars(block) if exposed(after, n)[0]]
         self.carried |= frozenset(scalars)
-        outputs = (*scalars, *(a for a in _made(block) if a in all_names(after)))
+        outputs = (*scalars, *(a for a in _made(block) if _needed(after, a)))
         function = self.numbered()
         unsure = [n for n in outputs if not exposed(block, n)[1]]
         inputs = self.inputs(block, unsure)
+        around, self.given = self.given, frozenset(inputs)
+        outside, self.around = self.around, block
         # A scalar that a nest may read is set, whatever the path to it.
         self.carried |= {n for n in inputs if n not in self.ranks}
         body = self.loops(block, _Mode(outputs))
+        self.given, self.around = around | frozenset(outputs), outside
         if outputs:
             body.append(_return(outputs))
         at = block[0].loc
@@ -401,15 +410,18 @@ class _Module:
 
     def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
         """What a block needs from outside, in order of appearance."""
-        made = {s.array for s in walk(block) if isinstance(s, Alloc)}
-        made -= {n for n in made if exposed(block, n)[0]}
+        made = Counter(s.array for s in walk(block) if isinstance(s, Alloc))
+        there = Counter(s.array for s in walk(self.around) if isinstance(s, Alloc))
         found = dict.fromkeys(_in_order(block))
-        return [
-            n
-            for n in found
-            if (n in self.ranks and n not in made)
-            or (n not in self.ranks and (n in outputs or exposed(block, n)[0]))
-        ]
+
+        def wanted(n: str) -> bool:
+            asked = n in outputs or exposed(block, n)[0]
+            if n not in self.ranks or not made[n]:
+                return n in self.ranks or asked
+            # What only this block makes, on some path, is not there before it.
+            return asked and (n in self.given or there[n] > made[n])
+
+        return [n for n in found if wanted(n)]
 
     def driver(self, loop: For) -> ast.stmt:
         """The call of a parallel loop: a function of its own, and one for its body.
@@ -1033,6 +1045,16 @@ def _made(block: Block) -> tuple[str, ...]:
     """The arrays that a block makes or makes larger, in order."""
     made = [s.array for s in walk(block) if isinstance(s, (Alloc, Grow))]
     return tuple(dict.fromkeys(made))
+
+
+def _needed(block: Block, array: str) -> bool:
+    """Does `block` read or measure an array that is there before it?"""
+
+    def read(e: Expr) -> Expr:
+        measured = isinstance(e, Extent) and e.array == array
+        return Load(array, ()) if measured else e
+
+    return exposed(map_block(block, read), array)[0]
 
 
 def _occurrences(block: Block) -> dict[str, int]:

@@ -155,6 +155,7 @@ class Arrays(Names):
         for k, whole in enumerate(wholes):
             if whole is not None and whole.dtype:
                 wholes[k] = self._made(whole, "value", at)
+        wholes = [None if w is None else self._literal_ones(w) for w in wholes]
         shape = self._broadcast([w for w in wholes if w is not None], at)
         parts: list[Expr] = []
         for value, whole in zip(values, wholes, strict=True):
@@ -163,6 +164,17 @@ class Arrays(Names):
             else:
                 parts.append(views.stretched(whole, shape).element)
         return self._encoded(Whole(shape, build(parts), False), at)
+
+    def _literal_ones(self, whole: Whole) -> Whole:
+        """`whole` with the length one where the array was made with it."""
+
+        def length(size: Expr) -> Expr:
+            match size:
+                case Extent(array, k) if array in self.sizes:
+                    return ONE if self.sizes[array][k] == ONE else size
+            return size
+
+        return replace(whole, shape=tuple(map(length, whole.shape)))
 
     def _once(self, value: Expr) -> Expr:
         """A number beside an array: evaluated once, unless that is no work."""
@@ -231,6 +243,7 @@ class Arrays(Names):
                 value = self._temp(value, "value")
             element = value
         else:
+            target, whole = self._literal_ones(target), self._literal_ones(whole)
             fitted = self._fitted(whole, target.shape, at)
             if fitted is None:
                 return

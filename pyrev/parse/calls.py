@@ -229,6 +229,10 @@ class Calls(Creation):
             whole = self._arrayed(value, at)
         if whole is None:
             # Of a number, which is all the text shows: itself.
+            if axis_node is not None or kind not in _THEMSELVES:
+                self.lenient = True
+                if self.exact:
+                    self._refuse_arguments(text, node, scope)
             return value
         rank = whole.rank
         if any(not -rank <= k < rank for k in named):
@@ -246,6 +250,8 @@ class Calls(Creation):
                     f"an axis that an array of {rank} does not have",
                     "count the axes from zero",
                 )
+            else:
+                self.lenient = True
             return value
         axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
         if kind in ("var", "std"):
@@ -666,7 +672,10 @@ class Calls(Creation):
                     because = (
                         f"`.{node.func.attr}` is a method that pyrev does not know"
                     )
-                    helps = "write it as loops; of methods `sum`, `dot`, `copy` and their like are known"
+                    helps = (
+                        "write it as loops; of methods `sum`, `dot`, `copy` and their"
+                        " like are known"
+                    )
         elif module_name(function) == "numpy":
             helps = "write it as loops, or with the functions that pyrev knows"
         self.findings.add("P107", scope.source.loc(node.func), because, helps)
@@ -675,6 +684,10 @@ class Calls(Creation):
         self.findings.add(
             "P109", at, f"`{name}` calls itself", "write the recursion as a loop"
         )
+
+
+#: The reductions that leave a number as it is.
+_THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
 
 
 def _is_false(node: gast.AST | None) -> bool:

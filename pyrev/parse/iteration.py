@@ -74,7 +74,14 @@ class Iteration(Calls):
                 return self._counting(node.args, scope)
             if function is reversed and len(node.args) == 1:
                 return _backwards(self._sequence(node.args[0], scope))
-            if function is zip and node.args and not node.keywords:
+            # Arrays of unequal lengths, of which `strict=True` would complain:
+            lax = all(
+                k.arg == "strict"
+                and isinstance(k.value, gast.Constant)
+                and k.value.value is False
+                for k in node.keywords
+            )
+            if function is zip and node.args and lax:
                 parts = [self._sequence(a, scope) for a in node.args]
                 return _together([p for p in parts if p is not None], len(parts))
             if function is enumerate:

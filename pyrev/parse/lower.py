@@ -1122,6 +1122,9 @@ class Lowering(Iteration):
                         Alloc(made, shape, None, like, value.name, loc=value.loc)
                     )
                     values.append(Var(made, loc=value.loc))
+                elif isinstance(value, Var) and value.name in self.views:
+                    whole = self._made(self.views[value.name], "result", value.loc)
+                    values.append(self._encoded(whole, value.loc))
                 elif isinstance(value, (Const, Var)):
                     values.append(value)
                 else:

@@ -10,7 +10,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.dependence import Access, Leaf, Region, live_before, private_names
-from pyrev.ir import Add, Assign, Block, For, If, Load, Return, Stmt, Var, While, walk
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    For,
+    Grow,
+    If,
+    Load,
+    Return,
+    Stmt,
+    Var,
+    While,
+    walk,
+)
 from pyrev.poly import conj, is_empty
 from pyrev.show import expr_text
 
@@ -44,8 +58,10 @@ def prove_parallel(
         for a in s.accesses:
             if a.kind == "read" or a.name in private or a.depth == 0:
                 continue
-            if a.index == ():
-                return None  # a scalar that outlives an iteration has one place for all
+            if a.index == () or isinstance(s.stmt, (Alloc, Grow)):
+                # A scalar that outlives an iteration has one place for all, and so
+                # does the name of an array that is made there.
+                return None
             if not _alone(region, s, a):
                 return None
             shared.setdefault(a.name, _element(s))

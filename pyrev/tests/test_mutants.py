@@ -24,6 +24,7 @@ from pyrev.tests.mutants import (
 #: that a program can test are tested, and are not listed here: see `mutants.Edit`.
 MAXIMUM = "max(a, b) > b exactly if a > b: the maximum may stand for a"
 LAST = "without the record nobody needs the last overwrite, and it is not run again"
+ITSELF = "a point is at no distance from itself, and exerts no force there"
 RECORDS = "both sweeps only sum over the same records, whichever comes first"
 EQUIVALENT: dict[str, str] = {
     "cumulative_max_array (saved): record not made: d_out_2[i] += d_v if"
@@ -60,6 +61,8 @@ EQUIVALENT: dict[str, str] = {
     "cholesky (derived): other bounds: for k in range(j): -> for k in range(j + 1):": (
         "one product too many, with low[i, j], which is zero until then"
     ),
+    "pairwise_forces (derived): mask gone: if i != j:": ITSELF,
+    "pairwise_forces (scheduled): mask gone: if i != j:": ITSELF,
     "carried_under_a_test (saved): record not made: d_s += d_v * saved(3, b[i])": (
         "on this branch nothing overwrites b[i]; dependences do not look at branches"
     ),

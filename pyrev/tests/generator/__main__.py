@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import sys
@@ -74,25 +75,39 @@ def tally(seeds: range, target: str, without: frozenset[str]) -> Tally:
 
 
 def hunt(
-    start: int, count: int, target: str, jobs: int, without: frozenset[str]
+    start: int,
+    count: int,
+    target: str,
+    jobs: int,
+    without: frozenset[str],
+    end: float = math.inf,
 ) -> tuple[Tally, int]:
-    """Seeds from `start` on until `count` programs were judged; the first seed left."""
+    """Seeds from `start` on until `count` programs were judged or the time is up.
+
+    Gives the first seed that was left, too.
+    """
     total, seed = Tally(), start
     if jobs == 1:
-        while total.judged < count:
-            total.add(tally(range(seed, seed + CHUNK), target, without))
-            seed += CHUNK
+        step = 1 if target == "numba" else CHUNK
+        while total.judged < count and time.monotonic() < end:
+            total.add(tally(range(seed, seed + step), target, without))
+            seed += step
             progress(total, count)
         return total, seed
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, max_tasks_per_child=40) as pool:
         pending: list[Future[Tally]] = []
-        while total.judged < count or pending:
-            while total.judged + CHUNK * len(pending) < count and len(pending) < jobs:
+        while pending or (total.judged < count and time.monotonic() < end):
+            while (
+                time.monotonic() < end
+                and total.judged + CHUNK * len(pending) < count
+                and len(pending) < jobs
+            ):
                 seeds = range(seed, seed + CHUNK)
                 pending.append(pool.submit(tally, seeds, target, without))
                 seed += CHUNK
             if not pending:
+                # The programs that said nothing are made up for.
                 seeds = range(seed, seed + CHUNK)
                 pending.append(pool.submit(tally, seeds, target, without))
                 seed += CHUNK
@@ -164,6 +179,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--without", default="", help="productions, with commas")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop then")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(argv)
     without = frozenset(p.strip() for p in options.without.split(",") if p.strip())
@@ -175,7 +191,14 @@ def main(argv: list[str]) -> int:
     if start is None:
         start = int.from_bytes(os.urandom(5))
     began = time.monotonic()
-    total, end = hunt(start, options.count, options.target, options.jobs, without)
+    total, end = hunt(
+        start,
+        options.count,
+        options.target,
+        options.jobs,
+        without,
+        began + options.seconds,
+    )
     found = report(total, options.target, (start, end), time.monotonic() - began)
     if options.out is not None:
         options.out.write_text(json.dumps(found, indent=1) + "\n")

@@ -63,6 +63,8 @@ PLAIN_SECONDS, PYREV_SECONDS = 1.0, 120.0
 TEXT = "text"
 _NAMES = re.compile(r"<generated \w+>(:\d+)*|`[^`]*`|'[^']*'|\b\d[\d.e+-]*")
 
+_CODE = re.compile(r"\bP\d{3}\b")
+
 RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
 
 
@@ -95,7 +97,9 @@ class Verdict:
             return self.kind
         first = (self.detail.splitlines() or [""])[0]
         first = re.sub(r"^.*?:\d+:\d+: ", "", first)
-        return f"{self.kind}: " + re.sub(_NAMES, "_", first)[:80]
+        # A refusal lists every finding: a reduced program must not add another.
+        codes = "".join(f"{c} " for c in sorted(set(_CODE.findall(self.detail))))
+        return f"{self.kind}: {codes}" + re.sub(_NAMES, "_", first)[:80]
 
 
 class Late(BaseException):

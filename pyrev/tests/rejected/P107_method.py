@@ -6,4 +6,4 @@ def f(x):
 # P107_method.py:2:5: P107 this function is not known here
 #    2 |     x.sort()
 #      |     ^^^^^^ `.sort` is a method that pyrev does not know
-#   help: write the loop, or `np.sum` and its like
+#   help: write it as loops; of methods `sum`, `dot`, `copy` and their like are known
