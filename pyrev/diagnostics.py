@@ -40,7 +40,7 @@ CODES: dict[str, str] = {
     "P206": "a name stands for one array or one function",
     "P207": "this step is outside the language",
     "P208": "the shape or type of a new array is not understood",
-    "P209": "this attribute is outside the language",
+    "P209": "this attribute or axis is outside the language",
     "P210": "the kinds of numbers do not fit",
     "P303": "a value that the gradient needs cannot be recorded",
 }

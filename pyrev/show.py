@@ -261,9 +261,14 @@ def range_tree(loop: Loop) -> ast.expr:
     return bounds
 
 
+def numpy_name(dtype: str) -> str:
+    """What NumPy calls a dtype: ``np.bool_``, ``np.float32``."""
+    return "np.bool_" if dtype == "bool" else f"np.{dtype}"
+
+
 def _dtype_tree(dtype: str, ranks: Ranks) -> ast.expr:
     if not dtype.startswith("like:"):
-        return name("np.bool_" if dtype == "bool" else f"np.{dtype}")
+        return name(numpy_name(dtype))
     tokens = promoted(dtype)
     if len(tokens) == 1 and tokens[0] in ranks:
         return name(f"{tokens[0]}.dtype")
@@ -275,7 +280,7 @@ def _kind_tree(token: str) -> ast.expr:
     if token in ("1", "1.0"):
         return ast.Constant(int(token) if token == "1" else float(token))
     if token == "bool" or token in _NUMPY.split():
-        return name("np.bool_" if token == "bool" else f"np.{token}")
+        return name(numpy_name(token))
     return name(token)
 
 

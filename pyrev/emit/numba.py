@@ -68,6 +68,7 @@ from pyrev.show import (
     expr_text,
     expr_tree,
     name,
+    numpy_name,
     store,
     subscript,
 )
@@ -190,6 +191,7 @@ class _Module:
         self.carried: frozenset[str] = frozenset()
         #: The arrays that the function being made was given, and what it is made of.
         self.given: frozenset[str] = frozenset(p.name for p in program.params)
+        self.blank: dict[str, None] = {}
         self.around: Block = ()
         self.result = fresh("result", self.taken)
         self.once = _occurrences(program.body)
@@ -232,6 +234,10 @@ class _Module:
             for n in assigned_scalars(self.program.body)
             if n in self.carried and n not in params
         ]
+        for n in self.blank:
+            none = ast.Tuple([ast.Constant(0)] * self.ranks[n], ast.Load())
+            kind = name(numpy_name(concrete(self.types[n])))
+            start.append(_assign(n, call("np.empty", none, dtype=kind)))
         lines = [*start, *body]
         self.define(entry, [*params, *self.status], lines, "ENTRY", self.program.loc)
         return _assign(self.result, call(entry, *map(name, [*params, *self.status])))
@@ -393,6 +399,10 @@ class _Module:
         outputs = (*scalars, *(a for a in _made(block) if _needed(after, a)))
         function = self.numbered()
         unsure = [n for n in outputs if not exposed(block, n)[1]]
+        # An array that some path makes is there, without elements, on all paths.
+        blank = [n for n in unsure if n in self.ranks and n not in self.given]
+        self.blank.update(dict.fromkeys(blank))
+        self.given |= frozenset(blank)
         inputs = self.inputs(block, unsure)
         around, self.given = self.given, frozenset(inputs)
         outside, self.around = self.around, block

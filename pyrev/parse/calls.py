@@ -247,7 +247,7 @@ class Calls(Creation):
                 self.findings.add(
                     "P209",
                     at,
-                    f"an axis that an array of {rank} does not have",
+                    f"an axis that an array of rank {rank} does not have",
                     "count the axes from zero",
                 )
             else:

@@ -390,11 +390,7 @@ class Lowering(Iteration):
                 else:
                     self._store(target, result, at, scope)
             return
-        if (
-            single
-            and isinstance(result, (Var, Load))
-            and not hasattr(first, RETURNED)
-        ):
+        if single and isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
             variable = self._variable(first.id, scope)
             if isinstance(variable, Var):
                 self._resembles(variable, result)

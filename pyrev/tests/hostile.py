@@ -321,7 +321,7 @@ def spoil_one(arguments: Arguments, name: str, rng: Rng) -> str:
                 dtype = str(rng.choice(DTYPES))
                 try:
                     arguments[name] = value.astype(dtype)
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, RuntimeError):
                     arguments[name] = np.zeros(value.shape, dtype)
                 return f"dtype {dtype}"
             case "word":

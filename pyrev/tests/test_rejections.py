@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pyrev.parse
 from pyrev.api import differentiable
-from pyrev.diagnostics import CODES, UnsupportedError
+from pyrev.diagnostics import CODES, Findings, UnsupportedError
+from pyrev.ir import Loc
 from pyrev.parse import parse
 
 FILES = sorted((Path(__file__).parent / "rejected").glob("*.py"))
@@ -52,6 +56,39 @@ def test_a_file_is_named_after_a_code_it_gets(path: Path) -> None:
 
 def test_every_code_has_a_file_and_every_file_has_a_known_code() -> None:
     assert {path.stem.split("_")[0] for path in FILES} == set(CODES)
+
+
+def places() -> list[tuple[str, int, int]]:
+    """Where `pyrev.parse` adds a finding: the file, and the lines of the call."""
+    assert pyrev.parse.__file__ is not None
+    return [
+        (str(path), node.lineno, node.end_lineno or node.lineno)
+        for path in sorted(Path(pyrev.parse.__file__).parent.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("findings.add")
+    ]
+
+
+def test_every_place_that_refuses_has_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: set[tuple[str, int]] = set()
+    add = Findings.add
+
+    def noted(self: Findings, code: str, at: Loc, because: str, help: str) -> None:
+        caller = sys._getframe(1)
+        met.add((caller.f_code.co_filename, caller.f_lineno))
+        add(self, code, at, because, help)
+
+    monkeypatch.setattr(Findings, "add", noted)
+    for path in FILES:
+        refusal(path)
+    never = [
+        f"{Path(file).name}:{first}"
+        for file, first, last in places()
+        if not any((file, line) in met for line in range(first, last + 1))
+    ]
+    assert len(places()) > 60
+    assert never == []
 
 
 def test_every_code_has_a_row_in_the_page_about_the_language() -> None:

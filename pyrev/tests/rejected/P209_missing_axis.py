@@ -8,7 +8,7 @@ def f(x, n):
     return u
 
 
-# P209_missing_axis.py:7:13: P209 this attribute is outside the language
+# P209_missing_axis.py:7:13: P209 this attribute or axis is outside the language
 #    7 |     u = x * np.sum(np.arange(n), axis=1)
-#      |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ an axis that an array of 1 does not have
+#      |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ an axis that an array of rank 1 does not have
 #   help: count the axes from zero
