@@ -431,9 +431,7 @@ def vjp(
     names = call.wrt(wrt)
     call.check()
     unit = call.adjoint(names)
-    before = {
-        n: call.values[n].copy() for n in unit.reads & set(call.units.written)
-    }
+    before = {n: call.values[n].copy() for n in unit.reads & set(call.units.written)}
     result = call.run()
     live = dict(call.values)
     call.values = live | before

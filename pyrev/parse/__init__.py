@@ -135,9 +135,7 @@ def _read(
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
-        walk = Lowering(
-            found, exact=types is not None, dtypes=dtypes, wanted=wanted
-        )
+        walk = Lowering(found, exact=types is not None, dtypes=dtypes, wanted=wanted)
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}
@@ -246,9 +244,7 @@ def parse_block(text: str) -> ir.Block:
         walk = Lowering(found, loose=True)
         body = walk.statements(source)
         lasting = {n: r for n, r in found.items() if n in identifiers(definition)}
-        ranks = shapes.ranks(
-            walk.facts, walk.same, walk.alike, {}, walk.rows, lasting
-        )
+        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, {}, walk.rows, lasting)
         if ranks == found:
             break
         found = ranks

@@ -252,9 +252,7 @@ class _Rewriter:
         new.body, new.orelse = then, other
         return new
 
-    def loop(
-        self, s: gast.AST, made: _Block, around: _Loop | None
-    ) -> frozenset[str]:
+    def loop(self, s: gast.AST, made: _Block, around: _Loop | None) -> frozenset[str]:
         """A loop, its flags before it and its `else` after it; the jumps out of it.
 
         A jump in the `else` is one of the loop `around`.

@@ -800,9 +800,7 @@ class Lowering(Iteration):
             self.out.append(replace(made, slots=header.slots))
             return
         if not leave:
-            self._unrolled(
-                index, lo, hi, step, copies, start, scope, at, header.slots
-            )
+            self._unrolled(index, lo, hi, step, copies, start, scope, at, header.slots)
             return
         test = none_of(leave)
         self._counted(copies, test, start, scope, at, index, lo, hi, step)
@@ -1338,6 +1336,7 @@ class Lowering(Iteration):
             f"`{gast.unparse(node).strip()}` is neither a name nor an array element",
             "assign to a name or to an element such as `a[i]`",
         )
+
 
 _Turn = tuple[str, list[Mapping[str, Expr]], list[str], Mapping[str, Expr]]
 

@@ -491,7 +491,8 @@ def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
 def _from_the_end(e: Expr) -> Expr:
     """``a[-1]`` becomes ``a[a.shape[0] - 1]`` once the sign is known.
 
-    No other: ``a[-2]`` is outside an array of one element, ``a[a.shape[0] - 2]`` is not.
+    No other: ``a[-2]`` is outside an array of one element, ``a[a.shape[0] - 2]`` is
+    not.
     """
     if not isinstance(e, Load):
         return e

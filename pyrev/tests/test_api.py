@@ -611,13 +611,14 @@ def test_names_of_the_user_are_never_taken() -> None:
 
 def test_unsupported_functions_are_refused_at_decoration() -> None:
     def f(x):
-        while x < 10.0:
-            x = x * 2.0
-        return x
+        try:
+            return x * 2.0
+        except ValueError:
+            return x
 
     with pytest.raises(pyrev.UnsupportedError) as refused:
         pyrev.differentiable(f)
-    assert "test_api.py" in str(refused.value) and "while" in str(refused.value)
+    assert "test_api.py" in str(refused.value) and "try" in str(refused.value)
 
 
 # ----------------------------------------------------------------- check_grad

@@ -715,7 +715,8 @@ class Statements(Whole):
             if v.writable and v.dtype == a.dtype and v.shape[0].key == a.shape[0].key
         ]
         names = [v.name for v in same][:wanted]
-        if scope.loops or self.chance(50):
+        # A name that stands for one array or another, as the path decides, is refused.
+        if scope.loops or scope.maybe or self.chance(50):
             names = []
         while len(names) < wanted:
             v = self.name("v")
@@ -762,7 +763,8 @@ class Statements(Whole):
     def may_return(self, scope: Scope) -> bool:
         if self.plan == "local array":
             return self.plan_array in scope.arrays
-        return True
+        # Views of the caller's arrays are returned at the end only, or refused.
+        return self.plan != "view"
 
     def result(self, scope: Scope) -> str:
         """``return ...`` as this function always returns."""

@@ -1142,3 +1142,19 @@ def test_a_name_that_changes_its_dtype_in_a_loop_is_refused_in_that_call():
     assert g.primal(x, x, 2).tolist() == [1.0, 1.0, 1.0]
     with pytest.raises(UnsupportedError, match="held float32, and float64"):
         g.primal(x.astype(np.float32), x, 2)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_axis_of_length_one_in_this_call_only_is_a_value_error_everywhere(target):
+    def f(u, p):
+        return np.sum((u[:, :] + p[:, :]) * p)
+
+    g = pyrev.differentiable(f, target=target)
+    u, p = np.ones((3, 1)), np.ones((3, 2))
+    with pytest.raises(ValueError, match="different shapes"):
+        g(u, p)
+    with pytest.raises(ValueError, match="different shapes"):
+        pyrev.grad(g)(u, p)
+    with pytest.raises(ValueError, match="different shapes"):
+        g.adjoint(u, p, 1.0)
+    assert pyrev.grad(g)(p, p).u.tolist() == p.tolist()
