@@ -29,7 +29,7 @@ import pyrev
 
 def wave(u: Any, v: Any, material: Any, steps: int) -> None:
     """`steps` leapfrog steps of the wave equation; `v` is the state before `u`."""
-    for t in range(steps):
+    for _ in range(steps):
         for y in range(1, u.shape[0] - 1):
             for x in range(1, u.shape[1] - 1):
                 v[y, x] = (

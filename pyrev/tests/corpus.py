@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-# ruff: noqa: B007
+# ruff: noqa: B007, B020
 """The corpus: plain loop functions that every rung of the test ladder runs over.
 
 Each function is what a user would write, without pyrev; the `case` under it says how to
