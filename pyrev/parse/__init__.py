@@ -34,6 +34,7 @@ from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import identifiers, parameters
+from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import infer
 
 __all__ = [
@@ -202,6 +203,7 @@ def _read(
         parts,
         loc=source.loc(source.node),
     )
+    refuse_sums_of_truths(program)
     return Parsed(
         shapes.checked_dtypes(program),
         tuple(walk.captures.values()),

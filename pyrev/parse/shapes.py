@@ -42,6 +42,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.parse.views import KINDS, dtype_like, kinds, union
 from pyrev.types import concrete, infer, kind, promote, promoted
 
@@ -596,7 +597,9 @@ def retype(program: Program, types: Mapping[str, tuple[int, str]]) -> Program:
         else p
         for p in program.params
     )
-    return checked_dtypes(replace(program, params=params))
+    typed = checked_dtypes(replace(program, params=params))
+    refuse_sums_of_truths(typed)
+    return typed
 
 
 def checked_dtypes(program: Program) -> Program:
