@@ -251,9 +251,10 @@ class Pullback:
             for k, v in self._likes.items()
         }
         self._tuple = isinstance(result, tuple)
-        # A cotangent of a number, as the adjoint was compiled for it.
+        # A cotangent of a number, as the adjoint was compiled for it. NumPy's numbers
+        # divide by zero without raising.
         self._scalars: dict[str | int, type] = {
-            k: np.float32 if d == "float32" else float
+            k: np.float32 if d == "float32" else np.float64
             for k, d in enumerate(call.units.result_dtypes(call.kinds))
         }
 

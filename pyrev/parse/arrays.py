@@ -8,6 +8,7 @@ two may overlap it goes to an array of its own first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -469,7 +470,7 @@ class Arrays(Names):
         if every:
             total: Expr = Var(name, loc=at)
             if kind == "mean":
-                total = Call("/", (total, count), loc=at)
+                total = Call("/", (total, _unless_none(count)), loc=at)
             if not keep:
                 return total
             kept = Whole((ONE,) * whole.rank, total, False)
@@ -485,7 +486,9 @@ class Arrays(Names):
             )
         if kind == "mean":
             result = Whole(
-                result.shape, Call("/", (result.element, count), loc=at), False
+                result.shape,
+                Call("/", (result.element, _unless_none(count)), loc=at),
+                False,
             )
         return self._encoded(result, at)
 
@@ -911,6 +914,14 @@ _RESULT = {
     "min": "lowest",
     "max": "highest",
 }
+
+
+def _unless_none(count: Expr) -> Expr:
+    """What a mean is divided by: of no elements it is nan, also in Python's floats."""
+    if isinstance(count, Const) and count.value:
+        return count
+    some = Call(">", (count, ZERO), loc=count.loc)
+    return Call("where", (some, count, Const(math.nan)), loc=count.loc)
 
 
 def _weight(size: Expr) -> int:

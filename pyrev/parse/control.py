@@ -124,7 +124,8 @@ class _Rewriter:
         if first is not None:
             for k in range(len(first[0])):
                 texts = {gast.unparse(v[0][k]) for v in values if v is not None}
-                same = len(texts) == 1 and isinstance(first[0][k], gast.Name)
+                # After a `return` nothing runs: its value is the same at the end.
+                same = len(texts) == 1
                 common.append(first[0][k] if same else None)
                 single = len(first[0]) == 1
                 name = "result" if single else f"result_{k}"

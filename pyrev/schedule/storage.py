@@ -838,7 +838,7 @@ class _Storage:
         """
         array = leaf.array
         writes = self.writes[array]
-        own = self.shape_at(array, loops)
+        own = self.shape_at(level, at, array)
         if own is None:
             return None
         k = next(
@@ -868,11 +868,11 @@ class _Storage:
         index = tuple(self.saved(e, at) for e in leaf.index)
         return Load(target, (*prefix, *index))
 
-    def shape_at(self, array: str, loops: list[Loop]) -> tuple[Expr, ...] | None:
-        """The extents of `array` as they can be told before `loops` begin."""
-        ids = {loop.id for loop in loops}
+    def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
+        """The extents of `array` as they can be told where a tape for `at` is made."""
+        top = self.top(level, at)
         made = [w for w in self.writes[array] if self.is_alloc(w)]
-        if not any(f.id in ids for w in made for f in self.places[w].loops):
+        if not any(w == top or self.inside(top, w) for w in made):
             return tuple(Extent(array, k) for k in range(self.ranks()[array]))
         stmt = self.places[made[0]].stmt
         assert isinstance(stmt, Alloc)
@@ -962,13 +962,24 @@ class _Storage:
         assert isinstance(loop, (For, While))
         return loop.index or self.backward.get(level, "")
 
+    def top(self, level: int, at: int) -> int:
+        """The statement of `level` itself that holds statement `at`: tapes are made
+        before it.
+        """
+        here = self.places[at].first
+        for stmt in self.body_of(level):
+            place = self.places[stmt.id]
+            if place.first <= here < place.last:
+                return stmt.id
+        raise AssertionError(f"statement {at} is not in level {level}")
+
     def extent(self, loop: Loop, around: list[Loop], level: int) -> Expr | None:
         """An upper bound of the trip count of `loop` over all iterations around it.
 
         None if there is none that is known before the outermost of them begins.
         """
         outer = {f.index: f for f in around if f.index and self.outside(f.id, loop.id)}
-        top = around[0].id
+        top = self.top(level, around[0].id)
         bound = upper(trip_count(loop), outer)
         steady = bound is not None and not any(
             isinstance(e, (Var, Load, Extent))
