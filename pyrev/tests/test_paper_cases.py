@@ -139,11 +139,15 @@ def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     ]
     (function,) = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
     texts = [n for n in _in_order(function) if isinstance(n, ast.For)]
-    loops = [s for s in ir.walk(unit.program.body) if isinstance(s, ir.For)]
+    loops = [
+        s
+        for s in ir.walk(unit.program.body)
+        if isinstance(s, ir.For) or (isinstance(s, ir.While) and s.index)
+    ]
     assert len(texts) == len(loops), "the text and the program have different loops"
     for text, loop in zip(texts, loops, strict=True):
         assert isinstance(text.target, ast.Name) and text.target.id == loop.index
-        if loop.parallel:
+        if isinstance(loop, ir.For) and loop.parallel:
             text.iter = ast.Call(ast.Name("__turns__", ast.Load()), [text.iter], [])
     exec(compile(ast.fix_missing_locations(tree), "<instrumented>", "exec"), module)
     made: Callable[..., Any] = module[function.name]
