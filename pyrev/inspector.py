@@ -46,7 +46,7 @@ from pyrev.ir import (
 )
 from pyrev.poly import integer
 from pyrev.rename import rename
-from pyrev.types import expr_dtype, is_float
+from pyrev.types import expr_dtype, is_float, promoted, with_own_dtypes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def inspector(program: Program, probes: Sequence[Probe]) -> Program:
     was and -1 if a `Check` failed first; then, for each watched probe in order, 1 if it
     was negative and else 0.
     """
-    return _Inspector(program, probes).build()
+    return _Inspector(with_own_dtypes(program), probes).build()
 
 
 def rounds(program: Program, probe: Probe, types: Mapping[str, str]) -> bool:
@@ -158,8 +158,10 @@ def _needed(program: Program, probes: Sequence[Probe], checks: bool) -> set[int]
             keep.add(stmt.id)
             for e in exprs(stmt):
                 use(e)
-            if isinstance(stmt, Alloc) and stmt.source is not None:
-                todo.append(stmt.source)
+            if isinstance(stmt, Alloc):
+                todo.extend(promoted(stmt.dtype))
+                if stmt.source is not None:
+                    todo.append(stmt.source)
 
     for probe in probes:
         for control in around[probe.at]:

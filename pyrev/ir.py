@@ -16,7 +16,7 @@ marks where the primal of one iteration may be executed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
@@ -511,6 +511,14 @@ def walk(block: Block) -> Iterator[Stmt]:
 def substitute(expr: Expr, env: Mapping[str, Expr]) -> Expr:
     """Replace scalar variables by expressions, everywhere in `expr`."""
     return map_expr(expr, lambda e: env.get(e.name, e) if isinstance(e, Var) else e)
+
+
+def with_value(block: Iterable[Stmt], name: str, value: Expr) -> Block:
+    """`block` with reads of the scalar `name` written as `value`."""
+    return map_block(
+        tuple(block),
+        lambda e: value if isinstance(e, Var) and e.name == name else e,
+    )
 
 
 def names(expr: Expr) -> frozenset[str]:

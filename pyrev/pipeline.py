@@ -22,7 +22,7 @@ from pyrev.dependence import overwritten_after
 from pyrev.ir import Expr, Program, Return, all_names, walk
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored, store
-from pyrev.types import concrete, infer
+from pyrev.types import concrete, infer, with_own_dtypes
 
 #: Names that generated text uses itself.
 RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
@@ -70,6 +70,7 @@ def derive_untidied(
 ) -> Derived:
     """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
+    program = with_own_dtypes(program)
     adjoint = reverse(program, wrt, avoid)
     dump("reverse", adjoint.program)
     types = infer(program, {p.name: p.dtype for p in program.params})

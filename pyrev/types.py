@@ -9,6 +9,7 @@ makes a float64. A name has one dtype: the join of all that is assigned to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import assert_never
 
@@ -18,6 +19,7 @@ from pyrev.ir import (
     Add,
     Alloc,
     Assign,
+    Block,
     Call,
     Check,
     Const,
@@ -33,7 +35,9 @@ from pyrev.ir import (
     Saved,
     Var,
     While,
+    blocks,
     walk,
+    with_blocks,
 )
 
 WEAK_INT = "weak int"
@@ -97,6 +101,41 @@ def promoted(dtype: str) -> tuple[str, ...]:
     (('a', 'b', '1.0'), ('float64',))
     """
     return tuple(dtype.removeprefix("like:").split(","))
+
+
+def with_own_dtypes(program: Program) -> Program:
+    """The program with no dtype taken from a local array, which may go away."""
+    made: dict[str, str] = {}
+    for s in walk(program.body):
+        if isinstance(s, Alloc):
+            made.setdefault(s.array, s.dtype)
+    params = {p.name for p in program.params}
+
+    def tokens(dtype: str, seen: frozenset[str]) -> list[str]:
+        found: list[str] = []
+        for t in promoted(dtype):
+            if t in made and t not in params and t not in seen:
+                found += tokens(made[t], seen | {t})
+            else:
+                found.append(t)
+        return list(dict.fromkeys(found))
+
+    def own(s: Alloc) -> Alloc:
+        parts = tokens(s.dtype, frozenset())
+        if parts == list(promoted(s.dtype)):
+            return s
+        plain = len(parts) == 1 and (parts[0] in _CASTS or parts[0] == "bool")
+        return replace(s, dtype=parts[0] if plain else f"like:{','.join(parts)}")
+
+    def visit(block: Block) -> Block:
+        return tuple(
+            own(s)
+            if isinstance(s, Alloc)
+            else with_blocks(s, tuple(map(visit, blocks(s))))
+            for s in block
+        )
+
+    return replace(program, body=visit(program.body))
 
 
 def kind(token: str, env: Mapping[str, str]) -> str | None:

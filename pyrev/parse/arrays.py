@@ -172,7 +172,7 @@ class Arrays(Names):
         def length(size: Expr) -> Expr:
             match size:
                 case Extent(array, k) if array in self.sizes:
-                    return ONE if self.sizes[array][k] == ONE else size
+                    return ONE if self.sizes[array][k : k + 1] == (ONE,) else size
             return size
 
         return replace(whole, shape=tuple(map(length, whole.shape)))

@@ -39,10 +39,10 @@ from pyrev.ir import (
     While,
     blocks,
     map_block,
-    map_stmt_exprs,
     names,
     walk_expr,
     with_blocks,
+    with_value,
     written,
 )
 from pyrev.parse import fence, views
@@ -986,6 +986,16 @@ class Lowering(Iteration):
         """A loop over a range, several of its iterations at a time."""
         width = len(copies)
         assert isinstance(step, Const)
+        known = _range_of(lo, hi, step)
+        if known is not None and len(known) < width:
+            # Too short for the loop: its iterations, one by one.
+            for k, value in enumerate(known):
+                self.out += with_value(copies[k], index, Const(value, loc=at))
+            if known:
+                self._restored(Const(len(known)), copies, start, scope, at)
+            else:
+                scope.bound |= start
+            return
         last = add_int(hi, -(width - 1) * int(step.value))
         body = tuple(s for c in copies for s in c)
         wide = Const(width * step.value, loc=at)
@@ -1003,13 +1013,7 @@ class Lowering(Iteration):
         here = Var(self._fresh(index), loc=at)
         rest: Block = ()
         for k in reversed(range(width - 1)):
-            one = tuple(
-                map_stmt_exprs(
-                    s,
-                    lambda e: here if isinstance(e, Var) and e.name == index else e,
-                )
-                for s in copies[k]
-            )
+            one = with_value(copies[k], index, here)
             rest = (If(Call(">", (left, Const(k)), loc=at), (*one, *rest), loc=at),)
         self.out.append(Assign(here, begin, loc=at))
         self.out += rest
@@ -1017,7 +1021,7 @@ class Lowering(Iteration):
 
     def _restored(
         self,
-        phase: Var,
+        phase: Var | Const,
         copies: Sequence[object],
         start: Mapping[str, Expr],
         scope: Scope,
@@ -1033,9 +1037,12 @@ class Lowering(Iteration):
         arrays = [start[n] for n in moved]
         for k, mapping in enumerate(mappings[1:], 1):
             source = {start[n]: mapping[n] for n in moved}
-            swap = self._exchange(source, at)
             test = Call("==", (phase, Const(k)), loc=at)
-            self.out.append(If(test, swap, loc=at))
+            if isinstance(phase, Var):
+                swap = self._exchange(source, at)
+                self.out.append(If(test, swap, loc=at))
+            elif phase.value == k:
+                self.out += self._exchange(source, at)
         own = {e.name for e in arrays if isinstance(e, Var)}
         if own - set(list(self.allocated)[self._first :]):
             turns = self._turns.setdefault(
@@ -1360,6 +1367,14 @@ def arrays_bound(scope: Scope) -> dict[str, Expr]:
         for n, e in scope.bound.items()
         if isinstance(e, Var) and not e.name.startswith("@")
     }
+
+
+def _range_of(lo: Expr, hi: Expr, step: Expr) -> range | None:
+    """The range itself where its ends are literals."""
+    match lo, hi, step:
+        case Const(int(a)), Const(int(b)), Const(int(c)):
+            return range(a, b, c)
+    return None
 
 
 def none_of(flags: Sequence[Var]) -> Expr:

@@ -32,7 +32,6 @@ from pyrev.ir import (
     Var,
     While,
     fresh,
-    map_block,
 )
 
 #: NumPy's bytes per element.
@@ -196,12 +195,3 @@ def back_to(
             loc=loc,
         ),
     )
-
-
-def with_index(block: Block, old: str, new: Expr) -> Block:
-    """`block` with a loop's index written as `new`."""
-
-    def visit(e: Expr) -> Expr:
-        return new if isinstance(e, Var) and e.name == old else e
-
-    return map_block(block, visit) if old else block

@@ -62,6 +62,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
     with_blocks,
+    with_value,
     written,
 )
 from pyrev.rename import guarded_leaves, rename
@@ -72,10 +73,9 @@ from pyrev.schedule.checkpoint import (
     back_to,
     names_for,
     room,
-    with_index,
 )
 from pyrev.show import expr_text
-from pyrev.types import concrete, infer
+from pyrev.types import concrete, infer, promoted
 
 #: How many elements a tape of unknown length has room for at first.
 _ROOM = 64
@@ -689,6 +689,11 @@ class _Storage:
                     own_target = isinstance(stmt, Assign) and e is stmt.target
                     if isinstance(e, (Var, Load, Extent)) and not own_target:
                         yield at, e
+            if isinstance(stmt, Alloc):
+                # The dtype of a number is that of its value.
+                for name in promoted(stmt.dtype):
+                    if name in self.writes and name not in self.ranks():
+                        yield at, Var(name)
             if isinstance(stmt, Alloc) and stmt.source is not None:
                 rank = len(stmt.shape)
                 anywhere = tuple(Var(f"?{k}") for k in range(rank))
@@ -1134,7 +1139,7 @@ class _Storage:
                 place = Call("*", (place, step))
             if lo != ZERO:
                 place = Call("+", (lo, place))
-            advance = with_index(advance, loop.index, place)
+            advance = with_value(advance, loop.index, place)
             number = iteration(loop.index, lo, step)
         else:
             number = Var(self.backward[level])

@@ -189,7 +189,7 @@ def test_conditions_mean_what_python_means() -> None:
                     s -= 0.5
                 s += x[i] or 7.0
                 s *= (y[i] > 0.0 and y[i]) or 1.0
-                s += (x[i] > 1.0) + (x[i] > 0.0 or y[i] > 0.0)
+                s += int(x[i] > 1.0) + int(x[i] > 0.0 or y[i] > 0.0)
             return s
         """,
         X,
