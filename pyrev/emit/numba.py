@@ -495,6 +495,12 @@ class _Module:
                 values[f.index] = position
         args = [self.tree(values[n], mode) if n in values else name(n) for n in inputs]
         inside.append(ast.Expr(call(row, *args, *map(name, self.status))))
+        if any(isinstance(e, Call) and e.op == "where" for e in walk_expr(total)):
+            # Numba makes no parallel loop of a range with a branch in it.
+            whole = fresh("count", self.taken)
+            self.types[whole] = WEAK_INT
+            start.append(_assign(whole, self.tree(total, mode)))
+            total = Var(whole)
         bounds = call("prange", self.tree(total, mode))
         tree = ast.For(store(name(task)), bounds, inside, [], None)
         start.append(tag(tree, loop.loc, loop.parallel))
