@@ -1206,6 +1206,8 @@ class _Storage:
         name = leaf.name if isinstance(leaf, Var) else leaf.array
         if name not in self.writes:
             return
+        if isinstance(leaf, Extent) and name in self.params():
+            return  # what is written to its elements is not needed to measure it
         kept = level in self.checkpointed and self.moves(level, name)
         inside = any(self.inside(level, w) for w in self.writes[name])
         if level == FUNCTION or kept or inside:
