@@ -13,12 +13,12 @@ deblur: $(VENV)/.examples  ## run the main job: blind deblurring of a photograph
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pyrev.examples.deblur  # its vectors are short
 
 test: $(VENV)/.test  ## run the tests
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 check: $(VENV)/.test  ## what CI runs: lint, types, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 golden: $(VENV)/.test  ## rewrite the golden files; `git diff` is the review
 	$(BIN)/python -m pytest --update-golden
