@@ -3710,3 +3710,76 @@ def transposed_by_name(w):
 
 
 case(transposed_by_name, lambda n, m: dict(w=m(n, n + 1)), least=1)
+
+
+def return_after_an_endless_loop(x, t):
+    k = 0
+    while True:
+        k += 1
+        if k > 2 or x[k % x.shape[0]] > t:
+            break
+    for i in range(x.shape[0]):
+        if x[i] > t:
+            return x[i] * x[i], k
+    return 0.5 * t, k
+
+
+case(
+    return_after_an_endless_loop,
+    lambda n, m: {"x": m(n), "t": 0.7},
+    least=1,
+)
+
+
+def made_like_what_is_not_needed(v):
+    for i in range(v.shape[0]):
+        filled = np.full(i, 1.0)
+        like = np.empty_like(filled)
+        for c in range(like.shape[0]):
+            like[c] = v[c]
+        for c in range(like.shape[0]):
+            v[i] += 0.1 * like[c] * v[c]
+
+
+case(made_like_what_is_not_needed, lambda n, m: {"v": m(n)}, "v")
+
+
+def measured_while_it_runs_again(a, w):
+    for i in range(a.shape[0]):
+        k = 0
+        while k < 2:
+            k += 1
+            for j in range(w.shape[0]):
+                if 1.5 >= k:
+                    w[j] = a[i] * a[i]
+        a[i] = 0.5 * a[i]
+
+
+case(
+    measured_while_it_runs_again,
+    lambda n, m: {"a": m(n), "w": m(n)},
+    "a w",
+)
+
+
+def rotated_under_a_test(a, c):
+    if c > 0.1:
+        v1 = a.copy()
+        v2 = a.copy()
+        v3 = a.copy()
+        for t in range(1):
+            for i in range(v1.shape[0]):
+                v3[i] = v1[i] * v3[i] * a[i] - 0.2 * v2[i]
+            v1, v2, v3 = v2, v3, v1
+        for i in range(v3.shape[0]):
+            a[i] = 0.1 * (a[i] + v3[i] * v2[i])
+    else:
+        a[0] = c
+
+
+case(
+    rotated_under_a_test,
+    lambda n, m: {"a": m(n), "c": 0.3},
+    "a",
+    least=1,
+)
