@@ -372,8 +372,8 @@ def _ends(body: Sequence[gast.AST]) -> bool:
                 return True
             case gast.If() if _ends(s.body) and _ends(s.orelse):
                 return True
-            case gast.While(test=gast.Constant(value=value)) if (
-                value and not _breaks(s.body)
+            case gast.While(test=gast.Constant(value=value)) if value and not _breaks(
+                s.body
             ):
                 return True
     return False
