@@ -516,6 +516,8 @@ class _Storage:
                     self.level(loop.id).roots[name] = None
                     return leaf
         if any(self.places[w].loops for w in self.writes[name] if self.is_alloc(w)):
+            if isinstance(place.stmt, Alloc) and place.stmt.array == name:
+                return self.saved(place.stmt.shape[leaf.axis], at)
             return self.tape(FUNCTION, at, leaf, name)
         self.level(FUNCTION).roots[name] = None
         return leaf
