@@ -510,7 +510,7 @@ class Statements(Whole):
                 (3, "enumerate"),
                 (3, "zip"),
                 (3, "direct iteration"),
-                (2, "rows of a matrix"),
+                (3, "rows of a matrix"),
             ]
         )
         if not form:

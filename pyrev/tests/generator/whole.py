@@ -128,10 +128,10 @@ class Whole(Helpers):
                 (2, "sum method"),
                 (2, "np.dot"),
                 (1, "@ of vectors"),
-                (1, "@ with a matrix"),
+                (2, "@ with a matrix"),
                 (2, "np.min or np.max"),
                 (1, "mean"),
-                (1, "sum along an axis"),
+                (2, "sum along an axis"),
                 (2, "mask array"),
             ]
         )
@@ -326,7 +326,7 @@ class Whole(Helpers):
                 (4, "row view"),
                 (3, "slice view"),
                 (2, "strided slice view"),
-                (1, "second name of an array"),
+                (2, "second name of an array"),
             ]
         )
         v = self.name("r")
@@ -391,12 +391,12 @@ class Whole(Helpers):
                 (4, "np.empty"),
                 (3, "np.full"),
                 (3 if arrays else 0, "np.zeros_like"),
-                (1 if arrays else 0, "np.ones_like"),
+                (2 if arrays else 0, "np.ones_like"),
                 (2 if arrays else 0, "np.empty_like"),
-                (1 if arrays else 0, "np.full_like"),
+                (2 if arrays else 0, "np.full_like"),
                 (2, "np.array"),
                 (3 if arrays else 0, "copy"),
-                (1 if arrays else 0, "np.copy"),
+                (2 if arrays else 0, "np.copy"),
                 (2, "local integer array"),
             ]
         )

@@ -101,7 +101,7 @@ class Writer(Statements):
         if self.want("bool array", 6):
             self.parameter(scope, "mask", (self.pick("n", "m"),), "bool", "bool")
             self.use("bool array")
-        if self.want("integer array in and out", 4):
+        if self.want("integer array in and out", 8):
             self.parameter(scope, "count", (self.pick("n", "m"),), "int 0 3", "int64")
             scope.arrays["count"] = replace(scope.arrays["count"], writable=True)
         if self.want("CSR rows", 5):
