@@ -403,7 +403,11 @@ def equal(mine: Any, theirs: Any, tolerance: float) -> bool:
     if mine is None or theirs is None:
         return mine is theirs
     a, b = np.asarray(mine), np.asarray(theirs)
-    if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
+    # Where data decides between a truth value, an integer and a float, CPython returns
+    # the one that it took; compiled code returns it in the widest of these kinds.
+    width = "biuf".find
+    widened = a.ndim == 0 and 0 <= width(b.dtype.kind) <= width(a.dtype.kind)
+    if a.shape != b.shape or not (a.dtype.kind == b.dtype.kind or widened):
         return False
     if a.dtype.kind not in "fiub":
         return repr(a) == repr(b)
