@@ -988,9 +988,10 @@ class Lowering(Iteration):
         assert isinstance(step, Const)
         known = _range_of(lo, hi, step)
         if known is not None and len(known) < width:
-            # Too short for the loop: its iterations, one by one.
-            for k, value in enumerate(known):
-                self.out += with_value(copies[k], index, Const(value, loc=at))
+            # Too short for the loop: its iterations, one by one. Each copy counts from
+            # the first.
+            for one in copies[: len(known)]:
+                self.out += with_value(one, index, Const(known[0], loc=at))
             if known:
                 self._restored(Const(len(known)), copies, start, scope, at)
             else:

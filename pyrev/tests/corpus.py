@@ -3783,3 +3783,17 @@ case(
     "a",
     least=1,
 )
+
+
+def rotated_twice_by_the_index(u, v):
+    w = v.copy()
+    for k in range(3, 7, 2):
+        w[1] = k * u[0]
+        u, v, w = (v, w, u)
+
+
+case(
+    rotated_twice_by_the_index,
+    lambda n, m: {"u": m(n + 2), "v": m(n + 2)},
+    "u v",
+)
