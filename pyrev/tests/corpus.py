@@ -3795,5 +3795,5 @@ def rotated_twice_by_the_index(u, v):
 case(
     rotated_twice_by_the_index,
     lambda n, m: {"u": m(n + 2), "v": m(n + 2)},
-    "u v",
+    "u",
 )
