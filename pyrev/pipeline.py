@@ -21,6 +21,7 @@ from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import Expr, Program, Return, all_names, walk
 from pyrev.schedule.report import Decision
+from pyrev.schedule.reuse import reuse
 from pyrev.schedule.storage import Stored, store
 from pyrev.types import concrete, infer, with_own_dtypes
 
@@ -108,7 +109,7 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
         live_out(program),
         lambda name: concrete(types[name]),
     )
-    made = replace(program, body=block)
+    made = reuse(replace(program, body=block), taken | RESERVED)
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)
@@ -165,7 +166,7 @@ def schedule_for_cpu(
         lambda name: concrete(types[name]),
         sizes,
     )
-    made = replace(program, body=block)
+    made = reuse(replace(program, body=block), taken | RESERVED)
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)

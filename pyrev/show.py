@@ -182,6 +182,9 @@ def expr_tree(e: Expr) -> ast.expr:
 
 def _call_tree(op: str, args: tuple[Expr, ...]) -> ast.expr:
     match op, args:
+        case "neg", (Call("*", (Const(float(k)), x)),) if k > 0 and math.isfinite(k):
+            # Python negates the number; the bits are the same.
+            return ast.BinOp(constant(-k), ast.Mult(), expr_tree(x))
         case "neg", (x,):
             return minus(expr_tree(x))
         case "not", (x,):

@@ -3787,6 +3787,7 @@ case(
 
 def rotated_twice_by_the_index(u, v):
     w = v.copy()
+    v[0] *= 2.0
     for k in range(3, 7, 2):
         w[1] = k * u[0]
         u, v, w = (v, w, u)
@@ -3795,5 +3796,5 @@ def rotated_twice_by_the_index(u, v):
 case(
     rotated_twice_by_the_index,
     lambda n, m: {"u": m(n + 2), "v": m(n + 2)},
-    "u",
+    "u v",
 )

@@ -10,11 +10,14 @@ unsigned integers raise here.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from pyrev.emit.numba import IN_MATH
 
 Turns = Callable[[Iterable[int]], Iterator[int]]
 
@@ -140,7 +143,12 @@ def interpreted(text: str, name: str, turns: Turns, numpy: Any = np) -> Any:
     def prange(*bounds: int) -> Iterator[int]:
         return turns(range(*bounds))
 
-    stubs = {"numba": ModuleType("numba"), "numpy": numpy}
+    stubs = {"numba": ModuleType("numba"), "numpy": numpy, "math": ModuleType("math")}
+    for key, value in vars(math).items():
+        # Compiled, these neither raise nor turn a float32 into a float64.
+        setattr(stubs["math"], key, value)
+    for key, known in IN_MATH.items():
+        setattr(stubs["math"], known, getattr(np, key))
     for key, value in (("njit", njit), ("prange", prange)):
         setattr(stubs["numba"], key, value)
 
