@@ -110,17 +110,14 @@ class _Reuser:
         ends = _Reads(block) if named else None
         for k, stmt in enumerate(block):
             # The smaller first: a larger one is made of them.
-            made = sorted(before.get(k, ()), key=_size)
-            for one in made:
-                smaller = {e: n for e, n in own[k].items() if n != one.target}
-                value = _named(one.value, smaller)
-                out.append(replace(one, value=value))
+            for one in sorted(before.get(k, ()), key=_size):
+                out.append(_replaced(one, _others(one, own[k])))
             if k in inside:
                 stmt = with_blocks(
                     stmt, tuple(_all_named(b, inside[k]) for b in blocks(stmt))
                 )
             if k in own:
-                stmt = self.with_names(stmt, own[k])
+                stmt = _replaced(stmt, _others(stmt, own[k]))
                 match stmt:
                     case Assign(Var(text), Var(first)) if self.second(text, k, ends):
                         self.instead[text] = first
@@ -173,12 +170,6 @@ class _Reuser:
             case Assign(Var(text), value) if value == group.value:
                 return text if self.times[text] == 1 else None
         return None
-
-    def with_names(self, stmt: Stmt, names: Mapping[Expr, Expr]) -> Stmt:
-        match stmt:
-            case Assign(Var(text), value) if names.get(value) == Var(text):
-                return stmt
-        return _replaced(stmt, names)
 
     def second(self, text: str, k: int, reads: _Reads | None) -> bool:
         """Is a name set once, by statement `k` of a block, and read only behind it?"""
@@ -265,6 +256,14 @@ def _replaced(stmt: Stmt, names: Mapping[Expr, Expr]) -> Stmt:
     if isinstance(stmt, If):
         return replace(stmt, test=_named(stmt.test, names))
     return map_whole(stmt, lambda e: _named(e, names))
+
+
+def _others(stmt: Stmt, names: Mapping[Expr, Expr]) -> Mapping[Expr, Expr]:
+    """`names` without the one that the statement gives."""
+    match stmt:
+        case Assign(Var() as own, value) if names.get(value) == own:
+            return {e: n for e, n in names.items() if n != own}
+    return names
 
 
 def _all_named(block: Block, names: Mapping[Expr, Expr]) -> Block:
