@@ -59,7 +59,7 @@ AGAIN = {
     "the argument changes": "a = np.sin(x) * y\nx = 2.0\nb = np.sin(x) * z",
     "the argument changes with it": "x = np.sin(x)\nb = np.sin(x) * z",
     "the argument is added to": "a = np.sin(x) * y\nx += 1.0\nb = np.sin(x) * z",
-    "an array that is written": "a = np.sin(x[0]) * y\nx[k] = 2.0\nb = np.sin(x[0]) * z",
+    "an array that is written": "a = np.sin(x[0]) * y\nx[k] = 2.0\nb = np.sin(x[0])",
     "a loop changes it": """
 a = np.sin(x) * y
 for i in range(n):
