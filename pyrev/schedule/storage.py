@@ -452,6 +452,9 @@ class _Storage:
             for e in walk_expr(top)
         ]
         reads += [(at, e) for e in walk_expr(leaf)]
+        # A record repeats the tests under which the statement evaluates the value.
+        tests = [t for path in self.paths(at, leaf) for t in path]
+        reads += [(at, e) for test in tests for e in walk_expr(test)]
         for where, e in reads:
             if not isinstance(e, (Var, Load)):
                 continue
@@ -1260,12 +1263,14 @@ class _Storage:
         """The tests under which statement `at` evaluates the leaf, one path per
         occurrence.
         """
+        return [()] if record.early else self.paths(record.at, record.leaf)
+
+    def paths(self, at: int, leaf: Expr) -> list[tuple[Expr, ...]]:
+        """The tests under which statement `at` evaluates `leaf`, for each occurrence."""
         paths: dict[tuple[Expr, ...], None] = {}
-        if record.early:
-            return [()]
-        for expr in exprs(self.places[record.at].stmt):
+        for expr in exprs(self.places[at].stmt):
             for path, e in guarded_leaves(expr, ()):
-                if e == record.leaf:
+                if e == leaf:
                     paths[path] = None
         return list(paths) or [()]
 

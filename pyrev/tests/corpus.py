@@ -3798,3 +3798,20 @@ case(
     lambda n, m: {"u": m(n + 2), "v": m(n + 2)},
     "u v",
 )
+
+
+def tested_by_what_is_lost(a, b):
+    for _ in range(2):
+        k = 0
+        while k < 2:
+            step = k + 1
+            a[1] /= b[1] or step
+            k += 1
+    b[1] += 2.0
+
+
+case(
+    tested_by_what_is_lost,
+    lambda n, m: {"a": m(n + 2), "b": m(n + 2)},
+    "a b",
+)
