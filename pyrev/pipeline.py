@@ -22,6 +22,7 @@ from pyrev.dependence import overwritten_after
 from pyrev.ir import Expr, Program, Return, all_names, walk
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
+from pyrev.schedule.rows import rows
 from pyrev.schedule.storage import Stored, store
 from pyrev.types import concrete, infer, with_own_dtypes
 
@@ -101,6 +102,7 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
     """Put loops in the order of the readable form: gathers, owners, reductions."""
     from pyrev.schedule.distribute import schedule_readable
 
+    program = with_own_dtypes(program)  # a dtype is no dependence: loops may part
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_readable(
@@ -157,6 +159,7 @@ def schedule_for_cpu(
     """Put loops in the order of the CPU's form: row owners, private copies."""
     from pyrev.schedule.ownership import schedule_cpu
 
+    program = with_own_dtypes(program)  # a dtype is no dependence: loops may part
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_cpu(
@@ -166,7 +169,9 @@ def schedule_for_cpu(
         lambda name: concrete(types[name]),
         sizes,
     )
-    made = reuse(replace(program, body=block), taken | RESERVED)
+    made = replace(program, body=block)
+    made = rows(made, infer(made, dict(dtypes)))
+    made = reuse(made, taken | RESERVED)
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)

@@ -1266,7 +1266,7 @@ class _Storage:
         return [()] if record.early else self.paths(record.at, record.leaf)
 
     def paths(self, at: int, leaf: Expr) -> list[tuple[Expr, ...]]:
-        """The tests under which statement `at` evaluates `leaf`, for each occurrence."""
+        """The tests under which statement `at` evaluates `leaf`, for each time."""
         paths: dict[tuple[Expr, ...], None] = {}
         for expr in exprs(self.places[at].stmt):
             for path, e in guarded_leaves(expr, ()):

@@ -3815,3 +3815,18 @@ case(
     lambda n, m: {"a": m(n + 2), "b": m(n + 2)},
     "a b",
 )
+
+
+def made_like_a_local(w, x):
+    for _ in range(x.shape[1]):
+        x[1] += 1.2
+        like = np.full_like(w, 0.5)
+        made = np.full_like(like, x[1, 1])
+        w[0, 0] *= made[0, 0] * like[0, 0]
+
+
+case(
+    made_like_a_local,
+    lambda n, m: {"w": m(n + 1, 2), "x": m(n + 2, n + 2)},
+    "w x",
+)

@@ -1,0 +1,361 @@
+"""Inner loops in the form that vector instructions want: fused, and without edges.
+
+The last step of the CPU's form, inside loops whose order is already settled:
+
+fuse    neighbouring loops over one range that touch each element in the same iteration
+        become one, and the increments of one element in it one sum;
+peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
+        matter near its ends is split there: between the ends they are gone.
+
+`speed.md` has the measurements: an edge clamp or a test in the innermost loop keeps it
+scalar, which costs a factor of 4 to 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyrev.ir import (
+    ONE,
+    Add,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Program,
+    Stmt,
+    Var,
+    While,
+    all_names,
+    assigned_scalars,
+    blocks,
+    exprs,
+    map_expr,
+    map_stmt_exprs,
+    names,
+    walk,
+    walk_expr,
+    with_blocks,
+    with_value,
+    written,
+)
+from pyrev.poly import Linear, from_linear, linear, plus
+from pyrev.types import expr_dtype, is_float
+
+STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
+LONGEST = 40  # statements of a loop that may be written three times
+SHORT = 16  # iterations that the unroller takes care of
+
+
+def rows(program: Program, types: Mapping[str, str]) -> Program:
+    """`program` with its inner loops fused and peeled.
+
+    Law: every element gets the same values, added in the same order. `types` are the
+    dtypes of the names.
+    """
+    return replace(program, body=_Rows(types).block(program.body))
+
+
+class _Rows:
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self.types = types
+
+    def block(self, block: Block) -> Block:
+        fused: list[Stmt] = []
+        for stmt in block:
+            last = fused[-1] if fused else None
+            if isinstance(last, For) and isinstance(stmt, For):
+                both = _fused(last, stmt)
+                if both is not None:
+                    fused[-1] = both
+                    continue
+            fused.append(stmt)
+        out: list[Stmt] = []
+        for stmt in fused:
+            stmt = with_blocks(stmt, tuple(self.block(b) for b in blocks(stmt)))
+            out += self.peeled(stmt) if isinstance(stmt, For) else (stmt,)
+        return self.summed(out)
+
+    # ---------------------------------------------------------------- sums
+
+    def summed(self, block: Sequence[Stmt]) -> Block:
+        """Increments of one element, one after the other, as one statement."""
+        out: list[Stmt] = []
+        for stmt in block:
+            last = out[-1] if out else None
+            match last, stmt:
+                case Add(Load() as t, v), Add(u, w) if self.adds(t, u, v, w):
+                    first = Call("+", (t, v))
+                    out[-1] = Assign(
+                        t, Call("+", (first, w)), loc=last.loc, note=last.note
+                    )
+                    continue
+                case Assign(Load() as t, v), Add(u, w) if self.adds(t, u, v, w):
+                    out[-1] = replace(last, value=Call("+", (v, w)))
+                    continue
+            out.append(stmt)
+        return tuple(out)
+
+    def adds(self, t: Load, u: Expr, v: Expr, w: Expr) -> bool:
+        """Is the second an increment of the same element, rounded as the first?"""
+        own = self.types[t.array]
+        return (
+            u == t
+            and t.array not in names(w)
+            and all(expr_dtype(e, self.types) == own for e in (v, w))
+        )
+
+    # ---------------------------------------------------------------- edges
+
+    def peeled(self, loop: For) -> Block:
+        """`loop` in up to three parts, of which the middle one has no edges."""
+        body = tuple(walk(loop.body))
+        if (
+            loop.step != ONE
+            or len(body) > LONGEST
+            or any(isinstance(s, (For, While)) for s in body)
+            or _short(loop)
+            or (names(loop.lo) | names(loop.hi)) & (written(loop.body) | {loop.index})
+        ):
+            return (loop,)
+        found = _Edges(loop, self.types)
+        if not found.low and not found.high:
+            return (loop,)
+        inner = found.cleared(loop.body)
+        if inner == loop.body:
+            return (loop,)
+        start, stop = _largest((loop.lo, *found.low)), _least((loop.hi, *found.high))
+        edge = replace(loop, parallel="", note="")
+        parts: list[For] = []
+        if found.low:
+            note = f"the first {loop.index}, where clamps or tests act"
+            parts.append(replace(edge, hi=_least((start, loop.hi)), note=note))
+        parts.append(replace(loop, lo=start, hi=stop, body=inner))
+        if found.high:
+            note = f"the last {loop.index}"
+            parts.append(replace(edge, lo=_largest((start, stop)), note=note))
+        return tuple(reversed(parts) if loop.reverse else parts)
+
+
+# -------------------------------------------------------------------- fusion
+
+
+def _fused(first: For, second: For) -> For | None:
+    """One loop for two, or None where an iteration would see what it did not."""
+    same = (first.lo, first.hi, first.step, first.reverse) == (
+        second.lo,
+        second.hi,
+        second.step,
+        second.reverse,
+    )
+    if not same or first.parallel or second.parallel:
+        return None
+    plain = (Assign, Add, If)
+    if not all(isinstance(s, plain) for f in (first, second) for s in walk(f.body)):
+        return None
+    if second.index != first.index:
+        if first.index in all_names(second.body):
+            return None
+        second = replace(
+            second,
+            index=first.index,
+            body=with_value(second.body, second.index, Var(first.index)),
+        )
+    one, two = set(assigned_scalars(first.body)), set(assigned_scalars(second.body))
+    if one & all_names(second.body) or two & all_names(first.body):
+        return None
+    bounds = names(first.lo) | names(first.hi)
+    changed = written(first.body) | written(second.body)
+    if bounds & changed or first.index in changed:
+        return None
+    if len(changed - one - two) > STREAMS:
+        return None
+    for array in changed - one - two:
+        accesses = [set(_accesses(f.body, array)) for f in (first, second)]
+        if not all(
+            _meet(a, b, first.index, changed) for a in accesses[0] for b in accesses[1]
+        ):
+            return None
+    return replace(first, body=(*first.body, *second.body))
+
+
+def _accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
+    for stmt in walk(block):
+        for top in exprs(stmt):
+            for e in walk_expr(top):
+                if isinstance(e, Load) and e.array == array:
+                    yield e.index
+
+
+def _meet(
+    a: tuple[Expr, ...], b: tuple[Expr, ...], index: str, changed: Iterable[str]
+) -> bool:
+    """Do two accesses touch one element in one iteration only?"""
+    fixed = set(changed)
+    return any(
+        p == q
+        and _coefficient(p, index) in (1, -1)
+        and not any(isinstance(e, Load) for e in walk_expr(p))
+        and not names(p) & fixed
+        for p, q in zip(a, b, strict=True)
+    )
+
+
+# -------------------------------------------------------------------- edges
+
+
+def _coefficient(e: Expr, index: str) -> int | None:
+    """The factor of `index` in a linear expression; None where it is not linear."""
+    found = 0
+    for atom, k in linear(e).terms:
+        if atom == Var(index):
+            found = k
+        elif index in names(atom):
+            return None
+    return found
+
+
+@dataclass(frozen=True)
+class _Side:
+    """``x >= bound`` (`low`) or ``x < bound``: where an expression is `inner`."""
+
+    low: bool
+    bound: Expr
+    inner: Expr
+
+
+class _Edges:
+    """The bounds between which the clamps and tests of a loop's body do nothing."""
+
+    def __init__(self, loop: For, types: Mapping[str, str]) -> None:
+        self.loop, self.types = loop, types
+        self.changed = written(loop.body) | {loop.index}
+        self.known: dict[Expr, _Side | None] = {}
+        for stmt in walk(loop.body):
+            for top in exprs(stmt):
+                map_expr(top, self.seen)
+        sides = [s for s in self.known.values() if s is not None]
+        self.low = list(dict.fromkeys(s.bound for s in sides if s.low))
+        self.high = list(dict.fromkeys(s.bound for s in sides if not s.low))
+
+    def seen(self, e: Expr) -> Expr:
+        """The inner form of one expression whose parts have theirs."""
+        if not isinstance(e, Call) or len(e.args) != 2:
+            return e
+        if e not in self.known:
+            self.known[e] = self.side(e)
+        side = self.known[e]
+        return e if side is None else side.inner
+
+    def side(self, e: Call) -> _Side | None:
+        if e.op not in ("min", "max", "<", "<=", ">", ">="):
+            return None
+        if any(is_float(expr_dtype(a, self.types)) for a in e.args):
+            return None
+        slopes = [_coefficient(a, self.loop.index) for a in e.args]
+        if sorted(map(str, slopes)) not in (["0", "1"], ["-1", "0"]):
+            return None
+        k = 0 if slopes[0] else 1
+        moving, other = e.args[k], e.args[1 - k]
+        slope = slopes[k]
+        assert slope is not None
+        if not self.fixed(other) or not self.fixed(_rest(moving, self.loop.index)):
+            return None
+        op = e.op if k == 0 or e.op in ("min", "max") else _FLIPPED[e.op]
+        # moving `op` other, with moving = slope * x + rest
+        upward = op in ("max", ">", ">=")
+        gap = linear(other).plus(linear(_rest(moving, self.loop.index)), -1)
+        if slope == -1:
+            gap, upward = Linear((), 0).plus(gap, -1), not upward
+        strict = op in ("<", ">")
+        bound = from_linear(gap)
+        if upward:
+            bound = plus(bound, 1) if strict else bound
+        else:
+            bound = bound if strict else plus(bound, 1)
+        inner = moving if e.op in ("min", "max") else Const(True)
+        return _Side(upward, bound, inner)
+
+    def fixed(self, e: Expr) -> bool:
+        return not names(e) & self.changed and not any(
+            isinstance(part, Load)
+            or (isinstance(part, Call) and part.op not in ("+", "-", "*", "neg"))
+            for part in walk_expr(e)
+        )
+
+    def cleared(self, block: Block) -> Block:
+        """The body as it is between the edges."""
+        out: list[Stmt] = []
+        for stmt in block:
+            match stmt:
+                case If(test, then, orelse):
+                    held = map_expr(test, lambda e: _known(self.seen(e)))
+                    if held == Const(True):
+                        out += self.cleared(then)
+                        continue
+                    then, orelse = self.cleared(then), self.cleared(orelse)
+                    out.append(replace(stmt, test=held, then=then, orelse=orelse))
+                case _:
+                    out.append(map_stmt_exprs(stmt, lambda e: _known(self.seen(e))))
+        return tuple(out)
+
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _rest(e: Expr, index: str) -> Expr:
+    """A linear expression without its `index`."""
+    form = linear(e)
+    terms = tuple(t for t in form.terms if t[0] != Var(index))
+    return from_linear(Linear(terms, form.constant))
+
+
+def _known(e: Expr) -> Expr:
+    """Without tests that are known to hold."""
+    match e:
+        case Call("and", (Const(True), a)) | Call("and", (a, Const(True))):
+            return a
+        case Call("or", (Const(True), _)) | Call("or", (_, Const(True))):
+            return Const(True)
+        case Call("where", (Const(True), a, _)):
+            return a
+    return e
+
+
+def _short(loop: For) -> bool:
+    match loop.lo, loop.hi:
+        case Const(lo), Const(hi):
+            return hi - lo <= SHORT
+    return False
+
+
+def _largest(bounds: Sequence[Expr]) -> Expr:
+    return _extreme("max", bounds)
+
+
+def _least(bounds: Sequence[Expr]) -> Expr:
+    return _extreme("min", bounds)
+
+
+def _extreme(op: str, bounds: Sequence[Expr]) -> Expr:
+    """The largest or least, without those that another of them surely is beyond."""
+    kept: list[Expr] = []
+    for bound in bounds:
+        form = linear(bound)
+        for k, other in enumerate(kept):
+            gap = form.plus(linear(other), -1)
+            if not gap.terms:
+                beyond = gap.constant > 0 if op == "max" else gap.constant < 0
+                kept[k] = bound if beyond else other
+                break
+        else:
+            kept.append(bound)
+    result = kept[0]
+    for bound in kept[1:]:
+        result = Call(op, (result, bound))
+    return result

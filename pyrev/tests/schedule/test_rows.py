@@ -1,0 +1,226 @@
+"""Inner loops without edges: what becomes of them, and that every bit stays."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyrev.ir import Param, Program
+from pyrev.parse import parse_block
+from pyrev.schedule.rows import rows
+from pyrev.show import block_text
+from pyrev.types import infer
+
+DTYPES = {
+    **{name: "float64" for name in "abcdefst"},
+    **{name: "int64" for name in "nm"},
+}
+RANKS = {name: 1 for name in "abcdef"}
+
+
+def rowed(text: str) -> str:
+    params = tuple(Param(n, RANKS.get(n, 0), d) for n, d in DTYPES.items())
+    program = Program("f", params, parse_block(text.strip("\n")))
+    made = rows(program, infer(program, DTYPES))
+    return block_text(made.body).strip("\n")
+
+
+PEELED = {
+    "clamps at both ends": (
+        """
+for x in range(n):
+    a[x] = b[max(x - 1, 0)] + b[min(x + 1, n - 1)]
+""",
+        """
+for x in range(min(1, n)):  # the first x, where clamps or tests act
+    a[x] = b[max(x - 1, 0)] + b[min(x + 1, n - 1)]
+for x in range(1, n - 1):
+    a[x] = b[x - 1] + b[x + 1]
+for x in range(max(1, n - 1), n):  # the last x
+    a[x] = b[max(x - 1, 0)] + b[min(x + 1, n - 1)]
+""",
+    ),
+    "a test": (
+        """
+for x in range(n):
+    if x >= m:
+        a[x] += b[x - m]
+""",
+        """
+for x in range(min(max(0, m), n)):  # the first x, where clamps or tests act
+    if x >= m:
+        a[x] += b[x - m]
+for x in range(max(0, m), n):
+    a[x] += b[x - m]
+""",
+    ),
+    "two tests in one": (
+        """
+for x in range(n):
+    if 0 <= x - 2 and x - 2 < m:
+        a[x] += b[x - 2]
+""",
+        """
+for x in range(min(2, n)):  # the first x, where clamps or tests act
+    if 0 <= x - 2 and x - 2 < m:
+        a[x] += b[x - 2]
+for x in range(2, min(n, m + 2)):
+    a[x] += b[x - 2]
+for x in range(max(2, min(n, m + 2)), n):  # the last x
+    if 0 <= x - 2 and x - 2 < m:
+        a[x] += b[x - 2]
+""",
+    ),
+    "going down": (
+        """
+for x in range(n):
+    a[x] = b[max(m - x, 0)]
+""",
+        """
+for x in range(min(n, m + 1)):
+    a[x] = b[m - x]
+for x in range(max(0, min(n, m + 1)), n):  # the last x
+    a[x] = b[max(m - x, 0)]
+""",
+    ),
+}
+
+FUSED = {
+    "increments of one element": (
+        """
+for x in range(n):
+    a[x] += b[x]
+for x in range(n):
+    a[x] += c[x] * s
+""",
+        """
+for x in range(n):
+    a[x] = a[x] + b[x] + c[x] * s
+""",
+    ),
+    "with two indices": (
+        """
+for x in range(n):
+    a[x] = b[x]
+for y in range(n):
+    c[y] = a[y] * s
+""",
+        """
+for x in range(n):
+    a[x] = b[x]
+    c[x] = a[x] * s
+""",
+    ),
+}
+
+LEFT = {
+    "a neighbour": """
+for x in range(n):
+    a[x] = b[x]
+for x in range(n - 1):
+    c[x] = a[x + 1]
+""",
+    "a neighbour in the same range": """
+for x in range(n):
+    a[x] = b[x]
+for x in range(n):
+    c[x] = a[n - 1 - x]
+""",
+    "a scalar that is handed on": """
+for x in range(n):
+    s = b[x]
+for x in range(n):
+    c[x] = s
+""",
+    "a clamp that changes": """
+for x in range(n):
+    a[x] = b[max(x - m, 0)]
+    m += 1
+""",
+    "a test of values": """
+for x in range(n):
+    if b[x] < s:
+        a[x] = b[x]
+""",
+    "a loop inside": """
+for x in range(n):
+    for y in range(m):
+        a[y] += b[max(x - 1, 0)] * c[x]
+""",
+}
+
+
+@pytest.mark.parametrize("name", PEELED)
+def test_the_middle_has_no_edges(name: str) -> None:
+    text, expected = PEELED[name]
+    assert rowed(text) == expected.strip("\n")
+
+
+@pytest.mark.parametrize("name", FUSED)
+def test_loops_over_the_same_elements_become_one(name: str) -> None:
+    text, expected = FUSED[name]
+    assert rowed(text) == expected.strip("\n")
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_it_stays_as_it_is(name: str) -> None:
+    assert rowed(LEFT[name]) == LEFT[name].strip("\n")
+
+
+def drawn(rng: random.Random) -> str:
+    """Loops with clamps, tests and shifted accesses, any of which may touch."""
+
+    def place(loose: bool) -> str:
+        k = rng.randint(-2, 2)
+        shifted = rng.choice(["x", f"x + {k}", f"m - x + {k}", f"n - x + {k}"])
+        if loose:
+            return shifted
+        return f"min(max({shifted}, 0), {rng.choice(['n - 1', 'n - 2', 'm', '3'])})"
+
+    def inside(array: str) -> str:
+        return f"{array}[min(max({place(True)}, 0), 11)]"
+
+    def value() -> str:
+        return f"{inside(rng.choice('abc'))} * {rng.choice(['s', '0.5', 't'])}"
+
+    lines: list[str] = []
+    for _ in range(rng.randint(1, 3)):
+        lo, hi = rng.choice(["0", "1", "m"]), rng.choice(["n", "n - 1", "m + 2"])
+        reverse = rng.random() < 0.2
+        head = f"reversed(range({lo}, {hi}))" if reverse else f"range({lo}, {hi})"
+        lines.append(f"for x in {head}:")
+        for _ in range(rng.randint(1, 3)):
+            sign = rng.choice(["=", "+=", "+="])
+            at = rng.choice(["a[x]", "b[x]", inside("a"), inside("c")])
+            line = f"{at} {sign} {value()}"
+            if rng.random() < 0.4:
+                op = rng.choice(["<", "<=", ">", ">="])
+                other = rng.choice(["0", "m", "n - 2", "n"])
+                test = f"{place(True)} {op} {other}"
+                if rng.random() < 0.3:
+                    test += f" {rng.choice(['and', 'or'])} {place(True)} >= 1"
+                lines += [f"    if {test}:", f"        {line}"]
+                if rng.random() < 0.3:
+                    lines += ["    else:", f"        b[x] += {value()}"]
+            else:
+                lines.append(f"    {line}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_random_loops_keep_every_bit(seed: int) -> None:
+    text = drawn(random.Random(seed))
+    made = rowed(text)
+
+    def run(lines: str, n: int, m: int) -> dict[str, Any]:
+        space: dict[str, Any] = {"n": n, "m": m, "s": 0.7, "t": -0.3, "np": np}
+        for k, name in enumerate("abc"):
+            space[name] = np.linspace(0.1 + k, 0.9, 12)
+        exec(lines, space)
+        return {name: space[name].tolist() for name in "abc"}
+
+    for n, m in ((0, 0), (1, 0), (2, 1), (3, 5), (9, 2), (10, 7), (10, 10)):
+        assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"
