@@ -665,6 +665,8 @@ class _Storage:
                     continue
                 if read not in self.writes:
                     continue
+                if isinstance(leaf, Extent) and read in self.params():
+                    continue  # what is written to its elements does not measure it
                 if any(self.inside(level, w) for w in self.writes[read]):
                     if read not in seen:
                         if not self.contains_writes(level, read):
