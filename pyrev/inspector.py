@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pyrev.adjoint.reverse import exposed
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -33,6 +34,7 @@ from pyrev.ir import (
     Var,
     While,
     all_names,
+    assigned_scalars,
     blocks,
     exprs,
     fresh,
@@ -252,8 +254,11 @@ class _Inspector:
                     assert isinstance(bare, For)
                     inside = self._block(stmt.body, False)
                     bounds = (bare.lo, self._reached(bare), bare.step)
-                    loop = While(self.fine, inside, index, *bounds, loc=stmt.loc)
-                    made.add(loop, True)
+                    found: Stmt = While(self.fine, inside, index, *bounds, loc=stmt.loc)
+                    if bare.step == ONE and self._says_it_once(index, inside):
+                        runs = Call("<", bounds[:2])
+                        found = If(runs, inside, loc=stmt.loc)
+                    made.add(found, True)
                 case _:
                     finds = self._finds(stmt)
                     inner = tuple(
@@ -262,6 +267,17 @@ class _Inspector:
                     )
                     made.add(with_blocks(self._safe_stmt(stmt), inner), finds)
         return made.done()
+
+    def _says_it_once(self, index: str, block: Block) -> bool:
+        """Does every iteration of a loop find what its first one does?"""
+        flags = {self.bad, *self.below.values()}
+        changed = written(block)
+        own = set(assigned_scalars(block)) - flags
+        return (
+            index not in all_names(block)
+            and not changed - flags - own - _indices(block)
+            and not any(exposed(block, n)[0] for n in own)
+        )
 
     def _reached(self, loop: For) -> Expr:
         """The end of a range, at most 2**63 - 1 from its start: no count goes around.
@@ -334,6 +350,10 @@ class _Inspector:
             for axis, k in enumerate(e.index)
         )
         return replace(e, index=index)
+
+
+def _indices(block: Block) -> set[str]:
+    return {s.index for s in walk(block) if isinstance(s, (For, While))}
 
 
 class _Sequence:
