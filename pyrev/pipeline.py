@@ -19,7 +19,18 @@ from pyrev.adjoint.tangent import Tangent, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
-from pyrev.ir import Expr, Program, Return, all_names, walk
+from pyrev.ir import (
+    Const,
+    Expr,
+    Extent,
+    For,
+    Program,
+    Return,
+    all_names,
+    map_block,
+    walk,
+    walk_expr,
+)
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
@@ -28,6 +39,10 @@ from pyrev.types import concrete, infer, with_own_dtypes
 
 #: Names that generated text uses itself.
 RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
+
+
+FEW = 16  # iterations that are worth writing out
+LARGE = 1 << 14  # elements of an array from which on a call pays for its compilation
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +148,53 @@ class Sizes:
         from pyrev.schedule.ownership import ENOUGH
         from pyrev.show import expr_text
 
-        test = f"{expr_text(count)} >= {ENOUGH}"
+        return self.asked(f"{expr_text(count)} >= {ENOUGH}")
+
+    def literals(self, program: Program) -> Program:
+        """The program with a number for each small extent that bounds a loop.
+
+        Loops of a few iterations are unrolled then. Only beside large arrays: where all
+        is small, one compilation for all sizes is worth more.
+        """
+        arrays = [p.name for p in program.params if p.rank]
+        bounding = {
+            (e.array, e.axis): None
+            for s in walk(program.body)
+            if isinstance(s, For)
+            for e in walk_expr(s.hi)
+            if isinstance(e, Extent) and e.array in arrays
+        }
+        if not bounding:
+            return program
+        sizes = ", ".join(f"{n}.size" for n in arrays if n in self.values)
+        if not self.asked(f"max({sizes}, 0) >= {LARGE}"):
+            return program
+        known: dict[tuple[str, int], int] = {}
+        for array, axis in bounding:
+            extent = f"{array}.shape[{axis}]"
+            if array in self.values and self.asked(f"{extent} <= {FEW}"):
+                known[array, axis] = self.values[array].shape[axis]
+                self.asked(f"{extent} == {known[array, axis]}")
+        return specialise(program, known)
+
+    def asked(self, test: str) -> bool | None:
+        """The answer for these arguments, on record if there is one."""
         answer = evaluate(test, self.values)
         if answer is not None:
             self.answers.append((test, answer))
         return answer
+
+
+def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Program:
+    """The program for arrays that have these extents: ``(array, axis) -> size``."""
+
+    def known(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if (array, axis) in extents:
+                return Const(extents[array, axis], loc=e.loc)
+        return e
+
+    return replace(program, body=map_block(program.body, known))
 
 
 def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
@@ -159,7 +216,8 @@ def schedule_for_cpu(
     """Put loops in the order of the CPU's form: row owners, private copies."""
     from pyrev.schedule.ownership import schedule_cpu
 
-    program = with_own_dtypes(program)  # a dtype is no dependence: loops may part
+    # A dtype is no dependence: loops may part.
+    program = sizes.literals(with_own_dtypes(program))
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_cpu(

@@ -124,32 +124,14 @@ class Emitted:
     reassociated: tuple[str, ...]
 
 
-def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Program:
-    """The program for arrays that have these extents: ``(array, axis) -> size``."""
-
-    def known(e: Expr) -> Expr:
-        match e:
-            case Extent(array, axis) if (array, axis) in extents:
-                return Const(extents[array, axis], loc=e.loc)
-        return e
-
-    return replace(program, body=map_block(program.body, known))
-
-
 def emit_numba(
     program: Program,
     dtypes: Mapping[str, str],
     *,
     doc: str = "",
     sources: Mapping[str, Sequence[str]] | None = None,
-    extents: Mapping[tuple[str, int], int] | None = None,
 ) -> Emitted:
-    """The module that runs `program`, for parameters of the given dtypes.
-
-    `extents` are sizes that the caller has checked: they become literals.
-    """
-    if extents:
-        program = specialise(program, extents)
+    """The module that runs `program`, for parameters of the given dtypes."""
     program = replace(program, body=_own_scalars(program.body, ()))
     module = _Module(program, infer(program, dtypes))
     functions = module.functions(program)

@@ -12,7 +12,24 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from pyrev.dependence import Leaf, Region
-from pyrev.ir import Add, Block, Call, Check, For, If, Load, Restart, Stmt, Var, While
+from pyrev.ir import (
+    Add,
+    Alloc,
+    Block,
+    Call,
+    Check,
+    Extent,
+    For,
+    Grow,
+    If,
+    Load,
+    Restart,
+    Stmt,
+    Var,
+    While,
+    exprs,
+    walk_expr,
+)
 
 
 @dataclass(frozen=True)
@@ -129,7 +146,7 @@ def _edges(region: Region) -> frozenset[tuple[int, int]]:
                 found |= {(i, j), (j, i)}
             elif region.depends(s, t):
                 found.add((i, j))
-    for tied in _tied(region):
+    for tied in (*_tied(region), *_measured(region)):
         members = [place[leaf.number] for leaf in tied]
         found |= set(zip(members, [*members[1:], members[0]], strict=True))
     return frozenset(found)
@@ -145,6 +162,24 @@ def _tied(region: Region) -> list[list[Leaf]]:
         if first is not None:
             by_loop.setdefault(first, []).append(leaf)
     return [leaves for leaves in by_loop.values() if len(leaves) > 1]
+
+
+def _measured(region: Region) -> list[list[Leaf]]:
+    """An array that a loop makes and what measures it, which is no access of it."""
+    found: list[list[Leaf]] = []
+    makers: dict[str, list[Leaf]] = {}
+    for leaf in region.leaves:
+        if isinstance(leaf.stmt, (Alloc, Grow)) and leaf.loops:
+            makers.setdefault(leaf.stmt.array, []).append(leaf)
+    for leaf in region.leaves if makers else ():
+        own = [*exprs(leaf.stmt), *(guard.test for guard in leaf.tests)]
+        own += [e for at in leaf.loops for e in (at.loop.lo, at.loop.hi, at.loop.step)]
+        sizes = {e.array for o in own for e in walk_expr(o) if isinstance(e, Extent)}
+        for array in sorted(sizes & makers.keys()):
+            tied = {t.number: t for t in (*makers[array], leaf)}
+            if len(tied) > 1:
+                found.append([tied[n] for n in sorted(tied)])
+    return found
 
 
 def _share_private(region: Region, s: Leaf, t: Leaf) -> bool:

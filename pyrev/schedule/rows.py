@@ -4,6 +4,8 @@ The last step of the CPU's form, inside loops whose order is already settled:
 
 fuse    neighbouring loops over one range that touch each element in the same iteration
         become one, and the increments of one element in it one sum;
+jam     a short loop around a long one that adds to a row becomes one long loop that
+        adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
         matter near its ends is split there: between the ends they are gone.
 
@@ -30,11 +32,11 @@ from pyrev.ir import (
     Program,
     Stmt,
     Var,
-    While,
     all_names,
     assigned_scalars,
     blocks,
     exprs,
+    fresh,
     map_expr,
     map_stmt_exprs,
     names,
@@ -49,6 +51,7 @@ from pyrev.types import expr_dtype, is_float
 
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
 LONGEST = 40  # statements of a loop that may be written three times
+TAPS = 8  # terms that one loop adds at most: registers hold no more
 SHORT = 16  # iterations that the unroller takes care of
 
 
@@ -58,12 +61,13 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
     Law: every element gets the same values, added in the same order. `types` are the
     dtypes of the names.
     """
-    return replace(program, body=_Rows(types).block(program.body))
+    taken = set(all_names(program.body)) | {p.name for p in program.params}
+    return replace(program, body=_Rows(types, taken).block(program.body))
 
 
 class _Rows:
-    def __init__(self, types: Mapping[str, str]) -> None:
-        self.types = types
+    def __init__(self, types: Mapping[str, str], taken: set[str]) -> None:
+        self.types, self.taken = types, taken
 
     def block(self, block: Block) -> Block:
         fused: list[Stmt] = []
@@ -78,7 +82,11 @@ class _Rows:
         out: list[Stmt] = []
         for stmt in fused:
             stmt = with_blocks(stmt, tuple(self.block(b) for b in blocks(stmt)))
-            out += self.peeled(stmt) if isinstance(stmt, For) else (stmt,)
+            if isinstance(stmt, For):
+                for made in self.jammed(stmt):
+                    out += self.peeled(made) if isinstance(made, For) else (made,)
+            else:
+                out.append(stmt)
         return self.summed(out)
 
     # ---------------------------------------------------------------- sums
@@ -110,6 +118,88 @@ class _Rows:
             and all(expr_dtype(e, self.types) == own for e in (v, w))
         )
 
+    # ---------------------------------------------------------------- taps
+
+    def jammed(self, loop: For) -> Block:
+        """A short loop of rows as one loop over the row, with a term for each.
+
+        Where each term falls on another element (`a[x + i]`), the row runs over the
+        elements that get all terms; the few at its ends keep the loops. Every element
+        gets its terms in the order in which it got them.
+        """
+        match loop:
+            case For(
+                tap,
+                Const(int(first)),
+                Const(int(end)),
+                Const(1),
+                (
+                    For(
+                        index, lo, hi, Const(1), (Add(Load(array, at), value) as add,)
+                    ) as row,
+                ),
+            ) if 1 <= end - first <= TAPS:
+                pass
+            case _:
+                return (loop,)
+        inner = {tap, index}
+        *leading, last = at
+        shift = _coefficient(last, tap)
+        if (
+            loop.parallel
+            or row.parallel
+            or loop.reverse != row.reverse
+            or shift is None
+            or _coefficient(last, index) != 1
+            or any(names(e) & inner for e in leading)
+            or (names(lo) | names(hi)) & inner
+            or array in names(value)
+            or array in names(lo) | names(hi)
+            or any(isinstance(e, Load) for k in at for e in walk_expr(k))
+        ):
+            return (loop,)
+        taps = range(first, end)
+        order = reversed(taps) if loop.reverse else taps
+        place = Var(fresh("at", self.taken)) if shift else Var(index)
+
+        def moved(stmt: Stmt, k: Expr) -> Stmt:
+            there = _minus(place, shift, k)
+            return map_stmt_exprs(
+                map_stmt_exprs(stmt, lambda e: there if e == Var(index) else e), _tidy
+            )
+
+        def term(k: int) -> Stmt:
+            (one,) = with_value((moved(add, Const(k)),), tap, Const(k))
+            return map_stmt_exprs(one, _tidy)
+
+        terms = tuple(term(k) for k in order)
+        if not shift:
+            return (replace(row, body=self.summed(terms)),)
+        reach = sorted((shift * first, shift * (end - 1)))
+        begin, stop = plus(lo, reach[1]), plus(hi, reach[0])
+        here = _plus_times(lo, shift, tap), _plus_times(hi, shift, tap)
+        edge = moved(add, Var(tap))
+        left = replace(
+            row, index=place.name, lo=here[0], hi=_least((here[1], begin)), body=(edge,)
+        )
+        right = replace(
+            row, index=place.name, lo=_largest((begin, stop)), hi=here[1], body=(edge,)
+        )
+        note = f"the elements of {array} that get all of its {len(taps)} terms"
+        middle = replace(
+            row,
+            index=place.name,
+            lo=begin,
+            hi=stop,
+            body=self.summed(terms),
+            note=note,
+        )
+        return (
+            replace(loop, body=(left,), note=f"the first few of {array}"),
+            middle,
+            replace(loop, body=(right,), note=f"the last few of {array}"),
+        )
+
     # ---------------------------------------------------------------- edges
 
     def peeled(self, loop: For) -> Block:
@@ -118,7 +208,7 @@ class _Rows:
         if (
             loop.step != ONE
             or len(body) > LONGEST
-            or any(isinstance(s, (For, While)) for s in body)
+            or not all(isinstance(s, (Assign, Add, If)) for s in body)
             or _short(loop)
             or (names(loop.lo) | names(loop.hi)) & (written(loop.body) | {loop.index})
         ):
@@ -129,6 +219,8 @@ class _Rows:
         inner = found.cleared(loop.body)
         if inner == loop.body:
             return (loop,)
+        found.low = [e for e in found.low if not _beyond(loop.lo, e)]
+        found.high = [e for e in found.high if not _beyond(e, loop.hi)]
         start, stop = _largest((loop.lo, *found.low)), _least((loop.hi, *found.high))
         edge = replace(loop, parallel="", note="")
         parts: list[For] = []
@@ -140,6 +232,23 @@ class _Rows:
             note = f"the last {loop.index}"
             parts.append(replace(edge, lo=_largest((start, stop)), note=note))
         return tuple(reversed(parts) if loop.reverse else parts)
+
+
+def _minus(place: Var, factor: int, tap: Expr) -> Expr:
+    """``place - factor * tap``"""
+    return from_linear(linear(place).plus(linear(tap), -factor), (place.name,))
+
+
+def _plus_times(e: Expr, factor: int, tap: str) -> Expr:
+    """``e + factor * tap``"""
+    return from_linear(linear(e).plus(linear(Var(tap)), factor))
+
+
+def _tidy(e: Expr) -> Expr:
+    """Subscripts with their numbers added up."""
+    if isinstance(e, Load):
+        return replace(e, index=tuple(from_linear(linear(k)) for k in e.index))
+    return e
 
 
 # -------------------------------------------------------------------- fusion
@@ -298,6 +407,9 @@ class _Edges:
                     if held == Const(True):
                         out += self.cleared(then)
                         continue
+                    if held == Const(False):
+                        out += self.cleared(orelse)
+                        continue
                     then, orelse = self.cleared(then), self.cleared(orelse)
                     out.append(replace(stmt, test=held, then=then, orelse=orelse))
                 case _:
@@ -316,14 +428,20 @@ def _rest(e: Expr, index: str) -> Expr:
 
 
 def _known(e: Expr) -> Expr:
-    """Without tests that are known to hold."""
+    """Without tests whose outcome is known."""
     match e:
         case Call("and", (Const(True), a)) | Call("and", (a, Const(True))):
             return a
         case Call("or", (Const(True), _)) | Call("or", (_, Const(True))):
             return Const(True)
-        case Call("where", (Const(True), a, _)):
+        case Call("and", (Const(False), _)) | Call("and", (_, Const(False))):
+            return Const(False)
+        case Call("or", (Const(False), a)) | Call("or", (a, Const(False))):
             return a
+        case Call("where", (Const(True), a, _)) | Call("where", (Const(False), _, a)):
+            return a
+        case Call("not", (Const(bool(value)),)):
+            return Const(not value)
     return e
 
 
@@ -332,6 +450,12 @@ def _short(loop: For) -> bool:
         case Const(lo), Const(hi):
             return hi - lo <= SHORT
     return False
+
+
+def _beyond(a: Expr, b: Expr) -> bool:
+    """Is ``a >= b`` sure?"""
+    gap = linear(a).plus(linear(b), -1)
+    return not gap.terms and gap.constant >= 0
 
 
 def _largest(bounds: Sequence[Expr]) -> Expr:

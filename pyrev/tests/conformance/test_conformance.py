@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev import pipeline
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -158,6 +159,19 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUARTER)
 def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
+    assert_the_text_is_right(name)
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_small_extents_as_numbers_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "LARGE", 0)
+    monkeypatch.setattr(pipeline, "FEW", 4)
+    assert_the_text_is_right(name)
+
+
+def assert_the_text_is_right(name: str) -> None:
     entry = BY_NAME[name]
     if verdict(name).outcome == REFUSED:
         pytest.skip(f"refused: {verdict(name).message}")
@@ -169,7 +183,7 @@ def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -
         weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
         _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
         expected = pullback(weights.positional, cotangents=weights.written)
-        text = compiled.adjoint.source_for("numba", *arguments.values())
+        text = compiled.adjoint.source_for("numba", **arguments)
         function = re.findall(r"^def (\w+_adjoint)\(", text, re.MULTILINE)[-1]
 
         def given(
