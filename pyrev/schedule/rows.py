@@ -6,6 +6,8 @@ fuse    neighbouring loops over one range that touch each element in the same it
         become one, and the increments of one element in it one sum;
 jam     a short loop around a long one that adds to a row becomes one long loop that
         adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
+zeros   a row is filled with zeros by the loop that adds to it first, while it is in the
+        cache, not all at once before;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
         matter near its ends is split there: between the ends they are gone.
 
@@ -20,13 +22,17 @@ from dataclasses import dataclass, replace
 
 from pyrev.ir import (
     ONE,
+    ZERO,
     Add,
+    Alloc,
     Assign,
     Block,
     Call,
     Const,
     Expr,
+    Extent,
     For,
+    Grow,
     If,
     Load,
     Program,
@@ -62,25 +68,36 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
     dtypes of the names.
     """
     taken = set(all_names(program.body)) | {p.name for p in program.params}
-    return replace(program, body=_Rows(types, taken).block(program.body))
+    made = _Rows(types, taken)
+    fused = made.fused(program.body)
+    return replace(program, body=made.block(made.zeroed(fused)))
 
 
 class _Rows:
     def __init__(self, types: Mapping[str, str], taken: set[str]) -> None:
         self.types, self.taken = types, taken
 
-    def block(self, block: Block) -> Block:
-        fused: list[Stmt] = []
+    def fused(self, block: Block) -> Block:
+        """Neighbouring loops made one, from the outermost inwards."""
+        out: list[Stmt] = []
         for stmt in block:
-            last = fused[-1] if fused else None
+            last = out[-1] if out else None
             if isinstance(last, For) and isinstance(stmt, For):
                 both = _fused(last, stmt)
                 if both is not None:
-                    fused[-1] = both
+                    out[-1] = both
                     continue
-            fused.append(stmt)
+            if isinstance(last, For) and _independent(stmt, last):
+                out.insert(-1, stmt)  # so that loops meet
+                continue
+            out.append(stmt)
+        return tuple(
+            with_blocks(s, tuple(self.fused(b) for b in blocks(s))) for s in out
+        )
+
+    def block(self, block: Block) -> Block:
         out: list[Stmt] = []
-        for stmt in fused:
+        for stmt in block:
             stmt = with_blocks(stmt, tuple(self.block(b) for b in blocks(stmt)))
             if isinstance(stmt, For):
                 for made in self.jammed(stmt):
@@ -88,6 +105,98 @@ class _Rows:
             else:
                 out.append(stmt)
         return self.summed(out)
+
+    # ---------------------------------------------------------------- zeros
+
+    def zeroed(self, block: Block) -> Block:
+        """New arrays of zeros filled row by row, where the first loop over them can."""
+        out: list[Block] = [(s,) for s in block]
+        for k, stmt in enumerate(block):
+            match stmt:
+                case Alloc(array, (_, _, *_), Const(), source=None):
+                    pass
+                case _:
+                    continue
+            first = next(
+                (
+                    n
+                    for n in range(k + 1, len(block))
+                    if array in all_names((block[n],))
+                ),
+                None,
+            )
+            nest = out[first] if first is not None else ()
+            if len(nest) and isinstance(nest[0], For):
+                made = self.with_zeros(stmt, nest[0])
+                if made is not None and first is not None:
+                    out[k] = (replace(stmt, fill=None),)
+                    out[first] = (*made, *nest[1:])
+        return tuple(s for made in out for s in made)
+
+    def with_zeros(self, made: Alloc, nest: For) -> Block | None:
+        """The nest with zeros before it adds to a row, and the rows it leaves out."""
+        assert made.fill is not None
+        fill = made.fill
+        chain = [nest]
+        while len(chain[-1].body) == 1:
+            inner = chain[-1].body[0]
+            if not (isinstance(inner, For) and inner.parallel):
+                break
+            chain.append(inner)
+        array, rank = made.array, len(made.shape)
+        depth = min(len(chain), rank - 1)
+        heads = tuple(Var(loop.index) for loop in chain[:depth])
+        found = list(_accesses(nest.body, array))
+        if (
+            len(chain) > depth
+            or not all(f.parallel and f.lo == ZERO and f.step == ONE for f in chain)
+            or not all(index[:depth] == heads for index in found)
+            or any(array in names(e) for f in chain for e in (f.lo, f.hi))
+            or any(isinstance(s, (Alloc, Grow)) for s in walk(nest.body))
+        ):
+            return None
+        full = [f.hi in (made.shape[k], Extent(array, k)) for k, f in enumerate(chain)]
+        if not all(full[:-1]):
+            return None
+        scope = set(self.taken)
+        rest = tuple(
+            Var(fresh(n, scope)) for n in ("z", "zy", "zx", "zw")[: rank - depth]
+        )
+        if len(rest) < rank - depth:
+            return None
+
+        def zeros(head: Expr) -> Stmt:
+            index = (*heads[:-1], head, *rest)
+            stmt: Stmt = Assign(Load(array, index), fill, loc=made.loc)
+            for k in reversed(range(depth, rank)):
+                stmt = For(
+                    rest[k - depth].name,
+                    ZERO,
+                    Extent(array, k),
+                    ONE,
+                    (stmt,),
+                    loc=made.loc,
+                )
+            return stmt
+
+        row = zeros(heads[-1])
+        last = Extent(array, depth - 1)
+        left: Block = ()
+        if not full[-1]:
+            row = If(Call("<", (heads[-1], last)), (row,), loc=made.loc)
+            more = Var(fresh(chain[-1].index, scope))
+            start = _largest((ZERO, chain[-1].hi))
+            note = f"the rows of {array} that nothing is added to"
+            tail: Stmt = For(
+                more.name, start, last, ONE, (zeros(more),), loc=made.loc, note=note
+            )
+            for loop in reversed(chain[:-1]):
+                tail = replace(loop, body=(tail,), parallel="", note="")
+            left = (tail,)
+        body: Block = (row, *chain[-1].body)
+        for loop in reversed(chain):
+            body = (replace(loop, body=body),)
+        return (*body, *left)
 
     # ---------------------------------------------------------------- sums
 
@@ -262,9 +371,9 @@ def _fused(first: For, second: For) -> For | None:
         second.step,
         second.reverse,
     )
-    if not same or first.parallel or second.parallel:
+    if not same or bool(first.parallel) != bool(second.parallel):
         return None
-    plain = (Assign, Add, If)
+    plain = (Assign, Add, If, For) if first.parallel else (Assign, Add, If)
     if not all(isinstance(s, plain) for f in (first, second) for s in walk(f.body)):
         return None
     if second.index != first.index:
@@ -282,15 +391,55 @@ def _fused(first: For, second: For) -> For | None:
     changed = written(first.body) | written(second.body)
     if bounds & changed or first.index in changed:
         return None
-    if len(changed - one - two) > STREAMS:
+    arrays = {
+        s.target_name
+        for f in (first, second)
+        for s in walk(f.body)
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
+    }
+    shared = arrays & all_names(first.body) & all_names(second.body)
+    if first.parallel and not shared or not first.parallel and len(arrays) > STREAMS:
         return None
-    for array in changed - one - two:
+    for array in shared:
         accesses = [set(_accesses(f.body, array)) for f in (first, second)]
         if not all(
             _meet(a, b, first.index, changed) for a in accesses[0] for b in accesses[1]
         ):
             return None
-    return replace(first, body=(*first.body, *second.body))
+    # What either writes, the other touches in the same iteration only.
+    proof = "; ".join(dict.fromkeys(p for p in (first.parallel, second.parallel) if p))
+    return replace(first, body=(*first.body, *second.body), parallel=proof)
+
+
+def _touched(stmt: Stmt) -> frozenset[str]:
+    """The arrays and scalars that are read or written, not those that are measured."""
+    found = set(written((stmt,)))
+    for s in walk((stmt,)):
+        found.update(*map(names, exprs(s)))
+        if isinstance(s, Alloc) and s.source is not None:
+            found.add(s.source)
+    return frozenset(found)
+
+
+def _independent(stmt: Stmt, loop: For) -> bool:
+    """Can a scalar be set, or an array made, before a loop as well as behind it?"""
+    match stmt:
+        case Alloc(array, shape, None | Const(), source=None):
+            sizes = {
+                e.array for k in shape for e in walk_expr(k) if isinstance(e, Extent)
+            }
+            made = {s.array for s in walk((loop,)) if isinstance(s, (Alloc, Grow))}
+            read = frozenset().union(*map(names, shape))
+            return not (
+                sizes & made or read & written((loop,)) or array in all_names((loop,))
+            )
+        case Assign(Var(name), value):
+            return (
+                not any(isinstance(e, (Load, Extent)) for e in walk_expr(value))
+                and not names(value) & written((loop,))
+                and name not in all_names((loop,))
+            )
+    return False
 
 
 def _accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:

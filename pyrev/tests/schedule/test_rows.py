@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyrev.ir import Param, Program
+from pyrev.ir import For, Param, Program
 from pyrev.parse import parse_block
 from pyrev.schedule.rows import rows
 from pyrev.show import block_text
 from pyrev.types import infer
 
 DTYPES = {
-    **{name: "float64" for name in "abcdefst"},
+    **{name: "float64" for name in "abcdefstpqr"},
     **{name: "int64" for name in "nm"},
 }
-RANKS = {name: 1 for name in "abcdef"}
+RANKS = {name: 1 for name in "abcdef"} | {"p": 2, "q": 2, "r": 2}
 
 
-def rowed(text: str) -> str:
+def rowed(text: str, parallel: bool = False) -> str:
     params = tuple(Param(n, RANKS.get(n, 0), d) for n, d in DTYPES.items())
-    program = Program("f", params, parse_block(text.strip("\n")))
+    block = parse_block(text.strip("\n"))
+    if parallel:
+        block = tuple(
+            replace(s, parallel=f"rows of {s.index}") if isinstance(s, For) else s
+            for s in block
+        )
+    program = Program("f", params, block)
     made = rows(program, infer(program, DTYPES))
     return block_text(made.body).strip("\n")
 
@@ -151,6 +158,177 @@ for x in range(n):
         a[y] += b[max(x - 1, 0)] * c[x]
 """,
 }
+
+
+JAMMED = {
+    "terms of one element": (
+        """
+for i in range(3):
+    for x in range(n):
+        a[x] += b[x + i] * c[i]
+""",
+        """
+for x in range(n):
+    a[x] = a[x] + b[x] * c[0] + b[x + 1] * c[1] + b[x + 2] * c[2]
+""",
+    ),
+    "terms of shifted elements": (
+        """
+for i in range(2):
+    for x in range(n):
+        a[x + i] += b[x] * c[i]
+""",
+        """
+for i in range(2):  # the first few of a
+    for at in range(i, min(n + i, 1)):
+        a[at] += b[at - i] * c[i]
+for at in range(1, n):  # the elements of a that get all of its 2 terms
+    a[at] = a[at] + b[at] * c[0] + b[at - 1] * c[1]
+for i in range(2):  # the last few of a
+    for at in range(max(1, n), n + i):
+        a[at] += b[at - i] * c[i]
+""",
+    ),
+}
+
+TOGETHER = {
+    "a row is made and used": (
+        """
+s = 1.0
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+t = 2.0
+for z in range(n):
+    for x in range(m):
+        r[z, x] += p[z, m - 1 - x] * t
+""",
+        """
+s = 1.0
+t = 2.0
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+    for x in range(m):
+        r[y, x] += p[y, m - 1 - x] * t
+""",
+    ),
+    "zeros by the rows": (
+        """
+v = np.zeros((n, m))
+for y in range(n):
+    for x in range(m):
+        v[y, x] += q[y, x]
+""",
+        """
+v = np.empty((n, m))
+for y in range(n):
+    for z in range(v.shape[1]):
+        v[y, z] = 0.0
+    for x in range(m):
+        v[y, x] += q[y, x]
+""",
+    ),
+    "zeros by fewer rows": (
+        """
+v = np.zeros((n, m))
+for y in range(n - 1):
+    for x in range(m):
+        v[y, x] += q[y, x]
+""",
+        """
+v = np.empty((n, m))
+for y in range(n - 1):
+    if y < v.shape[0]:
+        for z in range(v.shape[1]):
+            v[y, z] = 0.0
+    for x in range(m):
+        v[y, x] += q[y, x]
+for y_2 in range(max(0, n - 1), v.shape[0]):  # the rows of v that nothing is added to
+    for z in range(v.shape[1]):
+        v[y_2, z] = 0.0
+""",
+    ),
+}
+
+APART = {
+    "another row": """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(n):
+    for x in range(m):
+        r[y, x] += p[n - 1 - y, x]
+""",
+    "nothing in common": """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(n):
+    for x in range(m):
+        r[y, x] += q[y, x]
+""",
+    "zeros that are read before": """
+v = np.zeros((n, m))
+s = v[0, 0]
+for y in range(n):
+    for x in range(m):
+        v[y, x] += q[y, x]
+""",
+    "zeros of other rows": """
+v = np.zeros((n, m))
+for y in range(n - 1):
+    for x in range(m):
+        v[y + 1, x] += q[y, x]
+""",
+}
+
+
+@pytest.mark.parametrize("name", JAMMED)
+def test_a_row_gets_its_terms_in_one_loop(name: str) -> None:
+    text, expected = JAMMED[name]
+    assert rowed(text) == expected.strip("\n")
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_loops_over_the_same_rows_become_one(name: str) -> None:
+    text, expected = TOGETHER[name]
+    assert rowed(text, parallel=True) == expected.strip("\n")
+
+
+@pytest.mark.parametrize("name", APART)
+def test_rows_stay_apart(name: str) -> None:
+    assert rowed(APART[name], parallel=True) == APART[name].strip("\n")
+
+
+def drawn_taps(rng: random.Random) -> str:
+    """A short loop around a long one, which adds to shifted elements."""
+    shift = rng.choice(["", " + i", " - i", " + 2 * i", " - 2 * i"])
+    base = {"": 0, " + i": 0, " - i": 4, " + 2 * i": 0, " - 2 * i": 8}[shift]
+    first, end = rng.choice([(0, 3), (1, 4), (0, 1), (2, 2), (-1, 2), (0, 5)])
+    lo = rng.choice(["0", "1", "m"])
+    value = rng.choice(["b[x] * d[i + 1]", "b[x + i + 1]", "s * b[x] + i", "t"])
+    long, short = f"range({lo}, n)", f"range({first}, {end})"
+    if rng.random() < 0.3:
+        long, short = f"reversed({long})", f"reversed({short})"
+    at = f"x{shift} + {base + 2}"
+    return f"for i in {short}:\n    for x in {long}:\n        a[{at}] += {value}"
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_taps_keep_every_bit(seed: int) -> None:
+    text = drawn_taps(random.Random(seed))
+    made = rowed(text)
+
+    def run(lines: str, n: int, m: int) -> list[float]:
+        space: dict[str, Any] = {"n": n, "m": m, "s": 0.7, "t": -0.3, "np": np}
+        for k, name in enumerate("abcd"):
+            space[name] = np.linspace(0.1 + k, 0.9, 40) ** 3
+        exec(lines, space)
+        return list(space["a"])
+
+    for n, m in ((0, 0), (1, 0), (2, 1), (3, 5), (9, 2), (10, 7), (15, 3)):
+        assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"
 
 
 @pytest.mark.parametrize("name", PEELED)
