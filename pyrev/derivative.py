@@ -35,7 +35,7 @@ class _Source:
         """The readable Python text; it never changes because of a call."""
         return self._default("python").text.text
 
-    def source_for(self, target: str, *args: Any, **kw: Any) -> str:
+    def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
         """The text for a target ("python" or "numba") and, if given, for arguments."""
         if target not in ("python", "numba"):
             raise ArgumentError(f"target={target!r}: choose 'python' or 'numba'")

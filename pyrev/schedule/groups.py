@@ -146,7 +146,7 @@ def _edges(region: Region) -> frozenset[tuple[int, int]]:
                 found |= {(i, j), (j, i)}
             elif region.depends(s, t):
                 found.add((i, j))
-    for tied in (*_tied(region), *_measured(region)):
+    for tied in (*_tied(region), *_of_made(region)):
         members = [place[leaf.number] for leaf in tied]
         found |= set(zip(members, [*members[1:], members[0]], strict=True))
     return frozenset(found)
@@ -164,8 +164,8 @@ def _tied(region: Region) -> list[list[Leaf]]:
     return [leaves for leaves in by_loop.values() if len(leaves) > 1]
 
 
-def _measured(region: Region) -> list[list[Leaf]]:
-    """An array that a loop makes and what measures it, which is no access of it."""
+def _of_made(region: Region) -> list[list[Leaf]]:
+    """What makes an array in a loop, and what uses it there, if only to measure it."""
     found: list[list[Leaf]] = []
     makers: dict[str, list[Leaf]] = {}
     for leaf in region.leaves:
@@ -174,8 +174,9 @@ def _measured(region: Region) -> list[list[Leaf]]:
     for leaf in region.leaves if makers else ():
         own = [*exprs(leaf.stmt), *(guard.test for guard in leaf.tests)]
         own += [e for at in leaf.loops for e in (at.loop.lo, at.loop.hi, at.loop.step)]
-        sizes = {e.array for o in own for e in walk_expr(o) if isinstance(e, Extent)}
-        for array in sorted(sizes & makers.keys()):
+        used = {e.array for o in own for e in walk_expr(o) if isinstance(e, Extent)}
+        used |= {a.name for a in leaf.accesses}
+        for array in sorted(used & makers.keys()):
             tied = {t.number: t for t in (*makers[array], leaf)}
             if len(tied) > 1:
                 found.append([tied[n] for n in sorted(tied)])
