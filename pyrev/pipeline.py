@@ -166,8 +166,8 @@ class Sizes:
         }
         if not bounding:
             return program
-        sizes = ", ".join(f"{n}.size" for n in arrays if n in self.values)
-        if not self.asked(f"max({sizes}, 0) >= {LARGE}"):
+        sizes = [f"{n}.size" for n in arrays if n in self.values]
+        if not sizes or not self.asked(f"max({', '.join([*sizes, '0'])}) >= {LARGE}"):
             return program
         known: dict[tuple[str, int], int] = {}
         for array, axis in bounding:
