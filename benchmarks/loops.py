@@ -122,6 +122,80 @@ def flownet(x, flow, out):
                     out[n, c, y, b] = (1 - wy) * top + wy * low
 
 
+def stn(x, theta, out):
+    height = out.shape[2]
+    width = out.shape[3]
+    for n in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for y in range(height):
+                for b in range(width):
+                    gx = (2 * b + 1) / width - 1
+                    gy = (2 * y + 1) / height - 1
+                    u = theta[n, 0, 0] * gx + theta[n, 0, 1] * gy + theta[n, 0, 2]
+                    v = theta[n, 1, 0] * gx + theta[n, 1, 1] * gy + theta[n, 1, 2]
+                    px = ((u + 1) * width - 1) / 2
+                    py = ((v + 1) * height - 1) / 2
+                    x0 = int(math.floor(px))
+                    y0 = int(math.floor(py))
+                    wx = px - x0
+                    wy = py - y0
+                    total = 0.0
+                    for j in range(2):
+                        for i in range(2):
+                            if 0 <= y0 + j < height and 0 <= x0 + i < width:
+                                weight_y = wy if j == 1 else 1 - wy
+                                weight_x = wx if i == 1 else 1 - wx
+                                total += weight_y * weight_x * x[n, c, y0 + j, x0 + i]
+                    out[n, c, y, b] = total
+
+
+def bslice(x, guide, grid, out):
+    depth = grid.shape[2]
+    rows = grid.shape[3]
+    columns = grid.shape[4]
+    for n in range(out.shape[0]):
+        for y in range(out.shape[2]):
+            for b in range(out.shape[3]):
+                gz = guide[n, y, b] * depth - 0.5
+                gy = (y + 0.5) * rows / out.shape[2] - 0.5
+                gx = (b + 0.5) * columns / out.shape[3] - 0.5
+                gz = min(max(gz, 0.0), depth - 1.0)
+                gy = min(max(gy, 0.0), rows - 1.0)
+                gx = min(max(gx, 0.0), columns - 1.0)
+                z0 = min(int(gz), depth - 2)
+                y0 = min(int(gy), rows - 2)
+                x0 = min(int(gx), columns - 2)
+                wz = gz - z0
+                wy = gy - y0
+                wx = gx - x0
+                for k in range(3):
+                    total = 0.0
+                    for c in range(4):
+                        coefficient = 0.0
+                        for dz in range(2):
+                            for dy in range(2):
+                                for dx in range(2):
+                                    weight = wz if dz == 1 else 1 - wz
+                                    weight *= wy if dy == 1 else 1 - wy
+                                    weight *= wx if dx == 1 else 1 - wx
+                                    cell = grid[n, 4 * k + c, z0 + dz, y0 + dy, x0 + dx]
+                                    coefficient += weight * cell
+                        total += coefficient * (x[n, c, y, b] if c < 3 else 1.0)
+                    out[n, k, y, b] = total
+
+
+def splat(v, g, grid, cnt):
+    for y in range(v.shape[0]):
+        for b in range(v.shape[1]):
+            z = g[y, b] * (grid.shape[0] - 1)
+            z0 = min(max(int(z), 0), grid.shape[0] - 2)
+            w = z - z0
+            grid[z0, y // 16, b // 16] += v[y, b] * (1 - w)
+            grid[z0 + 1, y // 16, b // 16] += v[y, b] * w
+            cnt[z0, y // 16, b // 16] += 1 - w
+            cnt[z0 + 1, y // 16, b // 16] += w
+
+
 def gmm(alpha, mean, icf, x):
     components = mean.shape[0]
     d = mean.shape[1]

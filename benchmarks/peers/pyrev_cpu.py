@@ -56,6 +56,32 @@ def flownet(i: Inputs) -> Step:
     return filled(loops.flownet, i["go"], i, {"x": "d_input", "flow": "d_flow"})
 
 
+def stn(i: Inputs) -> Step:
+    return filled(loops.stn, i["go"], i, {"x": "d_input", "theta": "d_theta"})
+
+
+def bslice(i: Inputs) -> Step:
+    outs = {"x": "d_input", "guide": "d_guide", "grid": "d_grid"}
+    return filled(loops.bslice, i["go"], i, outs)
+
+
+def splat(i: Inputs) -> Step:
+    function = pyrev.differentiable(loops.splat)
+
+    def step() -> Inputs:
+        grid, count = np.zeros_like(i["d_grid"]), np.zeros_like(i["d_cnt"])
+        _, pullback = pyrev.vjp(function, i["v"], i["g"], grid, count, wrt=("v", "g"))
+        gradients = pullback(grid=i["d_grid"], cnt=i["d_cnt"])
+        return {
+            "grid": grid,
+            "cnt": count,
+            "d_v": gradients["v"],
+            "d_g": gradients["g"],
+        }
+
+    return step
+
+
 def ckpt1x5(i: Inputs) -> Step:
     gradient = pyrev.grad(loops.ckpt, wrt="x")
     return lambda: {"d_input": gradient(i["x"], i["k"], i["target"])}
