@@ -79,14 +79,22 @@ def kind_of(name: str, value: object) -> Kind:
     )
 
 
+#: The names of dtypes seen so far: NumPy takes microseconds to spell one.
+_SPELLED: dict[np.dtype[Any], str] = {}
+
+
 def _dtype(name: str, dtype: np.dtype[Any]) -> str:
+    known = _SPELLED.get(dtype)
+    if known is not None:
+        return known
     if dtype.name not in DTYPES or not dtype.isnative:
         order = "" if dtype.isnative else " of foreign byte order"
         raise ArgumentError(
             f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers,"
             f" float32 and float64: pass {name}.astype(np.float64)"
         )
-    return dtype.name
+    found = _SPELLED[dtype] = dtype.name
+    return found
 
 
 def bind(

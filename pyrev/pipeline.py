@@ -8,10 +8,12 @@ commas) prints the program after each on stderr.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Any
 
 from pyrev.adjoint.reverse import Adjoint, reverse
@@ -200,9 +202,17 @@ def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Prog
 def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
     """The value of a test of sizes, or None if it mentions anything but arguments."""
     try:
-        return bool(eval(test, {"max": max, "min": min}, dict(values)))
+        return bool(eval(_compiled(test), _KNOWN, dict(values)))
     except NameError:
         return None
+
+
+_KNOWN: dict[str, Any] = {"max": max, "min": min}
+
+
+@functools.lru_cache(1024)
+def _compiled(test: str) -> CodeType:
+    return compile(test, "<sizes>", "eval")
 
 
 def fits(answers: Sequence[tuple[str, bool]], values: Mapping[str, Any]) -> bool:
