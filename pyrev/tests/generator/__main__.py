@@ -81,6 +81,12 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--without", default="", help="productions, with commas")
+    parser.add_argument(
+        "--lines",
+        type=float,
+        default=math.inf,
+        help="only programs no longer than this",
+    )
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop then")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(argv)
@@ -100,6 +106,7 @@ def main(argv: list[str]) -> int:
         options.jobs,
         without,
         began + options.seconds,
+        options.lines,
     )
     found = report(total, options.target, (start, end), time.monotonic() - began)
     if options.out is not None:

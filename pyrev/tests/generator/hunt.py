@@ -41,11 +41,16 @@ class Tally:
         self.productions += other.productions
 
 
-def tally(seeds: range, target: str, without: frozenset[str]) -> Tally:
-    """Judge the programs of these seeds."""
+def tally(
+    seeds: range, target: str, without: frozenset[str], lines: float = math.inf
+) -> Tally:
+    """Judge the programs of these seeds that have no more `lines`."""
     found = Tally()
     for seed in seeds:
         program = generated(seed, without)
+        if len(program.source.splitlines()) > lines:
+            found.rejected["longer"] += 1
+            continue
         verdict = judge(program, target)
         if not verdict.counts:
             found.rejected[verdict.kind] += 1
@@ -70,6 +75,7 @@ def hunt(
     jobs: int,
     without: frozenset[str],
     end: float = math.inf,
+    lines: float = math.inf,
 ) -> tuple[Tally, int]:
     """Seeds from `start` on until `count` programs were judged or the time is up.
 
@@ -79,7 +85,7 @@ def hunt(
     if jobs == 1:
         step = 1 if target == "numba" else CHUNK
         while total.judged < count and time.monotonic() < end:
-            total.add(tally(range(seed, seed + step), target, without))
+            total.add(tally(range(seed, seed + step), target, without, lines))
             seed += step
             progress(total, count)
         return total, seed
@@ -93,12 +99,12 @@ def hunt(
                 and len(pending) < jobs
             ):
                 seeds = range(seed, seed + CHUNK)
-                pending.append(pool.submit(tally, seeds, target, without))
+                pending.append(pool.submit(tally, seeds, target, without, lines))
                 seed += CHUNK
             if not pending:
                 # The programs that said nothing are made up for.
                 seeds = range(seed, seed + CHUNK)
-                pending.append(pool.submit(tally, seeds, target, without))
+                pending.append(pool.submit(tally, seeds, target, without, lines))
                 seed += CHUNK
             total.add(pending.pop(0).result())
             progress(total, count)
