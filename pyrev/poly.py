@@ -34,6 +34,7 @@ from pyrev.ir import (
     While,
     exprs,
     map_expr,
+    walk_expr,
 )
 
 _T = TypeVar("_T")
@@ -537,6 +538,22 @@ def tidy(e: Expr, order: Sequence[str] = ()) -> Expr:
             return Load(e.array, tuple(tidy(k, order) for k in e.index), loc=e.loc)
         case _:
             return e
+
+
+def slope(e: Expr, index: str) -> int | None:
+    """The factor of `index` in an expression; None where it is not linear in it.
+
+    >>> from pyrev.parse import parse_expr
+    >>> [slope(parse_expr(t), "i") for t in ("2 * i - j", "j", "i % 2")]
+    [2, 0, None]
+    """
+    found = 0
+    for atom, k in linear(e).terms:
+        if atom == Var(index):
+            found = k
+        elif any(isinstance(e, Var) and e.name == index for e in walk_expr(atom)):
+            return None
+    return found
 
 
 def plus(e: Expr, k: int, order: Sequence[str] = ()) -> Expr:

@@ -54,6 +54,7 @@ from pyrev.poly import (
     disj,
     integer_names,
     pieces,
+    slope,
 )
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.gather import NoGather, Part, realise, target_of
@@ -496,8 +497,7 @@ class Owners:
                 candidates = [
                     n
                     for n, loop in enumerate(loops)
-                    if _coefficient(loop.index, target.index[k]) in (1, -1)
-                    and n not in pivots
+                    if slope(target.index[k], loop.index) in (1, -1) and n not in pivots
                 ]
                 if candidates:
                     pivots.add(candidates[0])
@@ -565,32 +565,10 @@ def _walk(index: str, load: Load) -> int:
     *leading, last = load.index
     if any(index in names(e) for e in leading):
         return -2
-    step = _coefficient(index, last)
+    step = slope(last, index)
     if step == 0:
         return 0
     return 1 if step == 1 else -1
-
-
-def _coefficient(index: str, e: Expr) -> int | None:
-    """The factor of `index` in a linear expression; None where it isn't linear in
-    it.
-    """
-    match e:
-        case Var(name):
-            return int(name == index)
-        case Call("+", (a, b)):
-            p, q = _coefficient(index, a), _coefficient(index, b)
-            return None if p is None or q is None else p + q
-        case Call("-", (a, b)):
-            p, q = _coefficient(index, a), _coefficient(index, b)
-            return None if p is None or q is None else p - q
-        case Call("neg", (a,)):
-            p = _coefficient(index, a)
-            return None if p is None else -p
-        case Call("*", (Const(k), a)) | Call("*", (a, Const(k))) if isinstance(k, int):
-            p = _coefficient(index, a)
-            return None if p is None else k * p
-    return None if index in names(e) else 0
 
 
 def sink(nest: For) -> Block | None:

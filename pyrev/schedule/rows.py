@@ -52,7 +52,7 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.poly import Linear, from_linear, linear, plus
+from pyrev.poly import Linear, from_linear, linear, plus, slope
 from pyrev.types import expr_dtype, is_float
 
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
@@ -253,13 +253,13 @@ class _Rows:
                 return (loop,)
         inner = {tap, index}
         *leading, last = at
-        shift = _coefficient(last, tap)
+        shift = slope(last, tap)
         if (
             loop.parallel
             or row.parallel
             or loop.reverse != row.reverse
             or shift is None
-            or _coefficient(last, index) != 1
+            or slope(last, index) != 1
             or any(names(e) & inner for e in leading)
             or (names(lo) | names(hi)) & inner
             or array in names(value)
@@ -457,7 +457,7 @@ def _meet(
     fixed = set(changed)
     return any(
         p == q
-        and _coefficient(p, index) in (1, -1)
+        and slope(p, index) in (1, -1)
         and not any(isinstance(e, Load) for e in walk_expr(p))
         and not names(p) & fixed
         for p, q in zip(a, b, strict=True)
@@ -465,17 +465,6 @@ def _meet(
 
 
 # -------------------------------------------------------------------- edges
-
-
-def _coefficient(e: Expr, index: str) -> int | None:
-    """The factor of `index` in a linear expression; None where it is not linear."""
-    found = 0
-    for atom, k in linear(e).terms:
-        if atom == Var(index):
-            found = k
-        elif index in names(atom):
-            return None
-    return found
 
 
 @dataclass(frozen=True)
@@ -515,20 +504,20 @@ class _Edges:
             return None
         if any(is_float(expr_dtype(a, self.types)) for a in e.args):
             return None
-        slopes = [_coefficient(a, self.loop.index) for a in e.args]
+        slopes = [slope(a, self.loop.index) for a in e.args]
         if sorted(map(str, slopes)) not in (["0", "1"], ["-1", "0"]):
             return None
         k = 0 if slopes[0] else 1
         moving, other = e.args[k], e.args[1 - k]
-        slope = slopes[k]
-        assert slope is not None
+        factor = slopes[k]
+        assert factor is not None
         if not self.fixed(other) or not self.fixed(_rest(moving, self.loop.index)):
             return None
         op = e.op if k == 0 or e.op in ("min", "max") else _FLIPPED[e.op]
-        # moving `op` other, with moving = slope * x + rest
+        # moving `op` other, with moving = factor * x + rest
         upward = op in ("max", ">", ">=")
         gap = linear(other).plus(linear(_rest(moving, self.loop.index)), -1)
-        if slope == -1:
+        if factor == -1:
             gap, upward = Linear((), 0).plus(gap, -1), not upward
         strict = op in ("<", ">")
         bound = from_linear(gap)
