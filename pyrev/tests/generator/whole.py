@@ -178,6 +178,10 @@ class Whole(Helpers):
             self.emit(f"{target.text}[{part}] = {value}")
             return True
         op = self.pick("=", "=", "=", "+=", "-=", "*=")
+        roots = {v.base.root or v.base.name for v in like if v.text == value}
+        if op == "=" and roots & {target.base.root, target.base.name}:
+            # NumPy copies between overlapping rows and columns element by element.
+            value += ".copy()"
         self.emit(f"{target.text} {op} {value}")
         return True
 
