@@ -91,6 +91,9 @@ FUNCTIONS: dict[str, str] = {
     "acosh": "np.arccosh",
     "atanh": "np.arctanh",
     **{op: f"np.{op}" for op in _NUMPY.split()},
+    # Of generated modules for the CPU: see `emit.vector`.
+    "exp_float32": "exp_float32",
+    "tanh_float32": "tanh_float32",
 }
 
 _IN_PLACE = {"*": ast.Mult, "/": ast.Div}

@@ -24,6 +24,7 @@ from typing import assert_never
 from pyrev.adjoint.reverse import exposed
 from pyrev.algebra import add_int, sub_int
 from pyrev.emit.share import share
+from pyrev.emit.vector import VECTOR, definitions
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -91,6 +92,7 @@ STRAIGHT = 200
 _RESERVED = (
     *("np", "math", "njit", "prange", "status", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy"),
+    *VECTOR.values(),
 )
 _NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 #: What raises in CPython and would not in compiled code: the error, and what it says.
@@ -148,7 +150,10 @@ def emit_numba(
         imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
     at = 2 if isinstance(imports[0], ast.Import) else 0
     imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
-    body = [*head, *imports, Blank(), *module.constants(), *tree]
+    vector = definitions(frozenset(module.vector))
+    for function in vector:
+        function.decorator_list = _decorators("SERIAL")
+    body = [*head, *imports, Blank(), *module.constants(), *vector, *tree]
     text = write(ast.Module(body, []))
     return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
 
@@ -199,6 +204,7 @@ class _Module:
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = ["status"] if self.can_fail(program.body) else []
         self.carried: frozenset[str] = frozenset()
+        self.vector: set[str] = set()
         #: The arrays that the function being made was given, and what it is made of.
         self.given: frozenset[str] = frozenset(p.name for p in program.params)
         self.blank: dict[str, None] = {}
@@ -315,11 +321,7 @@ class _Module:
         at: Loc,
     ) -> None:
         args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
-        decorators: list[ast.expr] = []
-        if how:
-            options = ast.keyword(None, name(how))
-            decorators.append(ast.Call(name("njit"), [], [options]))
-        tree = ast.FunctionDef(function, args, body, decorators, None, None)
+        tree = ast.FunctionDef(function, args, body, _decorators(how), None, None)
         self.made.append(tag(tree, at))
 
     def numbered(self) -> str:
@@ -822,6 +824,9 @@ class _Module:
             return Call(op, plain)
         if op in _NARROW or op in ("int64", "uint64", "float32", "float64"):
             return Call(op, plain)
+        if dtype == "float32" and op in VECTOR:
+            op = VECTOR[op]
+            self.vector.add(op)
         out = Call(op, _meet(pairs, dtype))
         return Call(dtype, (out,)) if dtype in _NARROW else out
 
@@ -935,6 +940,13 @@ class _Module:
 
 
 # -------------------------------------------------------------------- small questions
+
+
+def _decorators(how: str) -> list[ast.expr]:
+    """``@njit(**how)``, or nothing."""
+    if not how:
+        return []
+    return [ast.Call(name("njit"), [], [ast.keyword(None, name(how))])]
 
 
 def _from_memory(made: ast.stmt) -> ast.stmt:
