@@ -37,6 +37,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.rename import rename
 from pyrev.types import promoted
 
 
@@ -60,6 +61,7 @@ def tidy(program: Program) -> Program:
     """
     body = program.body
     params = frozenset(p.name for p in program.params)
+    body = _shared_cotangents(body, params)
     while True:
         dead = _dead_arrays(body, params)
         new, _ = _sweep(_merge(body), frozenset(), dead)
@@ -137,6 +139,122 @@ def _used(stmt: Stmt) -> frozenset[str]:
         for top in exprs(s):
             found |= names(top)
     return frozenset(found)
+
+
+def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
+    """The caller's cotangent itself, where its copy would only be zeroed at the end.
+
+    The adjoint of `out[i] = ...` reads `d_out[i]` and sets it to zero, for whoever
+    reads it next; often nobody does.
+    """
+    returned = {
+        n for s in body if isinstance(s, Return) for e in s.values for n in names(e)
+    }
+    makers = [s for s in walk(body) if isinstance(s, Alloc)]
+    for made in body:
+        if not (isinstance(made, Alloc) and made.source in params):
+            continue
+        array = made.array
+        if array in returned or sum(m.array == array for m in makers) > 1:
+            continue
+        if any(m.source == array for m in makers):
+            continue
+        users = [s for s in body if s is not made and array in _touched(s)]
+        if not users or not isinstance(users[-1], For):
+            continue
+        try:
+            _Unread(array).block((users[-1],), (), False)
+        except _Read:
+            continue
+        last = _without_zeros(users[-1], array)
+        if array in written((*users[:-1], *last)) or made.source is None:
+            continue
+        new = {array: made.source}
+        body = tuple(
+            rename(t, new)
+            for s in body
+            if s is not made
+            for t in (last if s is users[-1] else (s,))
+        )
+    return body
+
+
+def _touched(stmt: Stmt) -> frozenset[str]:
+    found = set(written((stmt,)))
+    for s in walk((stmt,)):
+        found.update(*map(names, exprs(s)))
+    return frozenset(found)
+
+
+def _is_zero(stmt: Stmt, array: str) -> bool:
+    match stmt:
+        case Assign(Load(name, _), Const(value)) if name == array:
+            return value == 0
+    return False
+
+
+def _without_zeros(stmt: Stmt, array: str) -> Block:
+    if _is_zero(stmt, array):
+        return ()
+    inner = tuple(
+        tuple(t for s in b for t in _without_zeros(s, array)) for b in blocks(stmt)
+    )
+    return (with_blocks(stmt, inner),)
+
+
+class _Read(Exception):
+    """A zero that was stored may be read."""
+
+
+class _Unread:
+    """A walk over a nest that finds out if a zero stored in an array may be read in it.
+
+    All accesses have one subscript, which has every index of the loops around it: no
+    two iterations touch one element, and the order within one is that of the text.
+    """
+
+    def __init__(self, array: str) -> None:
+        self.array = array
+        self.index: tuple[Expr, ...] | None = None
+
+    def block(self, block: Block, around: tuple[str, ...], stored: bool) -> bool:
+        """Is a zero stored when the block is done, having begun as `stored` says?"""
+        for s in block:
+            if self.array not in _touched(s):
+                continue
+            match s:
+                case For(index):
+                    if stored or index in around:
+                        raise _Read
+                    self.reads(s, around, stored)
+                    stored = self.block(s.body, (*around, index), stored)
+                case If(_, then, orelse):
+                    self.reads(s, around, stored)
+                    one = self.block(then, around, stored)
+                    stored = self.block(orelse, around, stored) or one
+                case _ if _is_zero(s, self.array):
+                    assert isinstance(s, Assign) and isinstance(s.target, Load)
+                    self.access(s.target, around)
+                    stored = True
+                case Assign() | Add():
+                    self.reads(s, around, stored)
+                case _:
+                    raise _Read
+        return stored
+
+    def reads(self, s: Stmt, around: tuple[str, ...], stored: bool) -> None:
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load) and e.array == self.array:
+                    if stored:
+                        raise _Read
+                    self.access(e, around)
+
+    def access(self, e: Load, around: tuple[str, ...]) -> None:
+        plain = {k.name for k in e.index if isinstance(k, Var)}
+        if self.index not in (None, e.index) or not set(around) <= plain:
+            raise _Read
+        self.index = e.index
 
 
 def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:

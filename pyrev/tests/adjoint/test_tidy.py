@@ -1,0 +1,137 @@
+"""The copy of a cotangent goes where nobody would see that it was zeroed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.adjoint.tidy import tidy
+from pyrev.parse import parse_text
+from pyrev.show import program_text
+from pyrev.testing import check_grad
+
+HEAD = "def f(d_out, a, n, m):\n    d = d_out.copy()\n    g = np.zeros((n, m))\n"
+
+GONE = {
+    "read, then zeroed": """
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[y, x] * a[y, x]
+            d[y, x] = 0.0
+""",
+    "zeroed in branches that exclude each other": """
+    for y in range(n):
+        for x in range(m):
+            if a[y, x] > 0.0:
+                g[y, x] += d[y, x]
+                d[y, x] = 0.0
+            else:
+                g[y, x] += 2.0 * d[y, x]
+                d[y, x] = 0.0
+""",
+    "read in a loop before": """
+    for y in range(n):
+        for x in range(1, m):
+            g[y, x] += d[y, x - 1]
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[y, x]
+            d[y, x] = 0.0
+""",
+}
+
+STAYS = {
+    "read again in the iteration": """
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[y, x]
+            d[y, x] = 0.0
+            g[y, x] += d[y, x]
+""",
+    "a neighbour reads it": """
+    for y in range(n):
+        for x in range(1, m):
+            g[y, x] += d[y, x] + d[y, x - 1]
+            d[y, x] = 0.0
+""",
+    "another iteration reads it": """
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[0, x]
+            d[0, x] = 0.0
+""",
+    "read after a branch": """
+    for y in range(n):
+        for x in range(m):
+            if a[y, x] > 0.0:
+                d[y, x] = 0.0
+            g[y, x] += d[y, x]
+""",
+    "a later loop reads it": """
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[y, x]
+            d[y, x] = 0.0
+    for y in range(n):
+        g[y, 0] += d[y, 0]
+""",
+    "it gets more than zeros": """
+    for y in range(n):
+        for x in range(m):
+            g[y, x] += d[y, x]
+            d[y, x] = 1.0
+            a[y, x] += d[y, x]
+""",
+    "a loop that comes again": """
+    for k in range(3):
+        for y in range(n):
+            for x in range(m):
+                g[y, x] += d[y, x]
+                d[y, x] = 0.0
+""",
+}
+
+
+def tidied(text: str, result: str = "g") -> str:
+    lines = HEAD + text.strip("\n") + f"\n    return {result}\n"
+    return program_text(tidy(parse_text(lines)))
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_the_copy_goes(name: str) -> None:
+    text = tidied(GONE[name])
+    assert "copy()" not in text and "= 0.0" not in text
+    assert "d_out[" in text
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_the_copy_stays(name: str) -> None:
+    assert "d = d_out.copy()" in tidied(STAYS[name])
+
+
+def test_a_gradient_that_is_returned_keeps_its_zeros() -> None:
+    assert "d[y, x] = 0.0" in tidied(GONE["read, then zeroed"], "g, d")
+
+
+def layer(a, w, out):
+    for y in range(a.shape[0]):
+        for x in range(a.shape[1]):
+            if a[y, x] > 0.3:
+                out[y, x] = a[y, x] * w[x]
+            else:
+                out[y, x] = w[x] ** 2
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_the_gradient_and_the_cotangent_are_right(target: str) -> None:
+    rng = np.random.default_rng(5)
+    a, w, seed = rng.random((4, 3)), rng.random(3), rng.random((4, 3))
+    f = pyrev.differentiable(layer, target=target)
+    check_grad(f, a, w, np.zeros((4, 3)))
+    _, pullback = pyrev.vjp(f, a, w, np.zeros((4, 3)), wrt=("a", "w"))
+    given = seed.copy()
+    first, second = pullback(out=given), pullback(out=given)
+    np.testing.assert_array_equal(given, seed)
+    np.testing.assert_array_equal(first["a"], np.where(a > 0.3, seed * w, 0.0))
+    np.testing.assert_array_equal(first["w"], second["w"])
