@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.adjoint.reverse import exposed
 from pyrev.ir import (
     ONE,
     TRUE,
@@ -46,6 +45,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.liveness import exposed
 from pyrev.poly import integer
 from pyrev.rename import rename
 from pyrev.types import expr_dtype, is_float, promoted, with_own_dtypes

@@ -91,9 +91,6 @@ FUNCTIONS: dict[str, str] = {
     "acosh": "np.arccosh",
     "atanh": "np.arctanh",
     **{op: f"np.{op}" for op in _NUMPY.split()},
-    # Of generated modules for the CPU: see `emit.vector`.
-    "exp_float32": "exp_float32",
-    "tanh_float32": "tanh_float32",
 }
 
 _IN_PLACE = {"*": ast.Mult, "/": ast.Div}
@@ -210,7 +207,8 @@ def _call_tree(op: str, args: tuple[Expr, ...]) -> ast.expr:
         case _, (a, b) if op in COMPARE:
             return ast.Compare(expr_tree(a), [COMPARE[op]()], [expr_tree(b)])
         case _:
-            return call(FUNCTIONS[op], *map(expr_tree, args))
+            # What is no operation of the table is a function of the generated module.
+            return call(FUNCTIONS.get(op, op), *map(expr_tree, args))
 
 
 def _leftmost(op: str, args: tuple[Expr, ...]) -> list[Expr]:

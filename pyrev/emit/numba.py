@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import assert_never
 
-from pyrev.adjoint.reverse import exposed
 from pyrev.algebra import add_int, sub_int
 from pyrev.emit.share import share
 from pyrev.emit.vector import VECTOR, definitions
@@ -61,6 +60,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
+from pyrev.liveness import exposed
 from pyrev.show import (
     alloc_tree,
     array_ranks,

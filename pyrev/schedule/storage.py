@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from pyrev.adjoint.reverse import FUNCTION, Adjoint, exposed
+from pyrev.adjoint.reverse import FUNCTION, Adjoint
 from pyrev.algebra import add_int, divides, sub_int
 from pyrev.dependence import from_polynomial, polynomial
 from pyrev.diagnostics import Finding, UnsupportedError
@@ -65,6 +65,7 @@ from pyrev.ir import (
     with_value,
     written,
 )
+from pyrev.liveness import exposed
 from pyrev.rename import guarded_leaves, rename
 from pyrev.schedule.checkpoint import (
     Names,

@@ -27,7 +27,6 @@ import numpy as np
 
 from pyrev import api
 from pyrev.adjoint.activity import activity, returned
-from pyrev.adjoint.reverse import exposed
 from pyrev.emit.python import emit_python
 from pyrev.ir import (
     Add,
@@ -50,6 +49,7 @@ from pyrev.ir import (
     walk,
     with_blocks,
 )
+from pyrev.liveness import exposed
 from pyrev.pipeline import derive_untidied
 from pyrev.testing.differences import OUTSIDE, Along
 from pyrev.testing.judge import judge, unit_of

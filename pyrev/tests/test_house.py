@@ -27,7 +27,7 @@ LAYERS = (
         "poly",
         "pool",
     },
-    {"algebra", "dependence", "hints", "magnitude"},
+    {"algebra", "dependence", "hints", "liveness", "magnitude"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
