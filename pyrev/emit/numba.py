@@ -1125,7 +1125,7 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
     """Is adding to `target` all that the loop does with this array or scalar?"""
     for s in f.body:
         match s:
-            case Add(place, value) if place == target:
+            case Add(place, value) if place == target or _apart(place, target):
                 touched = names(value)
             case Assign(place, value) | Add(place, value):
                 touched = names(value) | names(place)
@@ -1134,6 +1134,17 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
         if base in touched:
             return False
     return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
+
+
+def _apart(a: Var | Load, b: Var | Load) -> bool:
+    """Are these surely two elements of one array?"""
+    match a, b:
+        case Load(one, here), Load(other, there) if one == other:
+            return any(
+                isinstance(p, Const) and isinstance(q, Const) and p != q
+                for p, q in zip(here, there, strict=True)
+            )
+    return False
 
 
 def _trip(f: For) -> int | None:

@@ -252,6 +252,14 @@ class _Rows:
             case _:
                 return (loop,)
         inner = {tap, index}
+        if self.sums_apart(row, tap, at, value):
+            each = range(first, end)
+            terms = tuple(
+                map_stmt_exprs(t, _tidy)
+                for k in (reversed(each) if loop.reverse else each)
+                for t in with_value((add,), tap, Const(k))
+            )
+            return (replace(row, body=terms),)
         *leading, last = at
         shift = slope(last, tap)
         if (
@@ -309,6 +317,20 @@ class _Rows:
             replace(loop, body=(right,), note=f"the last few of {array}"),
         )
 
+    def sums_apart(self, row: For, tap: str, at: tuple[Expr, ...], value: Expr) -> bool:
+        """Does a loop add to one element, another for each `tap`: a sum for each?"""
+        (add,) = row.body
+        assert isinstance(add, Add) and isinstance(add.target, Load)
+        return (
+            sum(tap in names(k) for k in at) == 1
+            and Var(tap) in at
+            and not any(row.index in names(k) for k in at)
+            and not any(isinstance(e, Load) for k in at for e in walk_expr(k))
+            and not (names(row.lo) | names(row.hi)) & {tap, row.index, add.target.array}
+            and add.target.array not in names(value)
+            and not row.parallel
+        )
+
     # ---------------------------------------------------------------- edges
 
     def peeled(self, loop: For) -> Block:
@@ -325,7 +347,7 @@ class _Rows:
         found = _Edges(loop, self.types)
         if not found.low and not found.high:
             return (loop,)
-        inner = found.cleared(loop.body)
+        inner = found.inner
         if inner == loop.body:
             return (loop,)
         found.low = [e for e in found.low if not _beyond(loop.lo, e)]
@@ -483,9 +505,8 @@ class _Edges:
         self.loop, self.types = loop, types
         self.changed = written(loop.body) | {loop.index}
         self.known: dict[Expr, _Side | None] = {}
-        for stmt in walk(loop.body):
-            for top in exprs(stmt):
-                map_expr(top, self.seen)
+        #: The body between the edges; all that was taken for known is in `known` now.
+        self.inner = self.cleared(loop.body)
         sides = [s for s in self.known.values() if s is not None]
         self.low = list(dict.fromkeys(s.bound for s in sides if s.low))
         self.high = list(dict.fromkeys(s.bound for s in sides if not s.low))

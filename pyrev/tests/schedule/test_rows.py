@@ -81,6 +81,18 @@ for x in range(max(2, min(n, m + 2)), n):  # the last x
         a[x] += b[x - 2]
 """,
     ),
+    "a test of a test": (
+        """
+for x in range(n):
+    a[x] += b[1 if (x if x < m else 2) < 3 else 2]
+""",
+        """
+for x in range(min(n, m, 3)):
+    a[x] += b[1]
+for x in range(max(0, min(n, m, 3)), n):  # the last x
+    a[x] += b[1 if (x if x < m else 2) < 3 else 2]
+""",
+    ),
     "going down": (
         """
 for x in range(n):
@@ -190,6 +202,19 @@ for i in range(2):  # the last few of a
 """,
     ),
 }
+
+JAMMED["sums of several elements"] = (
+    """
+for i in range(2):
+    for x in range(n):
+        a[i] += b[x + i] * c[x]
+""",
+    """
+for x in range(n):
+    a[0] += b[x] * c[x]
+    a[1] += b[x + 1] * c[x]
+""",
+)
 
 TOGETHER = {
     "a row is made and used": (
@@ -311,7 +336,7 @@ def drawn_taps(rng: random.Random) -> str:
     long, short = f"range({lo}, n)", f"range({first}, {end})"
     if rng.random() < 0.3:
         long, short = f"reversed({long})", f"reversed({short})"
-    at = f"x{shift} + {base + 2}"
+    at = rng.choice([f"x{shift} + {base + 2}"] * 3 + ["i + 1"])
     return f"for i in {short}:\n    for x in {long}:\n        a[{at}] += {value}"
 
 
@@ -362,6 +387,10 @@ def drawn(rng: random.Random) -> str:
         return f"{array}[min(max({place(True)}, 0), 11)]"
 
     def value() -> str:
+        if rng.random() < 0.3:
+            inner = f"(x if {place(True)} < {rng.choice(['m', 'n - 1'])} else 2)"
+            test = f"{inner} {rng.choice(['<', '>='])} {rng.choice(['3', 'm', '1'])}"
+            return f"b[{rng.choice(['1', 'x'])} if {test} else 2] * s"
         return f"{inside(rng.choice('abc'))} * {rng.choice(['s', '0.5', 't'])}"
 
     lines: list[str] = []
