@@ -146,11 +146,10 @@ class Sizes:
     values: Mapping[str, Any]
     answers: list[tuple[str, bool]] = field(default_factory=list)
 
-    def __call__(self, count: Expr) -> bool | None:
-        from pyrev.schedule.ownership import ENOUGH
+    def __call__(self, count: Expr, least: int) -> bool | None:
         from pyrev.show import expr_text
 
-        return self.asked(f"{expr_text(count)} >= {ENOUGH}")
+        return self.asked(f"{expr_text(count)} >= {least}")
 
     def literals(self, program: Program) -> Program:
         """The program with a number for each small extent that bounds a loop.

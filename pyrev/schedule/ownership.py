@@ -68,7 +68,9 @@ CHUNKS = 32  # private copies: enough for any desktop, few enough to combine ser
 BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
 ENOUGH = 48  # owners: fewer than this leave cores idle, so copies are taken
 
-Choose = Callable[[Expr], bool | None]
+SMALL = 1 << 14  # elements of a target that a core keeps in its cache
+
+Choose = Callable[[Expr, int], bool | None]
 
 
 def schedule_cpu(
@@ -81,8 +83,8 @@ def schedule_cpu(
     """`block` scheduled for CPU cores.
 
     Law: as for `schedule_readable`; besides, results do not depend on the number of
-    threads. `choose(count)` says whether a target has at least `ENOUGH` owners; None if
-    that is not known yet.
+    threads. `choose(count, least)` says whether there are so many of something;
+    None if that is not known yet.
     """
     scheduler = _Cpu(taken, block, dtype_of, choose)
     result = scheduler.block(block, (), live_out)
@@ -223,7 +225,7 @@ class _Cpu(Readable):
         plan = None
         try:
             plan = Owners(region, region.leaves, self.used)
-            if self.enough(plan):
+            if self.enough(plan) and not self.cached(plan, outer):
                 return self.owned(
                     plan.nest(), loop, g.target, outer, live, plan.sentence()
                 )
@@ -249,8 +251,18 @@ class _Cpu(Readable):
         if not plan.reduces:
             return True
         count = plan.count()
-        known = None if count is None else self.choose(count)
+        known = None if count is None else self.choose(count, ENOUGH)
         return plan.axes != [] and plan.reduces < 2 if known is None else known
+
+    def cached(self, plan: Owners, outer: tuple[For, ...]) -> bool:
+        """Is the target small, and its sums so long that every owner reads all data?
+
+        Then each core reads a share of the data once, into a copy of the target.
+        """
+        if outer or plan.reduces < 2 or not plan.axes:
+            return False
+        total = plan.count(every=True)
+        return total is not None and self.choose(total, SMALL) is False
 
     def owned(
         self,
@@ -382,12 +394,13 @@ class Owners:
         texts = [expr_text(target.index[k]) for k in self.axes]
         return f"row owner of {target.array}[{', '.join(texts)}]"
 
-    def count(self) -> Expr | None:
-        """How many rows there are, if the subscripts are plain loop indices."""
+    def count(self, every: bool = False) -> Expr | None:
+        """How many rows (or elements) there are, if all subscripts are loop indices."""
         leaf = self.scatter[0]
         loops = {at.loop.index: at.loop for at in leaf.loops}
         total: Expr | None = None
-        for k in self.axes or range(len(target_of(leaf).index)):
+        whole = range(len(target_of(leaf).index))
+        for k in whole if every else self.axes or whole:
             match target_of(leaf).index[k]:
                 case Var(name) if name in loops:
                     trips = trip_count(loops[name])

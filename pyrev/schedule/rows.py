@@ -52,7 +52,7 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.poly import Linear, from_linear, linear, plus, slope
+from pyrev.poly import Linear, from_linear, integer, linear, plus, slope
 from pyrev.types import expr_dtype, is_float
 
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
@@ -100,7 +100,7 @@ class _Rows:
         for stmt in block:
             stmt = with_blocks(stmt, tuple(self.block(b) for b in blocks(stmt)))
             if isinstance(stmt, For):
-                for made in self.jammed(stmt):
+                for made in self.jammed(_opened(stmt)):
                     out += self.peeled(made) if isinstance(made, For) else (made,)
             else:
                 out.append(stmt)
@@ -276,7 +276,7 @@ class _Rows:
         ):
             return (loop,)
         taps = range(first, end)
-        order = reversed(taps) if loop.reverse else taps
+        order = tuple(reversed(taps) if loop.reverse else taps)
         place = Var(fresh("at", self.taken)) if shift else Var(index)
 
         def moved(stmt: Stmt, k: Expr) -> Stmt:
@@ -296,12 +296,8 @@ class _Rows:
         begin, stop = plus(lo, reach[1]), plus(hi, reach[0])
         here = _plus_times(lo, shift, tap), _plus_times(hi, shift, tap)
         edge = moved(add, Var(tap))
-        left = replace(
-            row, index=place.name, lo=here[0], hi=_least((here[1], begin)), body=(edge,)
-        )
-        right = replace(
-            row, index=place.name, lo=_largest((begin, stop)), hi=here[1], body=(edge,)
-        )
+        left = replace(row, index=place.name, lo=here[0], hi=begin, body=(edge,))
+        right = replace(row, index=place.name, lo=stop, hi=here[1], body=(edge,))
         note = f"the elements of {array} that get all of its {len(taps)} terms"
         middle = replace(
             row,
@@ -309,13 +305,21 @@ class _Rows:
             lo=begin,
             hi=stop,
             body=self.summed(terms),
-            note=note,
+            note=note if len(taps) > 1 else "",
         )
-        return (
+        if len(taps) == 1:
+            return (middle,)
+        parts = (
             replace(loop, body=(left,), note=f"the first few of {array}"),
             middle,
             replace(loop, body=(right,), note=f"the last few of {array}"),
         )
+        gap, least = linear(hi).plus(linear(lo), -1), reach[1] - reach[0]
+        if not gap.terms:
+            return parts if gap.constant >= least else (loop,)
+        # LLVM makes vector instructions of the middle only if the ends are this plain.
+        enough = Call(">=", (from_linear(gap), Const(least)))
+        return (If(enough, parts, (loop,), loc=loop.loc),)
 
     def sums_apart(self, row: For, tap: str, at: tuple[Expr, ...], value: Expr) -> bool:
         """Does a loop add to one element, another for each `tap`: a sum for each?"""
@@ -602,6 +606,45 @@ def _known(e: Expr) -> Expr:
         case Call("not", (Const(bool(value)),)):
             return Const(not value)
     return e
+
+
+def _opened(loop: For) -> For:
+    """A loop of few iterations around others, with tests for what its bounds say.
+
+    ``for j in range(max(0, u - n + 1), min(3, u + 1))`` becomes ``for j in range(3)``,
+    which LLVM unrolls; as it stands it would keep the loops inside scalar.
+    """
+    if (
+        loop.step != ONE
+        or loop.parallel
+        or not any(isinstance(s, For) for s in walk(loop.body))
+    ):
+        return loop
+    low, high = _parts("max", loop.lo), _parts("min", loop.hi)
+    first = max((k for e in low if (k := integer(e)) is not None), default=None)
+    end = min((k for e in high if (k := integer(e)) is not None), default=None)
+    if first is None or end is None or not 0 < end - first <= SHORT:
+        return loop
+    index = Var(loop.index)
+    tests = [Call(">=", (index, e)) for e in low if integer(e) is None]
+    tests += [Call("<", (index, e)) for e in high if integer(e) is None]
+    if not tests or {loop.index} & frozenset().union(*map(names, (*low, *high))):
+        return loop
+    changed = written(loop.body)
+    if any(names(e) & changed for e in (*low, *high)):
+        return loop
+    body: Block = loop.body
+    for test in reversed(tests):
+        body = (If(test, body, loc=loop.loc),)
+    return replace(loop, lo=Const(first), hi=Const(end), body=body)
+
+
+def _parts(op: str, e: Expr) -> list[Expr]:
+    """The arguments of nested ``max`` or ``min``."""
+    match e:
+        case Call(name, args) if name == op:
+            return [p for a in args for p in _parts(op, a)]
+    return [e]
 
 
 def _short(loop: For) -> bool:

@@ -191,14 +191,19 @@ for i in range(2):
         a[x + i] += b[x] * c[i]
 """,
         """
-for i in range(2):  # the first few of a
-    for at in range(i, min(n + i, 1)):
-        a[at] += b[at - i] * c[i]
-for at in range(1, n):  # the elements of a that get all of its 2 terms
-    a[at] = a[at] + b[at] * c[0] + b[at - 1] * c[1]
-for i in range(2):  # the last few of a
-    for at in range(max(1, n), n + i):
-        a[at] += b[at - i] * c[i]
+if n >= 1:
+    for i in range(2):  # the first few of a
+        for at in range(i, 1):
+            a[at] += b[at - i] * c[i]
+    for at in range(1, n):  # the elements of a that get all of its 2 terms
+        a[at] = a[at] + b[at] * c[0] + b[at - 1] * c[1]
+    for i in range(2):  # the last few of a
+        for at in range(n, n + i):
+            a[at] += b[at - i] * c[i]
+else:
+    for i in range(2):
+        for x in range(n):
+            a[x + i] += b[x] * c[i]
 """,
     ),
 }
@@ -213,6 +218,21 @@ for i in range(2):
 for x in range(n):
     a[0] += b[x] * c[x]
     a[1] += b[x + 1] * c[x]
+""",
+)
+
+JAMMED["rows that are there"] = (
+    """
+for j in range(max(0, m - n + 1), min(3, m + 1)):
+    for x in range(n):
+        a[x] += p[m - j, x] * c[j]
+""",
+    """
+for j in range(3):
+    if j >= m - n + 1:
+        if j < m + 1:
+            for x in range(n):
+                a[x] += p[m - j, x] * c[j]
 """,
 )
 
@@ -334,6 +354,8 @@ def drawn_taps(rng: random.Random) -> str:
     lo = rng.choice(["0", "1", "m"])
     value = rng.choice(["b[x] * d[i + 1]", "b[x + i + 1]", "s * b[x] + i", "t"])
     long, short = f"range({lo}, n)", f"range({first}, {end})"
+    if rng.random() < 0.3:
+        short = f"range(max({first}, m - 4), min({end}, n - m))"
     if rng.random() < 0.3:
         long, short = f"reversed({long})", f"reversed({short})"
     at = rng.choice([f"x{shift} + {base + 2}"] * 3 + ["i + 1"])
