@@ -202,6 +202,8 @@ class For:
     parallel: str = ""
     #: How many states a checkpointed loop keeps: 0 for as many as it needs.
     slots: int | None = None
+    #: Compiled code has a function for it: among others LLVM would leave it scalar.
+    apart: bool = False
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()

@@ -645,6 +645,8 @@ class _Module:
 
     def accumulated(self, f: For, mode: _Mode) -> list[ast.stmt]:
         """A loop, with each sum into one place kept in a local while it runs."""
+        if f.apart and not self.can_fail(f.body) and not assigned_scalars(f.body):
+            return [self.row(f, mode)]
         targets = _sums(f)
         if not targets:
             return [self.loop(f, self.plain(f.body, mode), mode)]
@@ -678,6 +680,14 @@ class _Module:
         if _trip(f):
             return lines
         return [ast.If(self.tree(_nonempty(f), mode), lines, [])]
+
+    def row(self, f: For, mode: _Mode) -> ast.stmt:
+        """The call of the function that runs over one row."""
+        function = fresh(f"_{self.program.name}_row", self.taken)
+        inputs = self.inputs((f,))
+        lines: list[ast.stmt] = [self.loop(f, self.plain(f.body, mode), mode)]
+        self.define(function, inputs, lines, "SERIAL", f.loc)
+        return tag(ast.Expr(call(function, *map(name, inputs))), f.loc)
 
     def may_reassociate(
         self, f: For, inner: For, targets: Sequence[Var | Load], mode: _Mode

@@ -306,6 +306,7 @@ class _Rows:
             hi=stop,
             body=self.summed(terms),
             note=note if len(taps) > 1 else "",
+            apart=True,
         )
         if len(taps) == 1:
             return (middle,)
@@ -317,7 +318,6 @@ class _Rows:
         gap, least = linear(hi).plus(linear(lo), -1), reach[1] - reach[0]
         if not gap.terms:
             return parts if gap.constant >= least else (loop,)
-        # LLVM makes vector instructions of the middle only if the ends are this plain.
         enough = Call(">=", (from_linear(gap), Const(least)))
         return (If(enough, parts, (loop,), loc=loop.loc),)
 
