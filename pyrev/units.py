@@ -476,7 +476,7 @@ class Units:
             from pyrev.emit.numba import emit_numba
 
             dtypes = {n: k.dtype for n, k in kinds.items()}
-            text = emit_numba(program, dtypes, doc=doc).text
+            text = emit_numba(program, dtypes, doc=doc, wraps=True).text
         params = tuple(p.name for p in program.params)
         return Unit(program, text, params, frozenset(params), target=target)
 

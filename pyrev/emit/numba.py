@@ -132,10 +132,15 @@ def emit_numba(
     *,
     doc: str = "",
     sources: Mapping[str, Sequence[str]] | None = None,
+    wraps: bool = False,
 ) -> Emitted:
-    """The module that runs `program`, for parameters of the given dtypes."""
+    """The module that runs `program`, for parameters of the given dtypes.
+
+    With `wraps`, sums and products of integers that are data go around at 64 bits, as
+    NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
+    """
     program = replace(program, body=_own_scalars(program.body, ()))
-    module = _Module(program, infer(program, dtypes))
+    module = _Module(program, infer(program, dtypes), wraps)
     functions = module.functions(program)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [
@@ -184,9 +189,12 @@ class _Mode:
 class _Module:
     """The functions of one module, as they come about: callees first."""
 
-    def __init__(self, program: Program, types: dict[str, str]) -> None:
+    def __init__(
+        self, program: Program, types: dict[str, str], wraps: bool = False
+    ) -> None:
         self.program = program
         self.types = types
+        self.wraps = wraps
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
         self.ranks |= array_ranks(program.body)
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
@@ -834,6 +842,10 @@ class _Module:
             return Call(op, plain)
         if op in _NARROW or op in ("int64", "uint64", "float32", "float64"):
             return Call(op, plain)
+        if self.wraps and op in ("+", "-", "*") and concrete(dtype) == "int64":
+            if not all(map(self.is_affine, args)):
+                bits = (Call("uint64", (Call("int64", (a,)),)) for a, _ in pairs)
+                return Call("int64", (Call(op, tuple(bits)),))
         if dtype == "float32" and op in VECTOR:
             op = VECTOR[op]
             self.vector.add(op)

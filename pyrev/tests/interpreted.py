@@ -85,6 +85,9 @@ class Recording:
     def copy(self) -> Recording:
         return Recording(self.recorder, self.data.copy())
 
+    def astype(self, dtype: Any) -> Recording:
+        return Recording(self.recorder, self.data.astype(dtype))
+
     def _index(self, index: Any) -> tuple[int, ...]:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != self.data.ndim:
