@@ -60,6 +60,11 @@ def kind_of(name: str, value: object) -> Kind:
             )
         return Kind(0, "int64")
     if isinstance(value, np.generic):
+        if isinstance(value, np.uint64) and value >= 2**63:
+            raise ArgumentError(
+                f"`{name}` is {value}, which does not fit 64 bits with a sign; pass"
+                f" float({name}) if it is no index and no size"
+            )
         return Kind(0, _dtype(name, value.dtype))
     if isinstance(value, float):
         return Kind(0, "float64")
