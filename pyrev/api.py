@@ -192,6 +192,13 @@ class Call:
         """
         units = self.units
         check_writes(units.program, self.values, units.written)
+        if self.f._target != "python":
+            # CPython stops at a float that does not fit; compiled code would not.
+            for name in units.truncated(self.kinds):
+                raise ArgumentError(
+                    f"{units.program.name}() writes floats to `{name}`, which holds"
+                    f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
+                )
         self.variant = units.check_bounds(self.f._target, self.kinds, self.values)
 
     def run(self) -> Any:

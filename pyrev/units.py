@@ -33,7 +33,9 @@ from pyrev.emit.load import (
 )
 from pyrev.emit.python import emit_python
 from pyrev.ir import (
+    Add,
     Alloc,
+    Assign,
     Check,
     Expr,
     Load,
@@ -199,6 +201,24 @@ class Units:
     def default_kinds(self) -> dict[str, Kind]:
         """What the parameters are before any call."""
         return {p.name: Kind(p.rank, p.dtype) for p in self.program.params}
+
+    def truncated(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        """The integer parameters of these kinds to which the function writes floats."""
+
+        def find() -> tuple[str, ...]:
+            program = self.typed(kinds)
+            types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
+            whole = {p.name for p in program.params if p.rank}
+            whole = {n for n in whole if types[n] != "bool" and not is_float(types[n])}
+            found = {
+                s.target_name: None
+                for s in (walk(program.body) if whole else ())
+                if isinstance(s, (Assign, Add)) and s.target_name in whole
+                if is_float(expr_dtype(s.value, types))
+            }
+            return tuple(found)
+
+        return self._once(("truncated", _key(kinds)), find)
 
     def typed(self, kinds: Mapping[str, Kind]) -> Program:
         """The program for these kinds of arguments."""

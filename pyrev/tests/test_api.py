@@ -679,3 +679,16 @@ def test_an_integer_that_does_not_fit_is_refused(n: Any) -> None:
     with pytest.raises(pyrev.ArgumentError, match="does not fit 64 bits"):
         pyrev.differentiable(every)(np.ones(2), n, out)
     assert list(out) == [0.0, 0.0]
+
+
+def test_floats_for_an_array_of_integers_are_refused_before_anything_is_written() -> (
+    None
+):
+    def halves(a, out):
+        for i in range(a.shape[0]):
+            out[i] = 0.5 * a[i]
+
+    out = np.zeros(2, np.int8)
+    with pytest.raises(pyrev.ArgumentError, match=r"out.astype\(np.float64\)"):
+        pyrev.differentiable(halves)(np.array([1.0, 1e300]), out)
+    assert list(out) == [0, 0]
