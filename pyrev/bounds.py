@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyrev.dependence import OPAQUE, Region, live_before
+from pyrev.dependence import OPAQUE, Region
 from pyrev.inspector import Probe, clamped, from_end, inspector, rounds
 from pyrev.ir import (
     FALSE,
@@ -63,16 +63,10 @@ from pyrev.ir import (
     walk_expr,
     with_blocks,
 )
+from pyrev.linear import integer
+from pyrev.liveness import live_before
 from pyrev.magnitude import Magnitudes, Place
-from pyrev.poly import (
-    TRUE_TEXT,
-    Unknown,
-    conj,
-    disj,
-    exists,
-    integer,
-    is_empty,
-)
+from pyrev.poly import TRUE_TEXT, Unknown, conj, disj, exists, is_empty
 from pyrev.rename import guarded_leaves
 from pyrev.show import block_text, expr_text
 from pyrev.types import WEAK_INT, expr_dtype, infer, is_float

@@ -42,100 +42,20 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.memo import by_identity
-from pyrev.poly import (
-    TRUE_TEXT,
-    Case,
-    Linear,
-    Space,
-    conj,
-    disj,
-    from_linear,
-    integer,
-    integer_names,
-)
+from pyrev.linear import Linear, from_linear, integer
+from pyrev.liveness import live_before, with_live
+from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer_names
 from pyrev.poly import is_empty as _is_empty
 
 Kind = Literal["read", "write", "add"]
 
-# ------------------------------------------------------------------ liveness
-
-
-def _uses(e: Expr) -> Iterator[str]:
-    for part in walk_expr(e):
-        match part:
-            case Var(name) | Load(name, _):
-                yield name
-
-
-def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
-    """The names whose value on entry to `block` may be read in it or after it.
-
-    A store to an array element keeps the array live: only `Alloc` makes a new one.
-
-    >>> from pyrev.parse import parse_block
-    >>> sorted(live_before(parse_block("t = a[i]\\nb[i] = t * s"), frozenset()))
-    ['a', 'b', 'i', 's']
-    """
-    live = after
-    for stmt in reversed(block):
-        read, made = _flow(stmt)
-        live = (live - made) | read
-    return live
-
-
-@by_identity
-def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """(what `stmt` may read of what was there before it, what it makes anew)."""
-    used = frozenset(n for e in exprs(stmt) for n in _uses(e))
-    match stmt:
-        case Assign(Var(name), value):
-            return frozenset(_uses(value)), frozenset({name})
-        case Assign() | Add() | Check() | Return():
-            return used, frozenset()
-        case Alloc(array, _, _, _, source):
-            of = frozenset() if source is None else frozenset({source})
-            return used | of, frozenset({array})
-        case For() | While():
-            # What the next iteration reads is what this one reads: once is enough.
-            read, _ = _flow_of(stmt.body)
-            return used | (read - {stmt.index}), frozenset()
-        case If(_, then, orelse):
-            (one, in_then), (two, in_else) = _flow_of(then), _flow_of(orelse)
-            return used | one | two, in_then & in_else
-        case Grow(array):
-            return frozenset({array}), frozenset()
-        case Restart():
-            return frozenset(), frozenset()
-        case _:
-            assert_never(stmt)
-
-
-def _flow_of(block: Block) -> tuple[frozenset[str], frozenset[str]]:
-    read: set[str] = set()
-    made: set[str] = set()
-    for stmt in block:
-        here, new = _flow(stmt)
-        read |= here - made
-        made |= new
-    return frozenset(read), frozenset(made)
-
-
-def with_live(
-    block: Block, after: frozenset[str]
-) -> tuple[tuple[Stmt, frozenset[str]], ...]:
-    """Each statement of `block` with the names that are live after it."""
-    result: list[tuple[Stmt, frozenset[str]]] = []
-    for stmt in reversed(block):
-        result.append((stmt, after))
-        after = live_before((stmt,), after)
-    return tuple(reversed(result))
+# ------------------------------------------------------------------ private names
 
 
 def private_names(loop: Loop, live_after: frozenset[str]) -> frozenset[str]:
     """What every iteration of `loop` sets before use and nobody reads later."""
     if isinstance(loop, While):
-        live_after |= set(_uses(loop.test))
+        live_after |= names(loop.test)
     candidates = {
         s.array if isinstance(s, Alloc) else s.target_name
         for s in walk(loop.body)

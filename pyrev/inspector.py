@@ -45,8 +45,8 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.linear import integer
 from pyrev.liveness import exposed
-from pyrev.poly import integer
 from pyrev.rename import rename
 from pyrev.types import expr_dtype, is_float, promoted, with_own_dtypes
 

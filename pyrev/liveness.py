@@ -21,6 +21,8 @@ from pyrev.ir import (
     all_names,
     exprs,
     names,
+    walk,
+    written,
 )
 from pyrev.memo import by_identity
 
@@ -31,7 +33,7 @@ def exposed(block: Block, name: str) -> tuple[bool, bool]:
     The second is only true if that is so on all paths, and the first is not.
     """
     for stmt in block:
-        read, assigned = _exposed(stmt)
+        read, assigned = _flow(stmt)
         if name in read:
             return True, False
         if name in assigned:
@@ -40,8 +42,11 @@ def exposed(block: Block, name: str) -> tuple[bool, bool]:
 
 
 @by_identity
-def _exposed(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """(what `stmt` may read before it assigns it, what it assigns on all paths)."""
+def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+    """(what `stmt` may read of what was there before it, what it makes anew).
+
+    A store to an array element makes nothing anew: only `Alloc` makes an array.
+    """
     read = frozenset().union(*map(names, exprs(stmt)))
     match stmt:
         case Assign(Var(target), value):
@@ -50,11 +55,11 @@ def _exposed(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
             of = frozenset() if source is None else frozenset({source})
             return read | of, frozenset({array})
         case If(_, then, orelse):
-            one, in_then = _exposed_in(then)
-            two, in_else = _exposed_in(orelse)
+            one, in_then = flow_of(then)
+            two, in_else = flow_of(orelse)
             return read | one | two, in_then & in_else
         case For() | While():
-            inner, _ = _exposed_in(stmt.body)
+            inner, _ = flow_of(stmt.body)
             return read | (inner - {stmt.index}), frozenset()
         case Assign() | Add() | Check() | Return():
             return read, frozenset()
@@ -66,14 +71,53 @@ def _exposed(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
             assert_never(stmt)
 
 
-def _exposed_in(block: Block) -> tuple[frozenset[str], frozenset[str]]:
+def flow_of(block: Block) -> tuple[frozenset[str], frozenset[str]]:
+    """(what `block` may read of what was there before it, what it makes anew)."""
     read: set[str] = set()
     assigned: set[str] = set()
     for stmt in block:
-        here, made = _exposed(stmt)
+        here, made = _flow(stmt)
         read |= here - assigned
         assigned |= made - read
     return frozenset(read), frozenset(assigned)
+
+
+def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
+    """The names whose value on entry to `block` may be read in it or after it.
+
+    A store to an array element keeps the array live: only `Alloc` makes a new one.
+
+    >>> from pyrev.parse import parse_block
+    >>> sorted(live_before(parse_block("t = a[i]\\nb[i] = t * s"), frozenset()))
+    ['a', 'b', 'i', 's']
+    """
+    live = after
+    for stmt in reversed(block):
+        read, made = _flow(stmt)
+        live = (live - made) | read
+    return live
+
+
+def with_live(
+    block: Block, after: frozenset[str]
+) -> tuple[tuple[Stmt, frozenset[str]], ...]:
+    """Each statement of `block` with the names that are live after it."""
+    result: list[tuple[Stmt, frozenset[str]]] = []
+    for stmt in reversed(block):
+        result.append((stmt, after))
+        after = live_before((stmt,), after)
+    return tuple(reversed(result))
+
+
+@by_identity
+def touched(stmt: Stmt) -> frozenset[str]:
+    """What `stmt` reads or writes, not what it only measures."""
+    found = set(written((stmt,)))
+    for s in walk((stmt,)):
+        found.update(*map(names, exprs(s)))
+        if isinstance(s, Alloc) and s.source is not None:
+            found.add(s.source)
+    return frozenset(found)
 
 
 def occurs(block: Block, name: str) -> bool:

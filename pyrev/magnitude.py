@@ -36,7 +36,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.poly import integer
+from pyrev.linear import integer
 from pyrev.show import expr_text
 from pyrev.types import WEAK_INT, expr_dtype
 

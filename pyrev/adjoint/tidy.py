@@ -37,6 +37,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.liveness import flow_of, touched
 from pyrev.rename import rename
 from pyrev.types import promoted
 
@@ -112,7 +113,7 @@ def _merge(block: Block) -> Block:
             if zeroed is not None and _same_place(stmt.target, out, zeroed):
                 out[zeroed] = None
                 stmt = Assign(stmt.target, stmt.value, loc=stmt.loc, note=stmt.note)
-        for name in _used(stmt):
+        for name in touched(stmt):
             waiting.pop(name, None)
         if isinstance(stmt, Assign) and stmt.value == Const(0.0):
             waiting.setdefault(stmt.target_name, {})[stmt.target] = len(out)
@@ -128,17 +129,6 @@ def _same_place(target: Var | Load, out: Sequence[Stmt | None], zeroed: int) -> 
     return not mentioned or mentioned.isdisjoint(
         written(tuple(s for s in out[zeroed + 1 :] if s is not None))
     )
-
-
-def _used(stmt: Stmt) -> frozenset[str]:
-    """Every name read, written or measured in `stmt`."""
-    found: set[str] = set(written((stmt,)))
-    for s in walk((stmt,)):
-        if isinstance(s, Alloc) and s.source is not None:
-            found.add(s.source)
-        for top in exprs(s):
-            found |= names(top)
-    return frozenset(found)
 
 
 def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
@@ -159,7 +149,7 @@ def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
             continue
         if any(m.source == array for m in makers):
             continue
-        users = [s for s in body if s is not made and array in _touched(s)]
+        users = [s for s in body if s is not made and array in touched(s)]
         if not users or not isinstance(users[-1], For):
             continue
         try:
@@ -177,13 +167,6 @@ def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
             for t in (last if s is users[-1] else (s,))
         )
     return body
-
-
-def _touched(stmt: Stmt) -> frozenset[str]:
-    found = set(written((stmt,)))
-    for s in walk((stmt,)):
-        found.update(*map(names, exprs(s)))
-    return frozenset(found)
 
 
 def _is_zero(stmt: Stmt, array: str) -> bool:
@@ -220,7 +203,7 @@ class _Unread:
     def block(self, block: Block, around: tuple[str, ...], stored: bool) -> bool:
         """Is a zero stored when the block is done, having begun as `stored` says?"""
         for s in block:
-            if self.array not in _touched(s):
+            if self.array not in touched(s):
                 continue
             match s:
                 case For(index):
@@ -323,14 +306,14 @@ def _sweep(
                 if not new_then:
                     stmt = _flipped(stmt)
             case For():
-                around = live | _upward(stmt.body)[0]
+                around = live | flow_of(stmt.body)[0]
                 body, before = _sweep(stmt.body, around, dead)
                 if not body:
                     continue
                 live = (live | before).union(*map(names, exprs(stmt))) - {stmt.index}
                 stmt = replace(stmt, body=body)
             case While(test):
-                around = live | names(test) | _upward(stmt.body)[0]
+                around = live | names(test) | flow_of(stmt.body)[0]
                 body, before = _sweep(stmt.body, around, dead)
                 if not _matters(body, live):
                     continue
@@ -368,30 +351,3 @@ def _flipped(stmt: If) -> If:
         case other:
             test = Call("not", (other,))
     return replace(stmt, test=test, then=stmt.orelse, orelse=())
-
-
-def _upward(block: Block) -> tuple[frozenset[str], frozenset[str]]:
-    """(names that may be read before they are assigned, scalars assigned on all
-    paths).
-    """
-    found: frozenset[str] = frozenset()
-    assigned: frozenset[str] = frozenset()
-    for stmt in block:
-        reads = frozenset().union(*map(names, exprs(stmt)))
-        match stmt:
-            case Assign(Var(name), value):
-                found |= names(value) - assigned
-                assigned |= {name}
-                continue
-            case If(_, then, orelse):
-                one, in_then = _upward(then)
-                two, in_else = _upward(orelse)
-                found |= (reads | one | two) - assigned
-                assigned |= in_then & in_else
-                continue
-            case For(index=index) | While(index=index):
-                inner, _ = _upward(stmt.body)
-                found |= ((inner - {index}) | reads) - assigned
-                continue
-        found |= reads - assigned
-    return found, assigned

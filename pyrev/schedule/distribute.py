@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyrev.dependence import Leaf, Region, live_before, private_names, with_live
+from pyrev.dependence import Leaf, Region, private_names
 from pyrev.ir import (
     Add,
     Alloc,
@@ -24,6 +24,7 @@ from pyrev.ir import (
     While,
     walk,
 )
+from pyrev.liveness import live_before, with_live
 from pyrev.poly import integer_names
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
 from pyrev.schedule.groups import Group, distribute, merge

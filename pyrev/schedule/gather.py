@@ -29,6 +29,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
+from pyrev.linear import integer, linear, tidy
 from pyrev.poly import (
     Instance,
     Piece,
@@ -38,11 +39,8 @@ from pyrev.poly import (
     conj,
     disj,
     generate,
-    integer,
-    linear,
     pieces,
     relaxed,
-    tidy,
 )
 from pyrev.schedule.verify import debugging, same_instances, writes_agree
 from pyrev.show import expr_text

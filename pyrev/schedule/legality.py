@@ -1,7 +1,7 @@
 """Which loops may run in parallel, which may run in either direction, and the proof.
 
-`parallelise` is the only function that fills `For.parallel`. It looks at the loop as it
-will be emitted and trusts nothing about how the loop was made.
+`For.parallel` is filled here only. `parallelise` looks at the loop as it will be
+emitted and trusts nothing about how the loop was made.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyrev.dependence import Access, Leaf, Region, live_before, private_names
+from pyrev.dependence import Access, Leaf, Region, private_names
 from pyrev.ir import (
     Add,
     Alloc,
@@ -25,6 +25,7 @@ from pyrev.ir import (
     While,
     walk,
 )
+from pyrev.liveness import live_before
 from pyrev.poly import conj, is_empty
 from pyrev.show import expr_text
 
@@ -124,6 +125,17 @@ def parallelise(
     """`loop` with its proof in `parallel`, or unchanged where there is none."""
     proof = prove_parallel(loop, outer, live_out, integers)
     return loop if proof is None else replace(loop, parallel=proof, reverse=False)
+
+
+def together(first: For, second: For) -> For:
+    """One loop for two over the same range, of which both are parallel or neither.
+
+    The caller has shown that what either writes the other touches in the same
+    iteration only: then both proofs hold for their loop.
+    """
+    proofs = dict.fromkeys(p for p in (first.parallel, second.parallel) if p)
+    body = (*first.body, *second.body)
+    return replace(first, body=body, parallel="; ".join(proofs))
 
 
 def free_order(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyrev.algebra import add_int, sub_int
-from pyrev.dependence import Access, Leaf, Region, live_before, with_live
+from pyrev.dependence import Access, Leaf, Region
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -47,15 +47,9 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.poly import (
-    Timed,
-    Unknown,
-    conj,
-    disj,
-    integer_names,
-    pieces,
-    slope,
-)
+from pyrev.linear import slope
+from pyrev.liveness import live_before, with_live
+from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.gather import NoGather, Part, realise, target_of
 from pyrev.schedule.groups import Group

@@ -37,7 +37,8 @@ from pyrev.ir import (
     substitute,
     walk_expr,
 )
-from pyrev.poly import Linear, from_linear, integer, is_empty, linear, plus
+from pyrev.linear import Linear, from_linear, integer, linear, plus
+from pyrev.poly import is_empty
 
 CHEAP = 8  # operations that may be repeated rather than stored
 TRIVIAL = 2  # operations that may be repeated even in an inner loop

@@ -24,6 +24,7 @@ LAYERS = (
         "rename",
         "show",
         "check",
+        "linear",
         "poly",
         "pool",
     },

@@ -2773,6 +2773,42 @@ case(
     covers=("whole-array expression",),
 )
 
+# ---------------------------------------------------------------- sizes that change
+
+
+def one_row_fewer(x, n):
+    a = np.zeros((n, 4))
+    n = n - 1
+    for i in range(n):
+        for j in range(4):
+            a[i, j] += x[i] * j
+    s = 0.0
+    for i in range(x.shape[0]):
+        for j in range(4):
+            s += a[i, j] * a[i, j] + a[i, j]
+    return s
+
+
+case(one_row_fewer, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
+def fewer_rows_each_time(x, n):
+    s = 0.0
+    for _ in range(3):
+        a = np.zeros((n, 4))
+        n = n - 1
+        for i in range(n):
+            for j in range(4):
+                a[i, j] += x[i] * j
+        for i in range(n + 1):
+            for j in range(4):
+                s += a[i, j] * a[i, j] + np.exp(a[i, j])
+    return s
+
+
+case(fewer_rows_each_time, lambda n, m: dict(x=m(n), n=n), least=3)
+
+
 # ---------------------------------------------------------------- compiled functions
 
 

@@ -320,6 +320,13 @@ for y in range(n):
     for x in range(m):
         v[y, x] += q[y, x]
 """,
+    "zeros of a size that has changed since": """
+v = np.zeros((n, m))
+n = n - 1
+for y in range(n):
+    for x in range(m):
+        v[y, x] += q[y, x]
+""",
     "zeros of other rows": """
 v = np.zeros((n, m))
 for y in range(n - 1):
