@@ -52,19 +52,14 @@ def kind_of(name: str, value: object) -> Kind:
     """The kind of one argument; `ArgumentError` if no function takes such a value."""
     if isinstance(value, (bool, np.bool_)):
         return Kind(0, "bool")
+    if isinstance(value, (int, np.uint64)) and not -(2**63) <= value < 2**63:
+        raise ArgumentError(
+            f"`{name}` is {value}, which does not fit 64 bits with a sign; pass"
+            f" float({name}) if it is no index and no size"
+        )
     if isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
-            raise ArgumentError(
-                f"`{name}` is {value}, which does not fit 64 bits; pass"
-                f" float({name}) if it is no index and no size"
-            )
         return Kind(0, "int64")
     if isinstance(value, np.generic):
-        if isinstance(value, np.uint64) and value >= 2**63:
-            raise ArgumentError(
-                f"`{name}` is {value}, which does not fit 64 bits with a sign; pass"
-                f" float({name}) if it is no index and no size"
-            )
         return Kind(0, _dtype(name, value.dtype))
     if isinstance(value, float):
         return Kind(0, "float64")

@@ -48,7 +48,7 @@ from pyrev.ir import (
 from pyrev.linear import integer
 from pyrev.liveness import exposed
 from pyrev.rename import rename
-from pyrev.types import expr_dtype, is_float, promoted, with_own_dtypes
+from pyrev.types import expr_dtype, is_float, promoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def inspector(program: Program, probes: Sequence[Probe]) -> Program:
     was and -1 if a `Check` failed first; then, for each watched probe in order, 1 if it
     was negative and else 0.
     """
-    return _Inspector(with_own_dtypes(program), probes).build()
+    return _Inspector(program, probes).build()
 
 
 def rounds(program: Program, probe: Probe, types: Mapping[str, str]) -> bool:

@@ -75,7 +75,8 @@ def derive(
     `memory` bounds the bytes of the arrays that it makes.
     """
     made = derive_untidied(program, wrt, avoid, memory)
-    ready = tidy(made.program)
+    # A dtype is no dependence: loops may part.
+    ready = with_own_dtypes(tidy(made.program))
     check(ready)
     dump("tidy", ready)
     return replace(made, program=ready)
@@ -89,7 +90,6 @@ def derive_untidied(
 ) -> Derived:
     """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
-    program = with_own_dtypes(program)
     adjoint = reverse(program, wrt, avoid)
     dump("reverse", adjoint.program)
     types = infer(program, {p.name: p.dtype for p in program.params})
@@ -119,7 +119,6 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
     """Put loops in the order of the readable form: gathers, owners, reductions."""
     from pyrev.schedule.distribute import schedule_readable
 
-    program = with_own_dtypes(program)  # a dtype is no dependence: loops may part
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_readable(
@@ -206,7 +205,7 @@ def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
         return None
 
 
-_KNOWN: dict[str, Any] = {"max": max, "min": min}
+_KNOWN: dict[str, Any] = {"max": max, "min": min, "__builtins__": {}}
 
 
 @functools.lru_cache(1024)
@@ -225,8 +224,7 @@ def schedule_for_cpu(
     """Put loops in the order of the CPU's form: row owners, private copies."""
     from pyrev.schedule.ownership import schedule_cpu
 
-    # A dtype is no dependence: loops may part.
-    program = sizes.literals(with_own_dtypes(program))
+    program = sizes.literals(program)
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_cpu(

@@ -61,7 +61,7 @@ from pyrev.pipeline import (
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
-from pyrev.types import concrete, expr_dtype, infer, is_float
+from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.writer import Text
 
 T = TypeVar("T")
@@ -228,13 +228,15 @@ class Units:
         )
         if same:
             return self._once(
-                ("typed", _key(kinds)), lambda: retype(self.program, given)
+                ("typed", _key(kinds)),
+                lambda: with_own_dtypes(retype(self.program, given)),
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
         # it.
         function = self.parsed.function
         return self._once(
-            ("typed", _key(kinds)), lambda: parse(function, given).program
+            ("typed", _key(kinds)),
+            lambda: with_own_dtypes(parse(function, given).program),
         )
 
     def derived(

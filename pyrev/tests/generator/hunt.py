@@ -82,11 +82,11 @@ def hunt(
     Gives the first seed that was left, too.
     """
     total, seed = Tally(), start
-    if jobs == 1:
-        step = 1 if target == "numba" else CHUNK
+    # Compiled code is never unloaded: a process holds it until it ends.
+    if jobs == 1 and target != "numba":
         while total.judged < count and time.monotonic() < end:
-            total.add(tally(range(seed, seed + step), target, without, lines))
-            seed += step
+            total.add(tally(range(seed, seed + CHUNK), target, without, lines))
+            seed += CHUNK
             progress(total, count)
         return total, seed
     context = multiprocessing.get_context("spawn")
