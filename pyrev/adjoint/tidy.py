@@ -67,7 +67,7 @@ def tidy(program: Program) -> Program:
         dead = _dead_arrays(body, params)
         new, _ = _sweep(_merge(body), frozenset(), dead)
         if new == body:
-            return replace(program, body=body)
+            return replace(program, body=_late_zeros(body))
         body = new
 
 
@@ -167,6 +167,32 @@ def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
             for t in (last if s is users[-1] else (s,))
         )
     return body
+
+
+def _late_zeros(block: Block) -> Block:
+    """Elements are set to zero as late as may be.
+
+    The adjoint of `out[i] = ...` reads `d_out[i]`, sets it to zero and uses what it
+    read. Set to zero behind these uses, the element can be read where it is used.
+    """
+    out: list[Stmt] = []
+    waiting: list[tuple[Stmt, str, frozenset[str]]] = []
+    for stmt in block:
+        stmt = with_blocks(stmt, tuple(map(_late_zeros, blocks(stmt))))
+        used, changed = touched(stmt), written((stmt,))
+        made = stmt.array if isinstance(stmt, (Alloc, Grow)) else ""
+        due = [w for w in waiting if w[1] in (used | {made}) or w[2] & changed]
+        waiting = [w for w in waiting if w not in due]
+        out += [zero for zero, _, _ in due]
+        match stmt:
+            case Assign(Load(array, index), Const(value)) if value == 0:
+                waiting.append((stmt, array, frozenset().union(*map(names, index))))
+            case _:
+                if isinstance(stmt, (Return, Check)):
+                    out += [zero for zero, _, _ in waiting]
+                    waiting = []
+                out.append(stmt)
+    return (*out, *(zero for zero, _, _ in waiting))
 
 
 def _is_zero(stmt: Stmt, array: str) -> bool:

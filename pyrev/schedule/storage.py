@@ -17,7 +17,7 @@ decided here: `adjoint.reverse` asks, and it derives that from the rule table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -252,6 +252,8 @@ class _Storage:
         self.taped: dict[tuple[int, int, Expr], Expr] = {}
         #: (level, nest, array): the copy made before the nest, and how it is indexed.
         self.snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
+        #: (level, statement): what it reads from copies where it runs again there.
+        self.from_copies: dict[tuple[int, int], dict[Leaf, Expr]] = {}
         self.decisions: dict[tuple[str, str, tuple[Expr, ...], str, int], Stored] = {}
 
     def _index(self, block: Block, loops: tuple[Loop, ...], clock: int = 0) -> int:
@@ -676,10 +678,39 @@ class _Storage:
                         todo.append(read)
                     continue
                 found = self.steady_level(level, at, leaf)
-                if found is None:
+                if found is None and not self.copyable(level, at, leaf):
                     return None
-                needs |= found
+                needs |= found or frozenset()
         return frozenset(needs)
+
+    def copyable(self, level: int, at: int, leaf: Leaf) -> bool:
+        """Can statement `at`, run again at `level`, read `leaf` from a copy of its
+        array?
+
+        The copy is made before a nest around `level` that does not write the array.
+        """
+        if not isinstance(leaf, Load) or not self.plain(leaf, at):
+            return False
+        if any(self.inside(level, f.id) for f in self.places[at].loops):
+            return False  # a sum over a loop: its value is kept instead
+        outer = self.taped_at(at, leaf)
+        if outer is None:
+            return False
+        loops = [f for f in self.places[at].loops if self.inside(outer, f.id)]
+        nest = self.copied_before(outer, at, leaf, loops)
+        return nest is not None and (nest == level or self.inside(nest, level))
+
+    def plain(self, leaf: Load, at: int) -> bool:
+        """Are its subscripts made of loop indices and of what never changes?"""
+        indices = {loop.index for loop in self.places[at].loops}
+        return all(
+            not isinstance(e, (Var, Load, Extent))
+            or mentioned(e)[0] in indices
+            or mentioned(e)[0] not in self.writes
+            or (isinstance(e, Extent) and e.array in self.params())
+            for k in leaf.index
+            for e in walk_expr(k)
+        )
 
     def reads_of(self, level: int, stmts: Iterable[int]) -> Iterator[tuple[int, Leaf]]:
         """(statement, leaf) for all reads of these statements and the control around
@@ -849,10 +880,27 @@ class _Storage:
         One copy serves all that the nest reads; None where it reads one element or
         fewer than the array has axes.
         """
+        nest = self.copied_before(level, at, leaf, loops)
+        own = self.shape_at(level, at, leaf.array)
+        if nest is None or own is None:
+            return None
+        key = (level, nest, leaf.array)
+        if key not in self.snapshots:
+            k = next(k for k, loop in enumerate(loops) if loop.id == nest)
+            self.snapshots[key] = self.copied(
+                level, loops[k], leaf.array, loops[:k], own
+            )
+        target, prefix = self.snapshots[key]
+        index = tuple(self.saved(e, at) for e in leaf.index)
+        return Load(target, (*prefix, *index))
+
+    def copied_before(
+        self, level: int, at: int, leaf: Load, loops: Sequence[Loop]
+    ) -> int | None:
+        """The nest before which a copy of the array is made for `leaf`, if any is."""
         array = leaf.array
         writes = self.writes[array]
-        own = self.shape_at(level, at, array)
-        if own is None:
+        if self.shape_at(level, at, array) is None:
             return None
         k = next(
             (
@@ -865,21 +913,14 @@ class _Storage:
         if k is None or self.ranks()[array] > len(loops) - k:
             return None
         nest = loops[k]
-        key = (level, nest.id, array)
-        if key not in self.snapshots:
-            read = {
-                e
-                for s in walk((nest,))
-                for top in exprs(s)
-                for e in walk_expr(top)
-                if isinstance(e, Load) and e.array == array
-            }
-            if len(read) < 2:
-                return None
-            self.snapshots[key] = self.copied(level, nest, array, loops[:k], own)
-        target, prefix = self.snapshots[key]
-        index = tuple(self.saved(e, at) for e in leaf.index)
-        return Load(target, (*prefix, *index))
+        read = {
+            e
+            for s in walk((nest,))
+            for top in exprs(s)
+            for e in walk_expr(top)
+            if isinstance(e, Load) and e.array == array
+        }
+        return nest.id if len(read) > 1 else None
 
     def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
         """The extents of `array` as they can be told where a tape for `at` is made."""
@@ -1034,7 +1075,7 @@ class _Storage:
         for record in want.records:
             if record.grows is not None:
                 growing.setdefault(record.grows, []).append(record)
-        copier = _Copier(self, keep, records, growing, want.places, before)
+        copier = _Copier(self, level, keep, records, growing, want.places, before)
         out: list[Stmt] = [Assign(Var(n), ZERO) for n in want.places.values()]
         for stmt in self.body_of(level):
             for s in walk((stmt,)):
@@ -1105,7 +1146,7 @@ class _Storage:
         names: list[str] = [n for n in inside if exposed(again, n)[0]]
         while True:
             keep = self.closure(level, dict.fromkeys(names, len(self.places) + 1), ())
-            advance = _Copier(self, keep, {}, {}, {}, {}).block(loop.body)
+            advance = _Copier(self, level, keep, {}, {}, {}, {}).block(loop.body)
             more = [n for n in inside if n not in names and exposed(advance, n)[0]]
             if not more:
                 break
@@ -1222,7 +1263,10 @@ class _Storage:
             names[name] = None
             return
         found = self.steady_level(level, at, leaf)
-        assert found is not None, f"{name} is not available at level {level}"
+        if found is None:
+            assert self.copyable(level, at, leaf), f"{name} is lost at level {level}"
+            self.from_copies.setdefault((level, at), {})[leaf] = self.place(at, leaf)
+            return
         for outer, needed in sorted(found):
             self.level(outer).roots[needed] = None
 
@@ -1284,13 +1328,15 @@ class _Copier:
     def __init__(
         self,
         storage: _Storage,
+        level: int,
         keep: set[int],
         records: dict[int, list[Record]],
         growing: dict[int, list[Record]],
         places: dict[int, str],
         before: Mapping[int, Block],
     ) -> None:
-        self.storage, self.keep, self.records = storage, keep, records
+        self.storage, self.level = storage, level
+        self.keep, self.records = keep, records
         self.growing, self.places, self.before = growing, places, before
 
     def block(self, block: Block) -> Block:
@@ -1311,6 +1357,14 @@ class _Copier:
             number = self.places.get(stmt.id)
             count = () if number is None else (Add(Var(number), ONE),)
             inner = ((*room, *body, *count),)
+        copies = self.storage.from_copies.get((self.level, stmt.id))
+        if copies:
+
+            def instead(e: Expr) -> Expr:
+                return copies[e] if isinstance(e, Load) and e in copies else e
+
+            bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
+            stmt = map_stmt_exprs(bare, instead)
         return with_blocks(stmt, inner)
 
     def room(self, record: Record) -> Stmt:

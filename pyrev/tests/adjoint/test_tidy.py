@@ -114,6 +114,77 @@ def test_a_gradient_that_is_returned_keeps_its_zeros() -> None:
     assert "d[y, x] = 0.0" in tidied(GONE["read, then zeroed"], "g, d")
 
 
+LATE = {
+    "behind the uses of what was read": (
+        """
+for y in range(n):
+    t = d[y, 0]
+    d[y, 0] = 0.0
+    g[y, 0] += t
+""",
+        """
+for y in range(n):
+    t = d[y, 0]
+    g[y, 0] += t
+    d[y, 0] = 0.0
+""",
+    ),
+    "not behind another access": (
+        """
+for y in range(n):
+    d[y, 0] = 0.0
+    g[y, 0] += a[y, 0]
+    d[m, 0] += a[y, 0]
+""",
+        """
+for y in range(n):
+    g[y, 0] += a[y, 0]
+    d[y, 0] = 0.0
+    d[m, 0] += a[y, 0]
+""",
+    ),
+    "not behind a change of the subscript": (
+        """
+for y in range(n):
+    m = y + 1
+    d[m, 0] = 0.0
+    g[m, 0] += a[y, 0]
+    m = y
+    g[m, 0] += a[y, 0]
+""",
+        """
+for y in range(n):
+    m = y + 1
+    g[m, 0] += a[y, 0]
+    d[m, 0] = 0.0
+    m = y
+    g[m, 0] += a[y, 0]
+""",
+    ),
+    "not behind what is returned": (
+        """
+d[m, 0] = 0.0
+g[m, 0] += a[m, 0]
+""",
+        """
+g[m, 0] += a[m, 0]
+d[m, 0] = 0.0
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_zeros_come_late(name: str) -> None:
+    def text(body: str) -> str:
+        lines = "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
+        return f"def f(d, g, a, n, m):\n{lines}    return g, d\n"
+
+    before, after = LATE[name]
+    made = program_text(tidy(parse_text(text(before))))
+    assert made.strip() == text(after).strip()
+
+
 def layer(a, w, out):
     for y in range(a.shape[0]):
         for x in range(a.shape[1]):

@@ -1,0 +1,134 @@
+"""What of a state that changes over time is kept, and what is computed again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+
+U = np.random.default_rng(11).uniform(0.2, 0.8, 7)
+
+
+def diffused(u, steps):
+    """One intermediate, of neighbours in the state."""
+    new = u.copy()
+    for _ in range(steps):
+        old = new.copy()
+        for x in range(1, u.shape[0] - 1):
+            bend = old[x - 1] - 2.0 * old[x] + old[x + 1]
+            new[x] = old[x] + 0.1 * bend * bend
+    return new
+
+
+def branched(u, steps):
+    """Intermediates that only exist on some paths."""
+    state = u.copy()
+    new = np.zeros_like(u)
+    for _ in range(steps):
+        for x in range(u.shape[0]):
+            flux = 0.0
+            if x > 0:
+                d = state[x - 1] - state[x]
+                flux += d * math.exp(-d * d)
+            if x < u.shape[0] - 1:
+                d = state[x + 1] - state[x]
+                flux += d * math.exp(-d * d)
+            new[x] = state[x] + 0.2 * flux
+        for x in range(u.shape[0]):
+            state[x] = new[x]
+    return state
+
+
+def until_flat(u, least):
+    """As many steps as the data ask for."""
+    state = u.copy()
+    new = np.zeros_like(u)
+    rough = 1.0
+    while rough > least:
+        for x in range(u.shape[0]):
+            middle = 0.5 * (state[max(x - 1, 0)] + state[min(x + 1, u.shape[0] - 1)])
+            new[x] = 0.5 * state[x] + 0.5 * middle * (1.0 + 0.01 * middle)
+        rough = 0.0
+        for x in range(u.shape[0]):
+            rough += abs(new[x] - state[x])
+            state[x] = new[x]
+    return state
+
+
+def sometimes(u, steps):
+    """A nest that does not run in every step."""
+    state = u.copy()
+    for t in range(steps):
+        if t % 2 == 0:
+            old = state.copy()
+            for x in range(1, u.shape[0]):
+                step = old[x] * old[x - 1]
+                state[x] = math.sin(step) + step * step
+        else:
+            for x in range(u.shape[0]):
+                state[x] = state[x] * 1.1
+    return state
+
+
+def chosen(u, order, steps):
+    """Neighbours that the data name: what is read is kept, not the whole."""
+    state = u.copy()
+    new = np.zeros_like(u)
+    for _ in range(steps):
+        for x in range(u.shape[0]):
+            both = state[order[x]] + state[x]
+            new[x] = both * both
+        for x in range(u.shape[0]):
+            state[x] = 0.3 * new[x]
+    return state
+
+
+def summed(u, w, steps):
+    """A sum over neighbours is dearer than a value that is kept."""
+    state = u.copy()
+    new = np.zeros_like(u)
+    for _ in range(steps):
+        for x in range(u.shape[0] - 2):
+            total = 0.0
+            for j in range(3):
+                total += w[j] * state[x + j]
+            new[x] = total * total + state[x]
+        for x in range(u.shape[0]):
+            state[x] = new[x]
+    return state
+
+
+CASES: dict[Callable[..., Any], tuple[Any, ...]] = {
+    diffused: (U, 3),
+    branched: (U, 3),
+    until_flat: (U, 0.05),
+    sometimes: (U, 4),
+    chosen: (U, np.array([3, 0, 0, 6, 5, 1, 2]), 3),
+    summed: (U, np.array([0.2, 0.3, 0.4]), 3),
+}
+
+
+def kept(f: Callable[..., Any]) -> set[str]:
+    """What has a tape over the steps."""
+    stored = pyrev.differentiable(f).adjoint.report().values
+    return {s.name for s in stored if s.kind == "taped" and s.shape}
+
+
+@pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_gradients_are_right(f: Callable[..., Any], target: str) -> None:
+    assert pyrev.check_grad(pyrev.differentiable(f, target=target), *CASES[f])
+
+
+def test_intermediates_are_made_again_from_the_copy_of_the_state() -> None:
+    assert "d" not in kept(branched)
+    assert "middle" not in kept(until_flat)
+
+
+def test_a_sum_is_kept_rather_than_made_again() -> None:
+    assert "total" in kept(summed)
