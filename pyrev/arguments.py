@@ -25,15 +25,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
-
-FLOATS = ("float32", "float64")
-DTYPES = frozenset(
-    {
-        *FLOATS,
-        *("bool", "int8", "int16", "int32", "int64"),
-        *("uint8", "uint16", "uint32", "uint64"),
-    }
-)
+from pyrev.types import DTYPES, is_float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +37,14 @@ class Kind:
 
     @property
     def is_float(self) -> bool:
-        return self.dtype in FLOATS
+        return is_float(self.dtype)
 
 
 def kind_of(name: str, value: object) -> Kind:
     """The kind of one argument; `ArgumentError` if no function takes such a value."""
     if isinstance(value, (bool, np.bool_)):
         return Kind(0, "bool")
-    if isinstance(value, (int, np.uint64)) and not -(2**63) <= value < 2**63:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ArgumentError(
             f"`{name}` is {value}, which does not fit 64 bits with a sign; pass"
             f" float({name}) if it is no index and no size"
@@ -89,9 +81,11 @@ def _dtype(name: str, dtype: np.dtype[Any]) -> str:
         return known
     if dtype.name not in DTYPES or not dtype.isnative:
         order = "" if dtype.isnative else " of foreign byte order"
+        other = "int64" if dtype.name == "uint64" else "float64"
         raise ArgumentError(
-            f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers,"
-            f" float32 and float64: pass {name}.astype(np.float64)"
+            f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers of"
+            f" 64 bits with a sign or fewer, float32 and float64: pass"
+            f" {name}.astype(np.{other})"
         )
     found = _SPELLED[dtype] = dtype.name
     return found

@@ -36,7 +36,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.linear import integer
+from pyrev.linear import COMPARISONS, integer
 from pyrev.show import expr_text
 from pyrev.types import WEAK_INT, expr_dtype
 
@@ -161,8 +161,8 @@ class Magnitudes:
         """Every integer expression of a block whose values are known, and these."""
         for s, inside in self._statements(block, known):
             for top in exprs(s):
-                for e in walk_expr(top):
-                    if isinstance(e, Call) and (found := self._value(e, inside)):
+                for e in _counted(s, top):
+                    if found := self._value(e, inside):
                         yield s, e, found
 
     def _statements(self, block: Block, known: Known) -> Iterator[tuple[Stmt, Known]]:
@@ -213,6 +213,17 @@ class Magnitudes:
                 return _apply(op, sure) if len(sure) == len(parts) else None
             case _:
                 return None
+
+
+def _counted(s: Stmt, top: Expr) -> Iterator[Expr]:
+    """What is computed, and what a bound or a test may be moved by one from."""
+    if isinstance(s, For) and not isinstance(top, Call):
+        yield top
+    for e in walk_expr(top):
+        if isinstance(e, Call):
+            yield e
+            if e.op in COMPARISONS:
+                yield from (a for a in e.args if not isinstance(a, Call))
 
 
 def _apply(op: str, args: Sequence[Interval]) -> Interval | None:

@@ -22,6 +22,7 @@ from pyrev.adjoint.tidy import tidy
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
+    Alloc,
     Const,
     Expr,
     Extent,
@@ -76,10 +77,21 @@ def derive(
     """
     made = derive_untidied(program, wrt, avoid, memory)
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(made.program))
+    ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
     check(ready)
     dump("tidy", ready)
     return replace(made, program=ready)
+
+
+def _user_names(primal: Program, adjoint: Program) -> frozenset[str]:
+    """What the primal names in its adjoint, its copies of the caller's arrays too."""
+    params = {p.name for p in primal.params}
+    copies = {
+        s.array
+        for s in walk(adjoint.body)
+        if isinstance(s, Alloc) and s.source in params
+    }
+    return all_names(primal.body) | copies
 
 
 def derive_untidied(

@@ -40,6 +40,11 @@ from pyrev.ir import (
     with_blocks,
 )
 
+#: What arrays may hold. Beside an int64 NumPy makes floats of a uint64, where compiled
+#: code would not: they are refused.
+DTYPES = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 float32 float64".split()
+)
 WEAK_INT = "weak int"
 WEAK_FLOAT = "weak float"
 

@@ -62,6 +62,7 @@ from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
+from pyrev.widen import widened
 from pyrev.writer import Text
 
 T = TypeVar("T")
@@ -229,14 +230,14 @@ class Units:
         if same:
             return self._once(
                 ("typed", _key(kinds)),
-                lambda: with_own_dtypes(retype(self.program, given)),
+                lambda: _counted(retype(self.program, given), kinds),
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
         # it.
         function = self.parsed.function
         return self._once(
             ("typed", _key(kinds)),
-            lambda: with_own_dtypes(parse(function, given).program),
+            lambda: _counted(parse(function, given).program, kinds),
         )
 
     def derived(
@@ -563,6 +564,12 @@ def viewed(view: View, values: Mapping[str, Any]) -> np.ndarray[Any, Any]:
         strides.append(sum((b - a) * stride for a, b, stride in steps))
     corner = base[tuple(slice(k, None) for k in first)]
     return np.lib.stride_tricks.as_strided(corner, shape, strides)
+
+
+def _counted(program: Program, kinds: Mapping[str, Kind]) -> Program:
+    """The program as it is differentiated and scheduled for these kinds."""
+    types = infer(program, {name: kind.dtype for name, kind in kinds.items()})
+    return widened(with_own_dtypes(program), types)
 
 
 def _key(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:

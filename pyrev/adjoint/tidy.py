@@ -42,9 +42,12 @@ from pyrev.rename import rename
 from pyrev.types import promoted
 
 
-def tidy(program: Program) -> Program:
+def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
     """Merge zeros into first increments, then drop what nothing reads, to a fixed
     point.
+
+    `users` are names whose zeros stay: ``0.0 + x`` has the sign of `x` but at -0.0, and
+    a branch of the user's own may ask for it.
 
     >>> from pyrev.parse import parse_text
     >>> from pyrev.show import program_text
@@ -65,7 +68,7 @@ def tidy(program: Program) -> Program:
     body = _shared_cotangents(body, params)
     while True:
         dead = _dead_arrays(body, params)
-        new, _ = _sweep(_merge(body), frozenset(), dead)
+        new, _ = _sweep(_merge(body, users), frozenset(), dead)
         if new == body:
             return replace(program, body=_late_zeros(body))
         body = new
@@ -98,14 +101,14 @@ def uncounted(program: Program) -> Program:
     return replace(program, body=visit(program.body))
 
 
-def _merge(block: Block) -> Block:
+def _merge(block: Block, users: frozenset[str]) -> Block:
     """``x = 0.0; ...; x += e`` becomes ``...; x = e`` where nothing in between uses
     x.
     """
     out: list[Stmt | None] = []
     waiting: dict[str, dict[Var | Load, int]] = {}
     for stmt in block:
-        inner = tuple(_merge(b) for b in blocks(stmt))
+        inner = tuple(_merge(b, users) for b in blocks(stmt))
         if inner:
             stmt = with_blocks(stmt, inner)
         if isinstance(stmt, Add) and stmt.target_name not in names(stmt.value):
@@ -115,8 +118,9 @@ def _merge(block: Block) -> Block:
                 stmt = Assign(stmt.target, stmt.value, loc=stmt.loc, note=stmt.note)
         for name in touched(stmt):
             waiting.pop(name, None)
-        if isinstance(stmt, Assign) and stmt.value == Const(0.0):
-            waiting.setdefault(stmt.target_name, {})[stmt.target] = len(out)
+        match stmt:
+            case Assign(target, Const(0.0)) if stmt.target_name not in users:
+                waiting.setdefault(stmt.target_name, {})[target] = len(out)
         out.append(stmt)
     return tuple(s for s in out if s is not None)
 
@@ -126,9 +130,8 @@ def _same_place(target: Var | Load, out: Sequence[Stmt | None], zeroed: int) -> 
     if isinstance(target, Var):
         return True
     mentioned = frozenset().union(*map(names, target.index))
-    return not mentioned or mentioned.isdisjoint(
-        written(tuple(s for s in out[zeroed + 1 :] if s is not None))
-    )
+    between = tuple(s for s in out[zeroed:] if s is not None)
+    return not mentioned or mentioned.isdisjoint(written(between))
 
 
 def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:

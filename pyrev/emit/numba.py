@@ -82,6 +82,7 @@ from pyrev.types import (
     is_float,
     promote,
 )
+from pyrev.widen import NARROW
 from pyrev.writer import Blank, Text, comment, tag, write
 
 #: Loops of at most this many iterations, known beforehand, are left to the unroller.
@@ -94,7 +95,6 @@ _RESERVED = (
     *("zeros", "empty", "copy"),
     *VECTOR.values(),
 )
-_NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 #: What raises in CPython and would not in compiled code: the error, and what it says.
 FAULTS = {
     "division": ("ZeroDivisionError", "integer division or modulo by zero"),
@@ -840,17 +840,23 @@ class _Module:
             return Call(op, plain)
         if op in ("not", "int", "bool", "round", "isnan", "isinf", "isfinite"):
             return Call(op, plain)
-        if op in _NARROW or op in ("int64", "uint64", "float32", "float64"):
+        if op in NARROW or op in ("int64", "uint64", "float32", "float64"):
             return Call(op, plain)
         if self.wraps and op in ("+", "-", "*") and concrete(dtype) == "int64":
             if not all(map(self.is_affine, args)):
                 bits = (Call("uint64", (Call("int64", (a,)),)) for a, _ in pairs)
                 return Call("int64", (Call(op, tuple(bits)),))
+        # `pyrev.magnitude` looks at the counts that are made of sizes and numbers.
+        if op in ("<<", ">>") and not self.is_affine(args[1]):
+            return _shifted(op, plain, dtype)
+        if op == "sign" and dtype.startswith("uint"):
+            # Numba's own gives the value back.
+            return Call(dtype, (Call(">", (plain[0], ZERO)),))
         if dtype == "float32" and op in VECTOR:
             op = VECTOR[op]
             self.vector.add(op)
         out = Call(op, _meet(pairs, dtype))
-        return Call(dtype, (out,)) if dtype in _NARROW else out
+        return Call(dtype, (out,)) if dtype in NARROW else out
 
     def power(self, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:
         (base, kind), (exponent, other) = pairs
@@ -865,7 +871,8 @@ class _Module:
         if is_float(dtype):
             want = concrete(dtype)
             return Call("**", (_cast(base, kind, want), _cast(exponent, other, want)))
-        return Call("**", (base, exponent))
+        out = Call("**", (base, exponent))
+        return Call(dtype, (out,)) if dtype in NARROW else out
 
     # ---------------------------------------------------------------- tests
 
@@ -1009,6 +1016,9 @@ def _cast(e: Expr, have: str, want: str) -> Expr:
     return Call("bool" if want == "bool" else want, (e,))
 
 
+_ALL = Const(-1)  # every bit
+
+
 def _meet(pairs: list[tuple[Expr, str]], dtype: str) -> tuple[Expr, ...]:
     """The operands of an operation whose result has this dtype."""
     want = concrete(dtype)
@@ -1019,6 +1029,16 @@ def _meet(pairs: list[tuple[Expr, str]], dtype: str) -> tuple[Expr, ...]:
         mixed = not any(concrete(k) == want for _, k in pairs)
         return tuple(_cast(a, k, want) if mixed or k == "bool" else a for a, k in pairs)
     return tuple(_cast(a, k, want) if k == "bool" else a for a, k in pairs)
+
+
+def _shifted(op: str, operands: tuple[Expr, ...], dtype: str) -> Expr:
+    """A shift by any number of bits, as NumPy has it: all of them are shifted out."""
+    value, count = operands
+    bits = Const(int(concrete(dtype).lstrip("uint")))
+    inside = Call("and", (Call("<=", (ZERO, count)), Call("<", (count, bits))))
+    gone = ZERO if op == "<<" else Call("where", (Call("<", (value, ZERO)), _ALL, ZERO))
+    out = Call("where", (inside, Call(op, operands), gone))
+    return Call(concrete(dtype), (out,))
 
 
 def _assign(target: str, value: ast.expr) -> ast.stmt:

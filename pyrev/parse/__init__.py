@@ -26,7 +26,6 @@ from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
-from pyrev.parse.functions import DTYPES
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined
@@ -35,7 +34,7 @@ from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
-from pyrev.types import infer
+from pyrev.types import DTYPES, infer
 
 __all__ = [
     "Capture",

@@ -25,10 +25,11 @@ from pyrev.ir import (
     written,
 )
 from pyrev.parse import views
-from pyrev.parse.functions import CREATORS, DTYPES, dtype_name
+from pyrev.parse.functions import CREATORS, dtype_name
 from pyrev.parse.names import Scope
 from pyrev.parse.values import Values
 from pyrev.parse.views import Whole, axis
+from pyrev.types import DTYPES
 
 
 @dataclass(slots=True)

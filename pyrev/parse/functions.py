@@ -16,6 +16,7 @@ import numpy as np
 
 from pyrev.ir import Expr
 from pyrev.parse.expression import parse_expr
+from pyrev.types import DTYPES
 
 _SAME = """
     acos acosh asin asinh atan atanh cbrt cos cosh degrees erf erfc exp expm1 isfinite
@@ -209,22 +210,6 @@ ARRANGED: dict[object, str] = {
     np.trace: "trace",
     np.linalg.norm: "norm",
 }
-
-DTYPES = frozenset(
-    [
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float32",
-        "float64",
-    ]
-)
 
 
 def dtype_name(value: object) -> str | None:

@@ -1082,10 +1082,12 @@ class _Storage:
                 made = (r.alloc for r in records.get(s.id, ()))
                 out += [alloc for alloc in made if alloc is not None]
             out += copier.block((stmt,))
-        again = (*self.defined(want, tuple(out)), *out)
+        again: Block = tuple(out)
+        state: Block = ()
+        restored: tuple[str, ...] = ()
         if level in self.checkpointed:
-            return (*self.state(level, again), *again)
-        return again
+            restored, state = self.state(level, want, again)
+        return (*state, *self.defined(want, again, restored), *again)
 
     def closure(
         self,
@@ -1138,12 +1140,22 @@ class _Storage:
 
     # ---------------------------------------------------------------- checkpoints
 
-    def state(self, level: int, again: Block) -> Block:
-        """Make the state in which iteration of `level` began that runs `again` now."""
+    def state(
+        self, level: int, want: Level, again: Block
+    ) -> tuple[tuple[str, ...], Block]:
+        """Make the state in which iteration of `level` began that runs `again` now.
+
+        Also gives its names: what `again` reads before it sets it, and what the reverse
+        sweep wants that `again` does not set on all paths.
+        """
         loop = self.places[level].stmt
         assert isinstance(loop, (For, While))
         inside = [n for n in self.writes if self.moves(level, n)]
-        names: list[str] = [n for n in inside if exposed(again, n)[0]]
+        names: list[str] = []
+        for n in inside:
+            read, made = exposed(again, n)
+            if read or (n in want.roots and not made):
+                names.append(n)
         while True:
             keep = self.closure(level, dict.fromkeys(names, len(self.places) + 1), ())
             advance = _Copier(self, level, keep, {}, {}, {}, {}).block(loop.body)
@@ -1183,13 +1195,19 @@ class _Storage:
         index = fresh(loop.index or "k", taken)
         if loop.index:
             lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
-            place: Expr = Var(index)
+            last = None
+            if isinstance(loop, For) and loop.reverse:
+                assert trips is not None
+                last = sub_int(self.saved(trips, loop.id), ONE)
+            place: Expr = Var(index) if last is None else Call("-", (last, Var(index)))
             if step != ONE:
                 place = Call("*", (place, step))
             if lo != ZERO:
                 place = Call("+", (lo, place))
             advance = with_value(advance, loop.index, place)
             number = iteration(loop.index, lo, step)
+            if last is not None:
+                number = Call("-", (last, number))
         else:
             number = Var(self.backward[level])
         for part in parts:
@@ -1201,7 +1219,7 @@ class _Storage:
                 self.places[level],
                 part.dtype,
             )
-        return back_to(number, parts, own, advance, index, taken, loc)
+        return tuple(names), back_to(number, parts, own, advance, index, taken, loc)
 
     def ranks(self) -> dict[str, int]:
         found = {p.name: p.rank for p in self.primal.params}
@@ -1210,7 +1228,9 @@ class _Storage:
                 found[s.array] = len(s.shape)
         return found
 
-    def defined(self, want: Level, block: Block) -> Iterator[Stmt]:
+    def defined(
+        self, want: Level, block: Block, restored: Sequence[str]
+    ) -> Iterator[Stmt]:
         """Zeros for scalars that `block` makes on some paths only.
 
         The reverse sweep reads such a scalar on the same paths only, but under a test
@@ -1230,6 +1250,8 @@ class _Storage:
                 for w in self.writes.get(name, ())
             )
             if not scalar or name in self.params() or name not in made:
+                continue
+            if name in restored:
                 continue
             if not exposed(block, name)[1]:
                 known = self.dtypes.get(name)

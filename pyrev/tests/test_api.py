@@ -669,14 +669,14 @@ def test_check_grad_differences_the_compiled_function_when_the_plain_one_is_slow
     assert report and report.compiled and report.dot_product_error is None
 
 
-@pytest.mark.parametrize("n", [2**63, np.uint64(2**63), np.uint64(2**64 - 1)])
+@pytest.mark.parametrize("n", [2**63, -(2**63) - 1, np.uint64(2)])
 def test_an_integer_that_does_not_fit_is_refused(n: Any) -> None:
     def every(a, n, out):
         for i in range(out.shape[0]):
             out[i] = a[i % n]
 
     out = np.zeros(2)
-    with pytest.raises(pyrev.ArgumentError, match="does not fit 64 bits"):
+    with pytest.raises(pyrev.ArgumentError, match="fit 64 bits|dtype uint64"):
         pyrev.differentiable(every)(np.ones(2), n, out)
     assert list(out) == [0.0, 0.0]
 

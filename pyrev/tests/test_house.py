@@ -28,7 +28,7 @@ LAYERS = (
         "poly",
         "pool",
     },
-    {"algebra", "dependence", "hints", "liveness", "magnitude"},
+    {"algebra", "dependence", "hints", "liveness", "magnitude", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},

@@ -87,6 +87,46 @@ def settles(u, c, steps):
             error += (u[i] - v[i]) ** 2
 
 
+def counted_on(u, c, steps):
+    k = 0
+    for t in range(steps):
+        k = (k * 5 + 3) % 7
+        u[k] = u[k] * (1.0 + c[t % 4]) * (0.5 if k == 3 else 0.9)
+
+
+def decays(u, c, steps):
+    factor = 1.0
+    last = c[0]
+    for t in range(steps):
+        factor = factor * 0.9
+        if t % 3 == 0:
+            last = c[t % 8] * factor
+        u[t % 8] = u[t % 8] * last + factor
+
+
+def weights_overwritten(u, c, steps):
+    for i in range(c.shape[0]):
+        c[i] = c[i] * 2.0
+    s = 0.0
+    for t in range(steps):
+        s += c[t % 8] * u[(t + 1) % 8]
+    for i in range(c.shape[0]):
+        c[i] = s
+
+
+def from_the_end(u, c, steps):
+    for t in pyrev.checkpointed(reversed(range(steps))):
+        for i in range(1, u.shape[0]):
+            u[i] = u[i] * c[i] * (t + 1) + 0.3 * u[i - 1]
+
+
+def odd_from_the_end(u, c, steps):
+    for t in reversed(range(1, steps, 2)):
+        u[1] = u[1] * c[t % 8] + u[1] * u[1] * 0.1
+        if u[1] > 3.0:
+            break
+
+
 def number(x, r, steps):
     s = 0.0
     for t in range(steps):
@@ -112,6 +152,11 @@ CASES: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
     (twice, ("u", "c")),
     (under_a_test, ("u",)),
     (settles, ("u",)),
+    (counted_on, ("u",)),
+    (decays, ("u",)),
+    (weights_overwritten, ("c",)),
+    (from_the_end, ("u",)),
+    (odd_from_the_end, ("u",)),
 )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pyrev.ir import Block, For, Program, Stmt, all_names, blocks, with_blocks
-from pyrev.schedule.rows.edges import opened, peeled
+from pyrev.schedule.rows.edges import counted, opened, peeled
 from pyrev.schedule.rows.fuse import fused
 from pyrev.schedule.rows.jam import jammed, summed
 from pyrev.schedule.rows.zeros import zeroed
@@ -35,6 +35,8 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
     """
     taken = set(all_names(program.body)) | {p.name for p in program.params}
 
+    counts = counted(program)
+
     def inner(block: Block) -> Block:
         out: list[Stmt] = []
         for stmt in block:
@@ -43,7 +45,7 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
                 out.append(stmt)
                 continue
             for made in jammed(opened(stmt), types, taken):
-                out += peeled(made, types) if isinstance(made, For) else (made,)
+                out += peeled(made, types, counts) if isinstance(made, For) else (made,)
         return summed(out, types)
 
     return replace(program, body=inner(zeroed(fused(program.body), taken)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -13,11 +14,14 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
+    Extent,
     For,
     If,
     Load,
+    Program,
     Stmt,
     Var,
+    blocks,
     map_expr,
     map_stmt_exprs,
     names,
@@ -37,12 +41,34 @@ from pyrev.linear import (
     slope,
 )
 from pyrev.types import expr_dtype, is_float
+from pyrev.widen import NARROW
 
 LONGEST = 40  # statements of a loop that may be written three times
 SHORT = 16  # iterations that the unroller takes care of
 
 
-def peeled(loop: For, types: Mapping[str, str]) -> Block:
+def counted(program: Program) -> frozenset[str]:
+    """The integers that a call was checked for: one more does not pass 64 bits.
+
+    What was read from an array may be the largest integer there is.
+    """
+    found = {p.name for p in program.params if not p.rank}
+    stmts = tuple(walk(program.body))
+    times = Counter(n for s in stmts for n in written((s,)) if not blocks(s))
+    found = {n for n in found if not times[n]}
+    for s in stmts:
+        match s:
+            case For(index) if not times[index]:
+                found.add(index)
+            case Assign(Var(name), value) if times[name] == 1:
+                parts = tuple(walk_expr(value))
+                plain = all(isinstance(e, (Const, Var, Extent, Call)) for e in parts)
+                if plain and names(value) <= found:
+                    found.add(name)
+    return frozenset(found)
+
+
+def peeled(loop: For, types: Mapping[str, str], counts: frozenset[str]) -> Block:
     """`loop` in up to three parts, of which the middle one has no edges."""
     body = tuple(walk(loop.body))
     if (
@@ -53,7 +79,7 @@ def peeled(loop: For, types: Mapping[str, str]) -> Block:
         or (names(loop.lo) | names(loop.hi)) & (written(loop.body) | {loop.index})
     ):
         return (loop,)
-    found = _Edges(loop, types)
+    found = _Edges(loop, types, counts)
     if not found.low and not found.high:
         return (loop,)
     inner = found.inner
@@ -132,8 +158,10 @@ class _Side:
 class _Edges:
     """The bounds between which the clamps and tests of a loop's body do nothing."""
 
-    def __init__(self, loop: For, types: Mapping[str, str]) -> None:
-        self.loop, self.types = loop, types
+    def __init__(
+        self, loop: For, types: Mapping[str, str], counts: frozenset[str]
+    ) -> None:
+        self.loop, self.types, self.counts = loop, types, counts
         self.changed = written(loop.body) | {loop.index}
         self.known: dict[Expr, _Side | None] = {}
         #: The body between the edges; all that was taken for known is in `known` now.
@@ -154,7 +182,8 @@ class _Edges:
     def side(self, e: Call) -> _Side | None:
         if e.op not in ("min", "max", "<", "<=", ">", ">="):
             return None
-        if any(is_float(expr_dtype(a, self.types)) for a in e.args):
+        kinds = {expr_dtype(a, self.types) for a in e.args}
+        if any(map(is_float, kinds)) or kinds & NARROW:
             return None
         slopes = [slope(a, self.loop.index) for a in e.args]
         if sorted(map(str, slopes)) not in (["0", "1"], ["-1", "0"]):
@@ -182,7 +211,7 @@ class _Edges:
         return _Side(upward, bound, inner)
 
     def fixed(self, e: Expr) -> bool:
-        return not names(e) & self.changed and not any(
+        return names(e) <= self.counts - self.changed and not any(
             isinstance(part, Load)
             or (isinstance(part, Call) and part.op not in ("+", "-", "*", "neg"))
             for part in walk_expr(e)

@@ -57,6 +57,7 @@ def _adds(t: Load, u: Expr, v: Expr, w: Expr, types: Mapping[str, str]) -> bool:
     return (
         u == t
         and t.array not in names(w)
+        and not any(t.array in names(k) for k in t.index)
         and all(expr_dtype(e, types) == own for e in (v, w))
     )
 

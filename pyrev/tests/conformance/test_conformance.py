@@ -154,6 +154,35 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
     assert found.outcome == verdict(name).outcome, found.message
 
 
+# ------------------------------------------------------------------ less memory
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
+    entry = BY_NAME[name]
+    if verdict(name).outcome == REFUSED:
+        pytest.skip(f"refused: {verdict(name).message}")
+    free = pyrev.differentiable(entry.function, target="python")
+    bounded = pyrev.differentiable(entry.function, target="python", memory="1MB")
+    for size in sorted({max(3, entry.least), max(6, entry.least)}):
+        rng = entry.generator(size)
+        arguments = entry.make(size, np.float64, rng)
+        weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
+        try:
+            found, expected = (
+                pyrev.vjp(f, **copy.deepcopy(arguments))[1](
+                    weights.positional, cotangents=weights.written
+                )
+                for f in (bounded, free)
+            )
+        except (pyrev.UnsupportedError, MemoryError) as why:
+            pytest.skip(f"not within 1 MB: {why}")
+        for parameter, value in expected.items():
+            np.testing.assert_allclose(
+                found[parameter], value, rtol=1e-12, atol=1e-13, err_msg=parameter
+            )
+
+
 # ------------------------------------------------------------------ the text for Numba
 
 

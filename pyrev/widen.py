@@ -1,0 +1,137 @@
+"""Integers of fewer bits as Python's own, wherever something is counted with them.
+
+A bound, a size, a subscript or a test is rearranged by what follows: `k + i < n` is
+made `i < n - k`. In the arithmetic of an `np.uint8` that would go around where the
+user's own does not. So such a value becomes a Python integer there, made with the
+arithmetic that the user wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePath
+
+from pyrev.diagnostics import ArgumentError
+from pyrev.ir import (
+    Alloc,
+    Block,
+    Call,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Program,
+    Stmt,
+    Var,
+    blocks,
+    map_whole,
+    walk_expr,
+    with_blocks,
+)
+from pyrev.linear import COMPARISONS
+from pyrev.show import expr_text
+from pyrev.types import expr_dtype
+
+NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
+
+
+def widened(program: Program, types: Mapping[str, str]) -> Program:
+    """`program` with `int(...)` around narrow integers that are counted with.
+
+    Raises `ArgumentError` where sizes are counted in so few bits.
+
+    Law: the same values for all arguments. `types` are the dtypes of all names.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.show import program_text
+    >>> f = parse_text('''
+    ... def f(a, k):
+    ...     for i in range(k):
+    ...         if i + k > 3:
+    ...             a[i] += k * 2.0
+    ... ''')
+    >>> types = {"a": "float64", "k": "uint8", "i": "weak int"}
+    >>> print(program_text(widened(f, types)))
+    def f(a, k):
+        for i in range(int(k)):
+            if int(i + k) > 3:
+                a[i] += k * 2.0
+    """
+    if not NARROW & set(types.values()):
+        return program
+    wide = _Wide(types)
+    return replace(program, body=wide.block(program.body))
+
+
+class _Wide:
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self.types = types
+
+    def block(self, block: Block) -> Block:
+        return tuple(map(self.statement, block))
+
+    def statement(self, stmt: Stmt) -> Stmt:
+        inner = tuple(map(self.block, blocks(stmt)))
+        bare = with_blocks(stmt, tuple(() for _ in inner))
+        counts = isinstance(stmt, For)
+        bare = map_whole(bare, self.count if counts else self.value)
+        if isinstance(stmt, Alloc):
+            assert isinstance(bare, Alloc)
+            bare = replace(bare, shape=tuple(map(self.count, stmt.shape)))
+        return with_blocks(bare, inner)
+
+    def value(self, e: Expr) -> Expr:
+        """`e` as it is, but for what is counted with in it."""
+        match e:
+            case Load(_, index):
+                return replace(e, index=tuple(map(self.subscript, index)))
+            case Call(op, args) if op in COMPARISONS:
+                return replace(e, args=tuple(map(self.count, args)))
+            case Call(_, args):
+                return replace(e, args=tuple(map(self.value, args)))
+        return e
+
+    def subscript(self, e: Expr) -> Expr:
+        """An element that is a subscript by itself: nothing is rearranged then."""
+        return self.value(e) if isinstance(e, Load) else self.count(e)
+
+    def count(self, e: Expr) -> Expr:
+        """An integer that is counted with."""
+        match e:
+            case Call("where", (test, *rest)):
+                parts = (self.value(test), *map(self.count, rest))
+                return replace(e, args=parts)
+            case Call("min" | "max", args):
+                return replace(e, args=tuple(map(self.count, args)))
+        dtype = expr_dtype(e, self.types)
+        if dtype in NARROW:
+            self.refuse(e, dtype)
+            return Call("int", (self.value(e),), loc=e.loc)
+        match e:
+            case Call(op, args) if op not in COMPARISONS:
+                return replace(e, args=tuple(map(self.count, args)))
+        return self.value(e)
+
+    def refuse(self, e: Expr, dtype: str) -> None:
+        """Sizes do not fit, and differences go around: a slice has both."""
+        match e:
+            case Call("+" | "-" | "*" | "//" | "%", args):
+                sized = any(isinstance(p, Extent) for p in walk_expr(e))
+                both = all(expr_dtype(a, self.types) in NARROW for a in args)
+                around = e.op == "-" and both and dtype[0] == "u"
+                # No array has an axis that an int32 cannot count.
+                if not around and (not sized or dtype == "int32"):
+                    return
+                name = next(
+                    p
+                    for p in walk_expr(e)
+                    if isinstance(p, (Var, Load))
+                    and expr_dtype(p, self.types) in NARROW
+                )
+                at = e.loc if e.loc.line else name.loc
+                where = f"{PurePath(at.file).name}:{at.line}: " if at.line else ""
+                raise ArgumentError(
+                    f"{where}`{expr_text(e)}` is counted in {dtype}, which goes around;"
+                    f" write int({expr_text(name)})"
+                )
