@@ -11,13 +11,14 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, check_writes, wrt_names
+from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, TangentSource
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
 from pyrev.parse import Parsed, parse
+from pyrev.plan import Plans
 from pyrev.units import Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,6 +47,9 @@ class Differentiable:
         self._parsed: Parsed = parse(function)
         self._options = options
         self._units = Units(self._parsed, options.memory)
+        self._plans = Plans(self._target)
+        #: The parameters, where all may be given by position.
+        self._positional = positional(self._parsed.signature)
         self.python: Callable[..., Any] = self._parsed.function
         functools.update_wrapper(self, self.python)
 
@@ -174,32 +178,33 @@ class Call:
         self.f = f
         f._units.refresh()
         parsed = f._units.parsed
-        values = bind(f.python.__name__, parsed.signature, args, kwargs)
+        if not kwargs and len(args) == len(f._positional):
+            values = dict(zip(f._positional, args, strict=True))
+        else:
+            values = bind(f.python.__name__, parsed.signature, args, kwargs)
         self.visible = tuple(values)
-        self.values = values | {c.name: c.read() for c in parsed.captured}
-        self.units = f._units.fitting(self.values)
-        self.kinds: dict[str, Kind] = self.units.kinds(self.values)
+        self.values = values
+        if parsed.captured:
+            self.values = values | {c.name: c.read() for c in parsed.captured}
+        self.plan = f._plans.plan(f._units, self.values)
+        self.units = self.plan.units
+        self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
 
     def wrt(self, wrt: object) -> tuple[str, ...]:
         """The parameters to differentiate with respect to, in the function's order."""
         asked = self.f._options.wrt if wrt is None else wrt
-        return wrt_names(self.units.program, self.kinds, asked, self.visible)
+        return self.plan.once(
+            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked)),
+            lambda: wrt_names(self.units.program, self.kinds, asked, self.visible),
+        )
 
     def check(self) -> None:
         """Everything about the arguments that can be refused before anything is
         written.
         """
-        units = self.units
-        check_writes(units.program, self.values, units.written)
-        if self.f._target != "python":
-            # CPython stops at a float that does not fit; compiled code would not.
-            for name in units.truncated(self.kinds):
-                raise ArgumentError(
-                    f"{units.program.name}() writes floats to `{name}`, which holds"
-                    f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
-                )
-        self.variant = units.check_bounds(self.f._target, self.kinds, self.values)
+        check_writes(self.units.program, self.values, self.units.written)
+        self.variant = self.plan.check(self.values)
 
     def run(self) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
@@ -207,19 +212,23 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        own = "ValueError" in self.units.checks(self.kinds)
-        if f._target == "python" and not own:
+        if f._target == "python" and "ValueError" not in self.units.checks(self.kinds):
             return f.python(*(self.values[name] for name in self.visible))
-        unit = self.units.primal(f._target, self.kinds, self.values, self.variant)
+        unit = self.plan.primal(self.values, self.variant)
         return self.restore(unit.call([self.values[p] for p in unit.params]))
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""
+        if result is None:
+            return None
         return self.units.restore(result, self.kinds, self.values)
 
+    def result_dtypes(self) -> tuple[str, ...]:
+        """The dtype (weak kinds included) of each returned value."""
+        return self.plan.once("results", lambda: self.units.result_dtypes(self.kinds))
+
     def adjoint(self, wrt: tuple[str, ...]) -> Unit:
-        f = self.f
-        return self.units.adjoint(f._target, self.kinds, wrt, self.values, self.variant)
+        return self.plan.adjoint(self.values, self.variant, wrt)
 
 
 class Pullback:
@@ -262,7 +271,7 @@ class Pullback:
         # divide by zero without raising.
         self._scalars: dict[str | int, type] = {
             k: np.float32 if d == "float32" else np.float64
-            for k, d in enumerate(call.units.result_dtypes(call.kinds))
+            for k, d in enumerate(call.result_dtypes())
         }
 
     def __call__(

@@ -106,6 +106,13 @@ def bind(
     return dict(bound.arguments)
 
 
+def positional(signature: inspect.Signature) -> tuple[str, ...]:
+    """The parameters, if all of them may be given by position, else none."""
+    parameters = signature.parameters.values()
+    named = any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters)
+    return () if named else tuple(p.name for p in parameters)
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What a function does with a parameter, before any call.

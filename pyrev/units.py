@@ -468,7 +468,6 @@ class Units:
         """What is known of the subscripts for these kinds."""
         return self._once(("bounds", _key(kinds)), lambda: Bounds(self.typed(kinds)))
 
-    @deep
     def check_bounds(
         self, target: str, kinds: Mapping[str, Kind], values: Mapping[str, Any]
     ) -> Variant:
@@ -476,11 +475,36 @@ class Units:
 
         Raises `IndexError`, before anything is written, if an access leaves an array.
         """
-        bounds = self.bounds(kinds)
-        sized = bounds.check(values)
-        doubts = bounds.in_doubt(values)
+        sized, doubts = self.sized(kinds, values)
         if not doubts:
             return sized
+        return self.inspected(target, kinds, values, sized, doubts)
+
+    @deep
+    def sized(
+        self, kinds: Mapping[str, Kind], values: Mapping[str, Any]
+    ) -> tuple[Variant, frozenset[int]]:
+        """The program for arguments of these sizes, and where data must be looked at.
+
+        Raises `IndexError` or `ArgumentError` if the sizes alone are wrong.
+        """
+        bounds = self.bounds(kinds)
+        return bounds.check(values), bounds.in_doubt(values)
+
+    @deep
+    def inspected(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        values: Mapping[str, Any],
+        sized: Variant,
+        doubts: frozenset[int],
+    ) -> Variant:
+        """The program for these data, where sizes leave `doubts`.
+
+        Raises `IndexError`, before anything is written, if an access leaves an array.
+        """
+        bounds = self.bounds(kinds)
         key = ("inspector", target, _key(kinds), sized)
         unit = self._once(key, lambda: self._inspector(target, kinds, sized))
         with np.errstate(all="ignore"):

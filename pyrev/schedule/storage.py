@@ -760,6 +760,9 @@ class _Storage:
         if isinstance(leaf, Extent):
             if name in self.params():
                 return frozenset()
+            makers = [w for w in self.writes[name] if self.is_alloc(w)]
+            if len(makers) == 1 and not self.places[makers[0]].loops:
+                return frozenset({(FUNCTION, name)})  # whatever becomes of its elements
             leaf = Load(name, ())
         outer = [loop for loop in self.places[at].loops if self.outside(loop.id, level)]
         for loop in reversed(outer):

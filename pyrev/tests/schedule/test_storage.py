@@ -103,12 +103,30 @@ def summed(u, w, steps):
     return state
 
 
+def measured(u, w):
+    """A local array bounds a loop before all of its elements have their values."""
+    v = np.empty_like(w)
+    for t in range(1, 3):
+        t4 = u[t]
+        k = 0
+        while k < t + 2:
+            k += 1
+            for i in range(v.shape[0]):
+                if k % 2:
+                    continue
+                u[1] += t4 * w[i]
+    v[1] = 0.5
+    u[0] *= v[1]
+    return u[1]
+
+
 CASES: dict[Callable[..., Any], tuple[Any, ...]] = {
     diffused: (U, 3),
     branched: (U, 3),
     until_flat: (U, 0.05),
     sometimes: (U, 4),
     chosen: (U, np.array([3, 0, 0, 6, 5, 1, 2]), 3),
+    measured: (U.copy(), np.array([0.2, 0.3])),
     summed: (U, np.array([0.2, 0.3, 0.4]), 3),
 }
 

@@ -1,0 +1,122 @@
+"""What calls with arguments of the same sizes have in common, found out once.
+
+A call is checked, and its code chosen, by the kinds, the shapes and the integers among
+its arguments. What was found for these is kept: of a later call like it only the data
+are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pyrev.arguments import Kind
+from pyrev.bounds import Variant
+from pyrev.diagnostics import ArgumentError
+from pyrev.units import Unit, Units
+
+T = TypeVar("T")
+_MOST = 256  # sizes of one function
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is known of calls with arguments of these sizes.
+
+    `sized` is the program that they ask for, None before they were checked; `doubts`
+    are the subscripts for which the data of each call must be looked at.
+    """
+
+    units: Units
+    kinds: dict[str, Kind]
+    target: str
+    sized: Variant | None = None
+    doubts: frozenset[int] = frozenset()
+    _made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def check(self, values: Mapping[str, Any]) -> Variant:
+        """The program for this call.
+
+        Raises `ArgumentError` if floats would be written to integers or an integer
+        passes 64 bits, `IndexError` if an access leaves its array.
+        """
+        if self.sized is None:
+            self._check_kinds()
+            self.sized, self.doubts = self.units.sized(self.kinds, values)
+        if not self.doubts:
+            return self.sized
+        return self.units.inspected(
+            self.target, self.kinds, values, self.sized, self.doubts
+        )
+
+    def _check_kinds(self) -> None:
+        if self.target == "python":
+            return
+        # CPython stops at a float that does not fit; compiled code would not.
+        for name in self.units.truncated(self.kinds):
+            raise ArgumentError(
+                f"{self.units.program.name}() writes floats to `{name}`, which holds"
+                f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
+            )
+
+    def primal(self, values: Mapping[str, Any], variant: Variant) -> Unit:
+        """The function itself for this call."""
+        return self.once(
+            ("primal", variant),
+            lambda: self.units.primal(self.target, self.kinds, values, variant),
+        )
+
+    def adjoint(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Unit:
+        """The adjoint for this call."""
+        return self.once(
+            ("adjoint", variant, wrt),
+            lambda: self.units.adjoint(self.target, self.kinds, wrt, values, variant),
+        )
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gave for these sizes when it was first asked for."""
+        found: T | None = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return found
+
+
+class Plans:
+    """The plans of one function for one target."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._program: object = None
+        self._known: dict[Hashable, Plan] = {}
+
+    def plan(self, units: Units, values: Mapping[str, Any]) -> Plan:
+        """The plan for these arguments; `ArgumentError` if they do not fit."""
+        if units.program is not self._program:  # read again: a helper has changed
+            self._program, self._known = units.program, {}
+        key = _sizes(values)
+        found = self._known.get(key)
+        if found is None:
+            fitting = units.fitting(values)
+            found = Plan(fitting, fitting.kinds(values), self.target)
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+
+def _sizes(values: Mapping[str, Any]) -> Hashable:
+    return tuple(
+        [
+            (v.shape, v.dtype)
+            if type(v) is np.ndarray
+            else (type(v), v)
+            if isinstance(v, (int, np.integer))
+            else type(v)
+            for v in values.values()
+        ]
+    )
