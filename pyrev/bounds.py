@@ -319,15 +319,12 @@ class Bounds:
                 one = self._signed(one)
             if not negative and not outside:
                 continue
-            if self._free(index, here):
-                self.inspected.append(one)
-                continue
             below = [where("< 0")] if negative else []
             try:
-                if not here.exact or extra.env:
+                if not here.exact or extra.env or self._free(index, here):
                     doubt = self._test(variables, disj((*outside, *below)))
                     self.inspected.append(replace(one, doubt=doubt))
-                    if negative and not extra.env:
+                    if negative and not extra.env and not self._free(index, here):
                         self._affine.append(one.site)
                     continue
                 tests = [self._test(variables, f) for f in outside]
@@ -404,7 +401,7 @@ class Bounds:
     def _is_rounded(self, e: Expr) -> bool:
         match e:
             case Call("int" | "int64" | "round", (a,)):
-                return self._is_float(a)
+                return self._is_float(a) or self._is_rounded(a)
             case _:
                 return False
 
@@ -426,21 +423,32 @@ class Bounds:
                     modular = modular and op in ("+", "-", "*", "neg")
                     bare = op in ("//", "%")
                     if not modular and not bare and names(e) & here.wild:
-                        return not self._near(e)
+                        return not self._near(e, here)
                 else:
                     modular = False
                 return any(self._overflows(a, here, modular) for a in args)
             case _:
                 return False
 
-    def _near(self, e: Expr) -> bool:
+    def _near(self, e: Expr, here: _Context) -> bool:
         """Is `e` the integer of a float, moved a little?
 
         Floats below 2**63 are at most 2**63 - 1024.
         """
         match e:
-            case Call("+" | "-", (Var(name), Const(int(k)))):
-                return abs(k) < 1024 and name in self._from_float
+            case Call("+" | "-", (Var(name), moved)) if name in self._from_float:
+                if names(moved) & (here.wild | self.single):
+                    return False
+                cases = self.space.cases(moved, here.env, here.formula)
+                return cases is not None and all(
+                    is_empty(
+                        self.space,
+                        here.variables,
+                        conj((here.formula, c.when, f"{c.term} {far}")),
+                    )
+                    for c in cases
+                    for far in ("<= -1024", ">= 1024")
+                )
             case _:
                 return False
 
