@@ -62,6 +62,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
     with_blocks,
+    written,
 )
 from pyrev.linear import integer
 from pyrev.liveness import live_before
@@ -111,6 +112,13 @@ class _Context:
     exact: bool
     pinned: frozenset[str] = frozenset()  # scalars whose value `formula` tells
     wild: frozenset[str] = frozenset()  # what may be as large as data: near 64 bits
+    #: Floats that are no less than one of these integers, if they are numbers at all.
+    floors: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
+
+    def without(self, changed: frozenset[str]) -> _Context:
+        """The same where floats may have been assigned."""
+        kept = {n: f for n, f in self.floors.items() if n not in changed}
+        return replace(self, floors=kept)
 
 
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "neg", "abs"})
@@ -122,8 +130,15 @@ class _Unknowns:
     them.
     """
 
+    prefix: str = "u"
     env: dict[str, str] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+
+    def new(self) -> tuple[str, str]:
+        """A scalar for what is unknown, and its ISL name."""
+        name = f"?{len(self.env)}"
+        self.env[name] = f"{self.prefix}{len(self.env)}"
+        return name, self.env[name]
 
 
 class Variant(NamedTuple):
@@ -159,6 +174,8 @@ class Bounds:
         self.inspected: list[Subscript] = []
         self._sites: dict[Place, int] = {}
         self._affine: list[int] = []
+        #: The integers of floats that are inside their array as a test or a clamp says.
+        self._tested: set[int] = set()
         # A scalar that may be read before it is assigned has two values in one guard.
         early = live_before(program.body, frozenset())
         self.types = infer(program, {p.name: p.dtype for p in program.params})
@@ -167,12 +184,12 @@ class Bounds:
             for name in _assigned_once(program.body)
             if name not in early and "int" in self.types[name]
         )
+        self.known = {p.name for p in program.params} - set(_remade(program.body))
         self._from_float = frozenset(
             s.target_name
             for s in walk(program.body)
             if isinstance(s, Assign) and self._is_rounded(s.value)
         )
-        self.known = {p.name for p in program.params} - set(_remade(program.body))
         self.shapes = _fixed_shapes(program.body, self.known)
         same = _fixed_shapes(program.body, self.known | self.single)
         self._made = {a: shape for a, shape in same.items() if a not in early}
@@ -201,10 +218,11 @@ class Bounds:
                         self._load(stmt, e, path, at, not again)
             match stmt:
                 case For():
-                    self._block(stmt.body, self._inside(stmt, here, depth), depth + 1)
-                case While(test):
-                    inner = self._under(test, self._inside(stmt, here, depth))
+                    inner = self._inside(stmt, here, depth).without(written(stmt.body))
                     self._block(stmt.body, inner, depth + 1)
+                case While(test):
+                    inner = self._inside(stmt, here, depth).without(written(stmt.body))
+                    self._block(stmt.body, self._under(test, inner), depth + 1)
                 case If(test, then, orelse):
                     self._block(then, self._under(test, here), depth)
                     self._block(orelse, self._under(Call("not", (test,)), here), depth)
@@ -212,14 +230,27 @@ class Bounds:
                     here = self._after(test, here)
                 case Assign(Var(name), value) if name in self.single:
                     here = self._pinned(name, value, here)
+                case Assign(Var(name), value) if self._is_float(value):
+                    floor = self._floor(value, here)
+                    here = here.without(frozenset({name}))
+                    if floor is not None:
+                        here = replace(here, floors={**here.floors, name: floor})
+                    continue
+            here = here.without(written((stmt,)))
 
     def _pinned(self, name: str, value: Expr, here: _Context) -> _Context:
         """What holds behind the one assignment of scalar `name`, in its block."""
         if self._free(value, here) or self._overflows(value, here):
             return here
-        text = self.space.compare(here.env[name], "=", value, here.env, here.formula)
+        extra = _Unknowns(f"w{len(here.variables)}_")
+        plain = self._abstract(value, here, extra)
+        env, known = {**here.env, **extra.env}, conj((here.formula, *extra.facts))
+        text = self.space.compare(here.env[name], "=", plain, env, known)
         if text is None:
             return here
+        if extra.env:  # not its value, but what it lies between
+            variables = (*here.variables, *extra.env.values())
+            return replace(here, variables=variables, formula=conj((known, text)))
         wild = here.wild if names(value) & here.wild else here.wild - {name}
         return replace(
             here,
@@ -318,6 +349,8 @@ class Bounds:
             if negative:
                 one = self._signed(one)
             if not negative and not outside:
+                if names(index) & self._from_float:
+                    self._tested.add(site)
                 continue
             below = [where("< 0")] if negative else []
             try:
@@ -392,16 +425,73 @@ class Bounds:
                 size = self.space.cases(n, env, here.formula)
                 if size is not None and len(size) == 1 and not self._free(n, here):
                     term = size[0].term
-                    u = f"u{len(extra.env)}"
+                    unknown, u = extra.new()
                     extra.facts.append(f"{term} <= 0 or (0 <= {u} and {u} < {term})")
-        unknown = f"?{len(extra.env)}"
-        extra.env[unknown] = f"u{len(extra.env)}"
-        return Var(unknown)
+                    return Var(unknown)
+            case Call("int" | "int64" | "round", (a,)):
+                floor = self._floor(a, here) or ()
+                terms = [self.space.cases(f, env, here.formula) for f in floor]
+                unknown, u = extra.new()
+                # A large size may be rounded down: no less than a small number it is.
+                if any(integer(f) is not None for f in floor) and all(terms):
+                    lows = [
+                        conj((c.when, f"{u} >= {c.term}"))
+                        for t in terms
+                        for c in t or ()
+                    ]
+                    extra.facts.append(disj(lows))
+                return Var(unknown)
+        return Var(extra.new()[0])
+
+    def _floor(self, e: Expr, here: _Context) -> tuple[Expr, ...] | None:
+        """Integers such that `e`, if it is a number, is no less than one of them."""
+        if (whole := self._whole(e)) is not None:
+            return (whole,)
+        match e:
+            case Var(name):
+                return here.floors.get(name)
+            case Call("max" | "maximum" | "fmax", args):
+                # The one that is never nan is never above the result.
+                found = [w for a in args if (w := self._whole(a)) is not None]
+                return (
+                    (min(found, key=lambda w: integer(w) is None),) if found else None
+                )
+            case Call("min" | "minimum" | "fmin", args) | Call("where", (_, *args)):
+                floors = [self._floor(a, here) for a in args]
+                if any(f is None for f in floors):
+                    return None
+                return tuple(dict.fromkeys(w for f in floors for w in f or ()))
+            case Call("floor" | "ceil" | "trunc" | "rint", (a,)):
+                return self._floor(a, here)
+        return None
+
+    def _whole(self, e: Expr) -> Expr | None:
+        """A float that is an integer made of sizes and small numbers, as that."""
+        match e:
+            case Const(value) if not isinstance(value, bool):
+                small = abs(value) < 2**24 and float(value).is_integer()
+                return Const(int(value)) if small else None
+            case Extent(array) if array in self.known:
+                return e
+            case Call("+" | "-" as op, (a, b)):
+                one, two = self._whole(a), self._whole(b)
+                if one is None or two is None or op == "-" and integer(two) is None:
+                    return None  # what is far below zero may be rounded down
+                return Call(op, (one, two))
+            case Call("neg", (Const(value),)):
+                return self._whole(Const(-value))
+            case Call("float" | "float64", (a,)):
+                return self._whole(a)
+        return None
 
     def _is_rounded(self, e: Expr) -> bool:
         match e:
             case Call("int" | "int64" | "round", (a,)):
                 return self._is_float(a) or self._is_rounded(a)
+            case Call("min" | "max", args):
+                rounded = [self._is_rounded(a) for a in args]
+                sized = [self._whole(a) is not None for a in args]
+                return any(rounded) and all(map(max, rounded, sized))
             case _:
                 return False
 
@@ -523,6 +613,15 @@ class Bounds:
             for one in self.inspected
             if rounds(self.program, self._probe(one, Variant()), self.types)
         )
+
+    def for_adjoint(self, variant: Variant) -> Variant:
+        """The same for an adjoint in compiled code.
+
+        It may keep how a test came out and compute again, in another order, the float
+        whose integer was tested.
+        """
+        clamped = self._rounded | self._tested | set(variant.clamped)
+        return Variant(variant.negative, tuple(sorted(clamped)))
 
     def described(self) -> tuple[str, ...]:
         """The subscripts that data decides, and the sizes for which it matters."""

@@ -280,6 +280,8 @@ class Units:
         `variant` is what `check_bounds` found for this call (None: no call yet).
         """
         which = self.bounds(kinds).usual if variant is None else variant
+        if target != "python":
+            which = self.bounds(kinds).for_adjoint(which)
 
         def make() -> Unit:
             derived = self.derived(kinds, wrt, which)

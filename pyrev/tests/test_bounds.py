@@ -504,6 +504,125 @@ def test_float_arithmetic_can_not_move_an_index_after_it_was_inspected() -> None
     assert "a[np.uint64(i)]" in unit.text.text
 
 
+# ----------------------------------------------------------------- clamped floats
+
+
+def between(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = min(max(g[i], 0.0), x.shape[0] - 1.0)
+        k = min(int(p), x.shape[0] - 2)
+        w = p - k
+        s += (1 - w) * x[k] ** 2 + w * x[k + 1] ** 2
+    return s
+
+
+def inside_only(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        k = int(np.floor(g[i]))
+        for j in range(2):
+            if 0 <= k + j and k + j < x.shape[0]:
+                s += x[k + j] ** 2 * (g[i] - k)
+    return s
+
+
+def moved_after(x, g):
+    """The clamp holds for a value that is replaced before it is used."""
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = min(max(g[i], 0.0), x.shape[0] - 1.0)
+        p = p * 2.0
+        s += x[min(int(p), x.shape[0] - 1)] ** 2
+    return s
+
+
+def moved_on_a_path(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = max(g[i], 0.0)
+        if i % 2 == 1:
+            p = g[i]
+        s += x[min(int(p), x.shape[0] - 1)] ** 2
+    return s
+
+
+def moved_in_a_loop(x, g):
+    s = 0.0
+    p = max(g[0], 0.0)
+    for i in range(g.shape[0]):
+        s += x[min(int(p), x.shape[0] - 1)] ** 2
+        p = g[i]
+    return s
+
+
+def from_below(x, g):
+    """A clamp from above says nothing about what is below."""
+    s = 0.0
+    for i in range(g.shape[0]):
+        s += x[min(int(min(g[i], 3.0)), x.shape[0] - 1)] ** 2
+    return s
+
+
+SURE = (between, inside_only)
+UNSURE = (moved_after, moved_on_a_path, moved_in_a_loop, from_below)
+
+
+@pytest.mark.parametrize("f", SURE, ids=lambda f: f.__name__)
+def test_what_is_clamped_or_tested_is_not_looked_at(f: Callable[..., Any]) -> None:
+    made = pyrev.differentiable(f)
+    bounds = made._units.bounds(made._units.default_kinds())
+    values = {"x": np.ones(9), "g": np.ones(40)}
+    assert not bounds.in_doubt(values)
+
+
+def test_an_adjoint_does_not_rely_on_a_test_that_was_made_before() -> None:
+    made = pyrev.differentiable(inside_only, target="numba")
+    values = {"x": np.ones(9), "g": np.ones(4)}
+    assert "max(min(k + j, x.shape[0] - 1)" in made.adjoint.source_for(
+        "numba", **values
+    )
+    assert "x.shape[0] - 1" not in made.primal.source_for("numba", **values)
+
+
+@pytest.mark.parametrize("f", UNSURE, ids=lambda f: f.__name__)
+def test_what_may_have_moved_since_is_looked_at(f: Callable[..., Any]) -> None:
+    made = pyrev.differentiable(f)
+    bounds = made._units.bounds(made._units.default_kinds())
+    assert bounds.in_doubt({"x": np.ones(9), "g": np.ones(40)})
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("f", [*SURE, *UNSURE], ids=lambda f: f.__name__)
+def test_subscripts_from_floats_are_right_or_raise(
+    f: Callable[..., Any], target: str
+) -> None:
+    made = pyrev.differentiable(f, target=target)  # type: ignore[call-overload]
+    gradient = pyrev.grad(made)
+    x = np.linspace(1.0, 2.0, 9)
+    inner = np.array([0.3, 1.7, 6.4, 7.2, 2.1])
+    assert pyrev.check_grad(made, x, inner)
+    outer = np.array([-3.3, 11.6, 7.9, -0.2, 8.0, 7.99, -8.7])
+    for g in (inner, outer, 2.0**62 * outer, np.array([-np.inf, np.inf]), 9.0 * outer):
+        for size in (0, 1, 2, 9):
+            try:
+                expected = f(x[:size], g)
+            except (IndexError, OverflowError):
+                with pytest.raises((IndexError, ValueError, OverflowError)):
+                    made(x[:size], g)
+            else:
+                try:
+                    found = made(x[:size], g)
+                except (ValueError, IndexError):
+                    assert np.abs(g).max() > 1e18  # no 64-bit integer
+                else:
+                    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+                    gradient(x[:size], g)
+    for one in (made, gradient):
+        with pytest.raises(ValueError, match="integer"):
+            one(x, np.array([0.5, np.nan, 1.5]))
+
+
 # ----------------------------------------------------------------- 64 bits
 
 
