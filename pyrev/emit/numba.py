@@ -60,6 +60,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
+from pyrev.linear import linear
 from pyrev.liveness import exposed
 from pyrev.show import (
     alloc_tree,
@@ -1182,10 +1183,10 @@ def _apart(a: Var | Load, b: Var | Load) -> bool:
     """Are these surely two elements of one array?"""
     match a, b:
         case Load(one, here), Load(other, there) if one == other:
-            return any(
-                isinstance(p, Const) and isinstance(q, Const) and p != q
-                for p, q in zip(here, there, strict=True)
+            gaps = (
+                linear(p).plus(linear(q), -1) for p, q in zip(here, there, strict=True)
             )
+            return any(not gap.terms and gap.constant for gap in gaps)
     return False
 
 

@@ -258,6 +258,26 @@ for y in range(n):
         r[y, x] += p[y, m - 1 - x] * t
 """,
     ),
+    "sums that share what they load": (
+        """
+for z in range(n):
+    for y in range(m):
+        for x in range(1, m):
+            p[z, y] += b[x] * q[y, x]
+""",
+        """
+for z in range(n):
+    for y in range(0, m // 4 * 4, 4):  # 4 sums at a time
+        for x in range(1, m):
+            p[z, y] += b[x] * q[y, x]
+            p[z, y + 1] += b[x] * q[y + 1, x]
+            p[z, y + 2] += b[x] * q[y + 2, x]
+            p[z, y + 3] += b[x] * q[y + 3, x]
+    for y in range(max(0, m // 4 * 4), m):  # the sums that are left
+        for x in range(1, m):
+            p[z, y] += b[x] * q[y, x]
+""",
+    ),
     "zeros by the rows": (
         """
 v = np.zeros((n, m))
@@ -312,6 +332,26 @@ for y in range(n):
 for y in range(n):
     for x in range(m):
         r[y, x] += q[y, x]
+""",
+    "sums of what only one of them loads": """
+for y in range(n):
+    for x in range(m):
+        a[y] += p[y, x] * q[y, x]
+""",
+    "a sum over a bound that differs": """
+for y in range(n):
+    for x in range(y):
+        a[y] += b[x] * q[y, x]
+""",
+    "sums that one of them reads": """
+for y in range(n):
+    for x in range(m):
+        a[y] += b[x] * a[x]
+""",
+    "sums into what the data say": """
+for y in range(n):
+    for x in range(m):
+        a[s[y]] += b[x] * q[y, x]
 """,
     "zeros that are read before": """
 v = np.zeros((n, m))
