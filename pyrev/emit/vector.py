@@ -50,8 +50,7 @@ def tanh_float32(x):  # type: ignore[no-untyped-def]
     p = p * z + np.float32(-5.37397155531e-2)
     p = p * z + np.float32(1.33314422036e-1)
     p = p * z + np.float32(-3.33332819422e-1)
-    small = p * z * x + x
-    small = small if z > np.float32(0.0) else x  # -0.0 too
+    small = (p * z + np.float32(1.0)) * x  # -0.0 stays
     return large if size > np.float32(0.625) else small
 
 

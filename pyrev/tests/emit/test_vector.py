@@ -63,6 +63,8 @@ def test_a_compiled_loop_is_right_over_all_floats(name: str) -> None:
         f(x, out)
         with np.errstate(all="ignore"):
             exact = FUNCTIONS[name](x.astype(np.float64))
+        zero = x == 0.0
+        assert (np.signbit(out[zero]) == np.signbit(exact[zero])).all()
         worst = int(np.argmax(off(out, exact)))
         assert off(out, exact)[worst] <= 1.5, (x[worst], out[worst], exact[worst])
 
