@@ -585,6 +585,15 @@ def all_names(block: Block) -> frozenset[str]:
     return frozenset(found)
 
 
+def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
+    """The subscripts with which `block` reads or writes `array`."""
+    for stmt in walk(block):
+        for top in exprs(stmt):
+            for e in walk_expr(top):
+                if isinstance(e, Load) and e.array == array:
+                    yield e.index
+
+
 def fresh(name: str, taken: set[str]) -> str:
     """`name`, or `name_2`, `name_3`...: the first that is not taken; it is then
     taken.

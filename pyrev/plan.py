@@ -45,7 +45,10 @@ class Plan:
         """
         if self.sized is None:
             self._check_kinds()
-            self.sized, self.doubts = self.units.sized(self.kinds, values)
+            sized, doubts = self.units.sized(self.kinds, values)
+            # Another thread takes `sized` for the sign that both are there.
+            self.doubts = doubts
+            self.sized = sized
         if not self.doubts:
             return self.sized
         return self.units.inspected(

@@ -183,8 +183,7 @@ def _late_zeros(block: Block) -> Block:
     for stmt in block:
         stmt = with_blocks(stmt, tuple(map(_late_zeros, blocks(stmt))))
         used, changed = touched(stmt), written((stmt,))
-        made = stmt.array if isinstance(stmt, (Alloc, Grow)) else ""
-        due = [w for w in waiting if w[1] in (used | {made}) or w[2] & changed]
+        due = [w for w in waiting if w[1] in used or w[2] & changed]
         waiting = [w for w in waiting if w not in due]
         out += [zero for zero, _, _ in due]
         match stmt:

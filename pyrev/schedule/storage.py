@@ -50,6 +50,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    accesses,
     all_names,
     assigned_scalars,
     blocks,
@@ -916,14 +917,7 @@ class _Storage:
         if k is None or self.ranks()[array] > len(loops) - k:
             return None
         nest = loops[k]
-        read = {
-            e
-            for s in walk((nest,))
-            for top in exprs(s)
-            for e in walk_expr(top)
-            if isinstance(e, Load) and e.array == array
-        }
-        return nest.id if len(read) > 1 else None
+        return nest.id if len(set(accesses((nest,), array))) > 1 else None
 
     def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
         """The extents of `array` as they can be told where a tape for `at` is made."""

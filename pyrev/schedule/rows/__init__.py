@@ -35,7 +35,6 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
     dtypes of the names.
     """
     taken = set(all_names(program.body)) | {p.name for p in program.params}
-
     counts = counted(program)
 
     def inner(block: Block) -> Block:

@@ -19,6 +19,7 @@ from pyrev.ir import (
     Load,
     Stmt,
     Var,
+    accesses,
     all_names,
     assigned_scalars,
     blocks,
@@ -31,7 +32,6 @@ from pyrev.ir import (
 )
 from pyrev.linear import slope
 from pyrev.schedule.legality import together
-from pyrev.schedule.rows.access import accesses
 
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
 

@@ -133,15 +133,13 @@ def blocked(loop: For) -> Block:
             pass
         case _:
             return (loop,)
-    bounds = names(row.lo) | names(row.hi) | names(row.step)
     loads = [e for e in walk_expr(add.value) if isinstance(e, Load)]
     shared = [e for e in loads if not any(index in names(k) for k in e.index)]
     if (
         not any(slope(k, index) for k in at)
-        or any(row.index in names(k) or _loads(k) for k in at)
-        or bounds & {index, array}
+        or any(row.index in names(k) for k in at)
+        or not _steady(row, add, index)
         or {index, row.index, array} & (names(lo) | names(hi))
-        or array in names(add.value)
         or len(shared) in (0, len(loads))
         or not any(row.index in names(k) for e in shared for k in e.index)
     ):
@@ -162,14 +160,11 @@ def blocked(loop: For) -> Block:
     return (four, replace(loop, lo=largest((lo, stop)), note="the sums that are left"))
 
 
-def _loads(e: Expr) -> bool:
-    return any(isinstance(part, Load) for part in walk_expr(e))
-
-
 def _steady(row: For, add: Add, tap: str) -> bool:
     """Are bounds and subscripts made of what the loops do not change?"""
     assert isinstance(add.target, Load)
-    array, bounds = add.target.array, names(row.lo) | names(row.hi)
+    array = add.target.array
+    bounds = names(row.lo) | names(row.hi) | names(row.step)
     return not (
         bounds & {tap, row.index, array}
         or array in names(add.value)

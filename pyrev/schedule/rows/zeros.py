@@ -20,16 +20,14 @@ from pyrev.ir import (
     Load,
     Stmt,
     Var,
+    accesses,
     fresh,
     names,
     walk,
     written,
 )
-from pyrev.linear import (
-    largest,
-)
+from pyrev.linear import largest
 from pyrev.liveness import touched
-from pyrev.schedule.rows.access import accesses
 
 
 def zeroed(block: Block, taken: set[str]) -> Block:
