@@ -2809,6 +2809,23 @@ def fewer_rows_each_time(x, n):
 case(fewer_rows_each_time, lambda n, m: dict(x=m(n), n=n), least=3)
 
 
+def sums_of_some_rows(b, q, lo, hi):
+    s = 0.0
+    for t in range(2):
+        a = np.zeros(q.shape[0])
+        for y in range(lo, hi):
+            for x in range(b.shape[0]):
+                a[y] += b[x] * q[y, x]
+        for y in range(q.shape[0]):
+            s += a[y] * a[y] * (t + 1)
+    return s
+
+
+case(
+    sums_of_some_rows, lambda n, m: dict(b=m(n), q=m(2 * n, n), lo=n // 2, hi=2 * n - 1)
+)
+
+
 # ---------------------------------------------------------------- compiled functions
 
 
