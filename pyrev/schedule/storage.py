@@ -66,7 +66,7 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.liveness import exposed
+from pyrev.liveness import exposed, flow_of
 from pyrev.rename import guarded_leaves, rename
 from pyrev.schedule.checkpoint import (
     Names,
@@ -230,6 +230,8 @@ class _Storage:
         self.primal, self.adjoint = primal, adjoint
         self.checkpointed, self.memory = checkpointed, memory
         self.starts: dict[int, _Start] = {}
+        #: Scalars of a state that first get a value in the loop: they start as zeros.
+        self.first: dict[str, None] = {}
         self.backward = dict(adjoint.backward)
         self.lost, self.dtype_of = lost, dtype_of
         self.places: dict[int, Place] = {}
@@ -1074,6 +1076,8 @@ class _Storage:
                 growing.setdefault(record.grows, []).append(record)
         copier = _Copier(self, level, keep, records, growing, want.places, before)
         out: list[Stmt] = [Assign(Var(n), ZERO) for n in want.places.values()]
+        if level == FUNCTION:
+            out += [Assign(Var(n), self.zero_of(n)) for n in self.first]
         for stmt in self.body_of(level):
             for s in walk((stmt,)):
                 made = (r.alloc for r in records.get(s.id, ()))
@@ -1148,10 +1152,13 @@ class _Storage:
         loop = self.places[level].stmt
         assert isinstance(loop, (For, While))
         inside = [n for n in self.writes if self.moves(level, n)]
+        ranks, before = self.ranks(), self.made_before(loop)
         names: list[str] = []
         for n in inside:
             read, made = exposed(again, n)
-            if read or (n in want.roots and not made):
+            # An array that there was none of before the loop is read where it is made.
+            carried = n in before or not ranks.get(n)
+            if read or (n in want.roots and not made and carried):
                 names.append(n)
         while True:
             keep = self.closure(level, dict.fromkeys(names, len(self.places) + 1), ())
@@ -1160,7 +1167,7 @@ class _Storage:
             if not more:
                 break
             names += more
-        ranks = self.ranks()
+        self.first.update(dict.fromkeys(n for n in names if n not in before))
         parts = tuple(
             Part(
                 n,
@@ -1218,6 +1225,19 @@ class _Storage:
             )
         return tuple(names), back_to(number, parts, own, advance, index, taken, loc)
 
+    def made_before(self, loop: Stmt) -> frozenset[str]:
+        """What exists on all paths when `loop` starts."""
+        made = set(self.params())
+        block = self.primal.body
+        while True:
+            here = [any(s is loop for s in walk((stmt,))) for stmt in block].index(True)
+            made |= flow_of(block[:here])[1]
+            if block[here] is loop:
+                return frozenset(made)
+            block = next(
+                b for b in blocks(block[here]) if any(s is loop for s in walk(b))
+            )
+
     def ranks(self) -> dict[str, int]:
         found = {p.name: p.rank for p in self.primal.params}
         for s in walk(self.primal.body):
@@ -1251,10 +1271,13 @@ class _Storage:
             if name in restored:
                 continue
             if not exposed(block, name)[1]:
-                known = self.dtypes.get(name)
-                dtype = known if known is not None else self.dtype_of(name)
-                zero: bool | int | float = 0.0 if dtype.startswith("float") else 0
-                yield Assign(Var(name), Const(False if dtype == "bool" else zero))
+                yield Assign(Var(name), self.zero_of(name))
+
+    def zero_of(self, name: str) -> Const:
+        known = self.dtypes.get(name)
+        dtype = known if known is not None else self.dtype_of(name)
+        zero: bool | int | float = 0.0 if dtype.startswith("float") else 0
+        return Const(False if dtype == "bool" else zero)
 
     def record_reads(self, record: Record) -> Iterator[Leaf]:
         sources: list[Expr] = [record.leaf]

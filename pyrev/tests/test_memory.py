@@ -127,6 +127,29 @@ def odd_from_the_end(u, c, steps):
             break
 
 
+def made_on_the_way(u, c, steps):
+    for t in range(steps):
+        if t % 3 == 0:
+            rate = c[t % 8] * u[t % 8]
+        if t % 2 == 0:
+            for i in range(2):
+                bent = u[i] * rate
+                u[i] = u[i] + bent * bent
+        u[(t + 1) % 8] = u[(t + 1) % 8] * rate + 0.5
+
+
+def leaves_early(u, c, steps):
+    size = u[0]
+    for t in range(steps):
+        if size > 40.0:
+            break
+        flux = c * u
+        share = flux[1] / (1.0 + flux[2])
+        for i in range(1, u.shape[0]):
+            u[i] = u[i] + share * flux[i - 1] * u[i]
+        size = size + u[1]
+
+
 def number(x, r, steps):
     s = 0.0
     for t in range(steps):
@@ -157,6 +180,8 @@ CASES: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
     (weights_overwritten, ("c",)),
     (from_the_end, ("u",)),
     (odd_from_the_end, ("u",)),
+    (made_on_the_way, ("u",)),
+    (leaves_early, ("u",)),
 )
 
 
