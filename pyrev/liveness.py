@@ -13,6 +13,7 @@ from pyrev.ir import (
     For,
     Grow,
     If,
+    Program,
     Restart,
     Return,
     Stmt,
@@ -80,6 +81,15 @@ def flow_of(block: Block) -> tuple[frozenset[str], frozenset[str]]:
         read |= here - assigned
         assigned |= made - read
     return frozenset(read), frozenset(assigned)
+
+
+def live_out(program: Program) -> frozenset[str]:
+    """What is still read after the last statement: returned names and parameters."""
+    names = {p.name for p in program.params if p.rank}
+    for stmt in walk(program.body):
+        if isinstance(stmt, Return):
+            names |= all_names((stmt,))
+    return frozenset(names)
 
 
 def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:

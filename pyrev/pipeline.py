@@ -28,12 +28,12 @@ from pyrev.ir import (
     Extent,
     For,
     Program,
-    Return,
     all_names,
     map_block,
     walk,
     walk_expr,
 )
+from pyrev.liveness import live_out
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
@@ -252,15 +252,6 @@ def schedule_for_cpu(
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)
-
-
-def live_out(program: Program) -> frozenset[str]:
-    """What is still read after the last statement: returned names and parameters."""
-    names = {p.name for p in program.params if p.rank}
-    for stmt in walk(program.body):
-        if isinstance(stmt, Return):
-            names |= all_names((stmt,))
-    return frozenset(names)
 
 
 def dump(name: str, program: Program) -> None:

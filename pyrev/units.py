@@ -58,6 +58,7 @@ from pyrev.pipeline import (
     schedule,
     schedule_for_cpu,
 )
+from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
@@ -240,12 +241,19 @@ class Units:
             lambda: _counted(parse(function, given).program, kinds),
         )
 
+    def _program(self, kinds: Mapping[str, Kind], variant: Variant) -> Program:
+        """What is scheduled and differentiated for these kinds."""
+        return self._once(
+            ("program", _key(kinds), variant),
+            lambda: with_private_arrays(self.bounds(kinds).program_for(variant)),
+        )
+
     def derived(
         self, kinds: Mapping[str, Kind], wrt: tuple[str, ...], variant: Variant
     ) -> Derived:
         """The unscheduled adjoint for these kinds."""
         key = ("derived", _key(kinds), wrt, variant)
-        program = self.bounds(kinds).program_for(variant)
+        program = self._program(kinds, variant)
         return self._once(key, lambda: derive(program, wrt, self.avoid, self.memory))
 
     @deep
@@ -261,7 +269,7 @@ class Units:
         which = bounds.usual if variant is None else variant
 
         def make() -> Unit:
-            program = bounds.program_for(which)
+            program = self._program(kinds, which)
             return self._unit(target, program, kinds, "primal", values)
 
         return self._fitting(("primal", target, _key(kinds), which), values, make)

@@ -66,12 +66,67 @@ def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
     body = program.body
     params = frozenset(p.name for p in program.params)
     body = _shared_cotangents(body, params)
+    body = _Steady().block(body, {})
     while True:
         dead = _dead_arrays(body, params)
         new, _ = _sweep(_merge(body, users), frozenset(), dead)
         if new == body:
             return replace(program, body=_late_zeros(body))
         body = new
+
+
+class _Steady:
+    """Scalars that are the same number whenever an iteration starts: set there.
+
+    The adjoint of a scalar is zero again once its last use is done. Set in the loop, it
+    belongs to an iteration, and the iterations may run apart.
+    """
+
+    def block(self, block: Block, known: dict[str, Const]) -> Block:
+        """`block`, and in `known` the numbers that scalars hold after it."""
+        out: list[Stmt] = []
+        for stmt in block:
+            match stmt:
+                case Assign(Var(name), Const() as value):
+                    known[name] = value
+                case If():
+                    one, two = dict(known), dict(known)
+                    then = self.block(stmt.then, one)
+                    orelse = self.block(stmt.orelse, two)
+                    stmt = replace(stmt, then=then, orelse=orelse)
+                    self.keep(known, one)
+                    self.keep(known, two)
+                case For() | While():
+                    out += self.loop(stmt, known)
+                    continue
+                case _:
+                    for name in written((stmt,)):
+                        known.pop(name, None)
+            out.append(stmt)
+        return tuple(out)
+
+    def loop(self, stmt: For | While, known: dict[str, Const]) -> Block:
+        known.pop(stmt.index, None)
+        while True:
+            inside = dict(known)
+            body = self.block(stmt.body, inside)
+            held = len(known)
+            self.keep(known, inside)
+            if len(known) == held:
+                break
+        if isinstance(stmt, While):
+            return (replace(stmt, body=body),)
+        carried = flow_of(body)[0] & written(body)
+        own = tuple(
+            Assign(Var(n), value, loc=stmt.loc)
+            for n, value in known.items()
+            if n in carried
+        )
+        return (replace(stmt, body=(*own, *body)), *own)
+
+    def keep(self, known: dict[str, Const], after: dict[str, Const]) -> None:
+        for name in [n for n, value in known.items() if after.get(n) != value]:
+            del known[name]
 
 
 def uncounted(program: Program) -> Program:

@@ -112,11 +112,25 @@ class Readable:
             again = forward(kept, outer, live, self.integers)
             return self.kept(again, outer, live)
         made, parted, groups = self.distributed(loop, outer, live)
+        whole = self.whole(loop, made, groups, outer, live)
+        if whole is not None:
+            return whole
         self.taken |= {a.array for a in made}
         result: list[Stmt] = list(made)
         for group, parallel in self.merged(parted, groups, outer, live):
             result += self.group(group, bool(parallel), outer, live)
         return tuple(result)
+
+    def whole(
+        self,
+        loop: For,
+        made: tuple[Alloc, ...],
+        groups: tuple[Group, ...],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> Block | None:
+        """The loop in one piece, where that is better than in these groups."""
+        return None
 
     def distributed(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]

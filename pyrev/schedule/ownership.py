@@ -13,7 +13,7 @@ has the measurements behind these choices.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyrev.algebra import add_int, sub_int
 from pyrev.dependence import Access, Leaf, Region
@@ -53,7 +53,8 @@ from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.gather import NoGather, Part, realise, target_of
 from pyrev.schedule.groups import Group
-from pyrev.schedule.legality import parallelise, prove_parallel
+from pyrev.schedule.lanes import Side, in_lanes
+from pyrev.schedule.legality import parallelise, prove_parallel, races
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.verify import debugging, same_instances
@@ -96,6 +97,7 @@ class _Cpu(Readable):
         super().__init__(taken, integer_names(block), dtype_of)
         self.choose = choose
         self.used = set(taken) | set(all_names(block))
+        self.shapes = {s.array: s.shape for s in walk(block) if isinstance(s, Alloc)}
 
     # ---------------------------------------------------------------- kept nests
 
@@ -106,6 +108,12 @@ class _Cpu(Readable):
         scatter = self.one_scatter(loop, outer, live)
         if scatter is not None:
             return scatter
+        side = self.lanes(loop, outer, live)
+        if side is not None:
+            apart = parallelise(side.loop, outer, live, self.integers)
+            if apart.parallel:
+                self.report_kept(apart)
+                return (side.named(apart),)
         inner = self.inward(loop.body, (*outer, loop), self.inside(loop, live))
         changed = replace(loop, body=self.collapsible(inner, loop, outer, live))
         proven = parallelise(changed, outer, live, self.integers)
@@ -113,6 +121,24 @@ class _Cpu(Readable):
             proven = loop
         self.report_kept(proven)
         return (proven,)
+
+    def lanes(
+        self,
+        loop: For,
+        outer: tuple[For, ...],
+        live: frozenset[str],
+        trips: Expr | None = None,
+    ) -> Side | None:
+        return in_lanes(
+            loop,
+            outer,
+            live,
+            self.integers,
+            self.used,
+            self.dtype_of,
+            self.choose,
+            trips,
+        )
 
     def one_scatter(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
@@ -297,60 +323,156 @@ class _Cpu(Readable):
     def copies(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block | None:
+        assert g.target is not None
+        if outer and not any(isinstance(s, For) for s in walk(loop.body)):
+            return None  # a short row in a loop that runs often: not worth a launch
+        return self.chunked(loop, (g.target,), outer, live)
+
+    def whole(
+        self,
+        loop: For,
+        made: tuple[Alloc, ...],
+        groups: tuple[Group, ...],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> Block | None:
+        """Copies of all targets for chunks of the loop as it is.
+
+        Taken where its parts would run serially, or with an array for each scalar that
+        they share, and the targets are small.
+        """
+        apart = all(g.target or self.parallel(g, outer, live) for g in groups)
+        if outer or (apart and not made) or not any(g.target for g in groups):
+            return None
+        region = Region((loop,), live, outer, self.integers)
+        adds: dict[str, list[Leaf]] = {}
+        for leaf in region.leaves:
+            if isinstance(leaf.stmt, Add):
+                name = leaf.stmt.target_name
+                if not region.private_depth(leaf, name):
+                    adds.setdefault(name, []).append(leaf)
+        targets = [n for n, found in adds.items() if races(region, found)]
+        if not targets or any(
+            a.name in targets and (leaf not in adds[a.name] or a.kind != "add")
+            for leaf in region.leaves
+            for a in leaf.accesses
+        ):
+            return None
+        if not all(map(self.small, targets)):
+            return None
+        return self.chunked(loop, targets, outer, live)
+
+    def small(self, target: str) -> bool:
+        """Is it known that a core keeps `target` in its cache?"""
+        shape = self.shapes.get(target, ())
+        if not shape:
+            return target not in self.shapes
+        size = shape[0]
+        for extent in shape[1:]:
+            size = Call("*", (size, extent))
+        return self.choose(size, SMALL) is False
+
+    def chunked(
+        self,
+        loop: For,
+        targets: Sequence[str],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> Block | None:
         """Sum chunks of the outermost loop in private copies; None if that is not
         legal.
         """
-        target = g.target
-        assert target is not None
-        adds = [
-            s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target
-        ]
         if loop.step != ONE or loop.index in written(loop.body):
             return None
-        if outer and not any(isinstance(s, For) for s in walk(loop.body)):
-            return None  # a short row in a loop that runs often: not worth a launch
-        chunk, own, parts = (
-            fresh(n, self.used) for n in ("chunk", f"own_{target}", f"{target}_parts")
-        )
+        used = set(self.used)
+        chunk = fresh("chunk", used)
+        copies = [_Copy.of(t, loop, chunk, used, self.dtype_of) for t in targets]
         count = Const(CHUNKS)
         length = trip_count(loop)
         first = _plus(loop.lo, Call("//", (Call("*", (length, Var(chunk))), count)))
         after = Call("*", (length, add_int(Var(chunk), 1)))
         last = _plus(loop.lo, Call("//", (after, count)))
-        rank = len(adds[0].target.index) if isinstance(adds[0].target, Load) else 0
-        body = _renamed_target(loop.body, target, own)
+        body = loop.body
+        for c in copies:
+            body = _renamed_target(body, c.target, c.own)
         inner = replace(loop, lo=first, hi=last, body=body, reverse=False)
-        moved = sink(inner) or self.inward((inner,), outer, frozenset({own}) | live)
-        scope = set(self.used)
-        index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
-        part = Load(parts, (Var(chunk), *index))
-        if rank:
-            shape: tuple[Expr, ...] = tuple(Extent(target, k) for k in range(rank))
-            make: Stmt = Alloc(own, shape, Const(0.0), f"like:{target}")
-            give = _over(index, target, Assign(part, Load(own, index)))
-            whole: Var | Load = Load(target, index)
-        else:
-            shape = ()
-            make = Assign(Var(own), Const(0.0))
-            give = Assign(part, Var(own))
-            whole = Var(target)
-        dtype = f"like:{target}" if rank else self.dtype_of(target)
-        room = Alloc(parts, (count, *shape), None, dtype, loc=loop.loc)
-        body = (make, *moved, give)
+        inside = live | {c.own for c in copies}
+        self.used, before = used, self.used
+        moved = sink(inner)
+        if moved is None:
+            side = self.lanes(inner, outer, inside, length)
+            if side is None:
+                moved = self.inward((inner,), outer, inside)
+            else:
+                moved = (side.named(side.loop),)
+        body = (*(c.make for c in copies), *moved, *(c.give for c in copies))
         chunks = For(chunk, ZERO, count, ONE, body, loc=loop.loc)
-        chunks = parallelise(chunks, outer, live | {parts}, self.integers)
+        known = live | {c.parts for c in copies}
+        chunks = parallelise(chunks, outer, known, self.integers)
         if not chunks.parallel:
+            self.used = before
             return None
         sentence = f"private copies: {CHUNKS} chunks of {loop.index}, summed in order"
-        chunks = replace(chunks, note=sentence)
-        combine = _over(index, target, Add(whole, part))
-        total = For(chunk, ZERO, count, ONE, (combine,), loc=loop.loc)
-        self.decisions.append(
-            Decision(
-                chunk, target, "private copies", sentence, chunks.parallel, loop.loc
+        for c in copies:
+            self.decisions.append(
+                Decision(
+                    chunk,
+                    c.target,
+                    "private copies",
+                    sentence,
+                    chunks.parallel,
+                    loop.loc,
+                )
             )
+        return (
+            *(c.room for c in copies),
+            replace(chunks, note=sentence),
+            *(For(chunk, ZERO, count, ONE, (c.combine,), loc=loop.loc) for c in copies),
         )
-        return (room, chunks, total)
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """What a private copy of a target needs: `own` in each chunk, `parts` for all."""
+
+    target: str
+    own: str
+    parts: str
+    room: Alloc
+    make: Stmt
+    give: Stmt
+    combine: Stmt
+
+    @staticmethod
+    def of(
+        target: str, loop: For, chunk: str, used: set[str], dtype_of: DtypeOf
+    ) -> _Copy:
+        own, parts = fresh(f"own_{target}", used), fresh(f"{target}_parts", used)
+        add = next(
+            s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target
+        )
+        rank = len(add.target.index) if isinstance(add.target, Load) else 0
+        scope = set(used)
+        index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
+        part = Load(parts, (Var(chunk), *index))
+        shape = tuple(Extent(target, k) for k in range(rank))
+        count = Const(CHUNKS)
+        dtype = f"like:{target}" if rank else dtype_of(target)
+        make: Stmt = Assign(Var(own), Const(0.0))
+        mine: Var | Load = Var(own)
+        all_: Var | Load = Var(target)
+        if rank:
+            make = Alloc(own, shape, Const(0.0), f"like:{target}")
+            mine, all_ = Load(own, index), Load(target, index)
+        return _Copy(
+            target,
+            own,
+            parts,
+            Alloc(parts, (count, *shape), None, dtype, loc=loop.loc),
+            make,
+            _over(index, target, Assign(part, mine)),
+            _over(index, target, Add(all_, part)),
+        )
 
 
 class Owners:

@@ -614,3 +614,126 @@ case(
     catalogue=(82,),
     covers=("bounds from data",),
 )
+
+
+# --------------------------------------------- iterations that share local arrays
+
+
+def triangular_terms(a, low, x):
+    d = x.shape[1]
+    terms = np.zeros(low.shape[0])
+    loss = 0.0
+    for p in range(x.shape[0]):
+        for k in range(low.shape[0]):
+            term = a[k]
+            for r in range(d):
+                y = math.exp(low[k, r]) * x[p, r]
+                for q in range(r):
+                    at = d + q * d - q * (q + 1) // 2 + r - q - 1
+                    y += low[k, at] * (x[p, q] - a[k])
+                term -= 0.5 * y * y
+            terms[k] = term
+        top = terms[0]
+        for k in range(low.shape[0]):
+            top = max(top, terms[k])
+        total = 0.0
+        for k in range(low.shape[0]):
+            total += math.exp(terms[k] - top)
+        loss += top + math.log(total)
+    return loss
+
+
+case(
+    triangular_terms,
+    lambda n, m: dict(a=m(3), low=0.3 * m(3, 6), x=m(n, 3)),
+    real=9,
+)
+
+
+def barrier_paths(z, start, rate, barrier, out):
+    for path in range(z.shape[1]):
+        s = start
+        worst = start
+        for t in range(z.shape[0]):
+            s = s * math.exp(rate * z[t, path])
+            if s < worst:
+                worst = s
+        if worst > barrier:
+            out[path] += s * s
+        else:
+            out[path] += 0.25 * s
+
+
+case(
+    barrier_paths,
+    lambda n, m: dict(
+        z=m(4, n), start=m.scalar(), rate=m.scalar(0.1, 0.4), barrier=0.7, out=m(n)
+    ),
+    "out",
+    real=9,
+)
+
+
+def damped_with_own_rows(x, w, y):
+    own = np.zeros(w.shape[0])
+    for i in range(x.shape[0]):
+        for j in range(w.shape[0]):
+            own[j] = w[j] * x[i, j % x.shape[1]]
+        for j in range(1, w.shape[0]):
+            own[j] = own[j] + 0.5 * own[j - 1] * own[j]
+        carry = 0.0
+        for j in range(w.shape[0]):
+            carry = 0.5 * carry + own[j] * x[i, 0]
+            y[i] += carry
+
+
+case(
+    damped_with_own_rows,
+    lambda n, m: dict(x=m(n, 2), w=m(4), y=m(n)),
+    "y",
+    real=9,
+)
+
+
+def kept_between_points(x, w):
+    # Not filled at every point: what the last one left is read.
+    seen = np.zeros(w.shape[0])
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(i % 2, w.shape[0]):
+            seen[j] = w[j] * x[i]
+        for j in range(w.shape[0]):
+            total += seen[j] * seen[j]
+    return total
+
+
+case(kept_between_points, lambda n, m: dict(x=m(n), w=m(4)), real=9)
+
+
+def filled_under_a_test(x, w):
+    seen = np.zeros(w.shape[0])
+    total = 0.0
+    for i in range(x.shape[0]):
+        if x[i] > 0.0:
+            for j in range(w.shape[0]):
+                seen[j] = w[j] * x[i]
+        for j in range(w.shape[0]):
+            total += seen[j] * seen[j] * x[i]
+    return total
+
+
+case(filled_under_a_test, lambda n, m: dict(x=m.away(n), w=m(4)), real=9)
+
+
+def read_after_the_loop(x, w):
+    last = np.zeros(w.shape[0])
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(w.shape[0]):
+            last[j] = w[j] * x[i]
+        for j in range(w.shape[0]):
+            total += last[j] * last[j]
+    return total + last[0] * last[1]
+
+
+case(read_after_the_loop, lambda n, m: dict(x=m(n), w=m(4)), real=9)

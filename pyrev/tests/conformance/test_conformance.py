@@ -16,6 +16,7 @@ import pytest
 
 import pyrev
 from pyrev import pipeline
+from pyrev.schedule import lanes, ownership
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -199,6 +200,27 @@ def test_the_text_with_small_extents_as_numbers_is_right(
     monkeypatch.setattr(pipeline, "LARGE", 0)
     monkeypatch.setattr(pipeline, "FEW", 4)
     assert_the_text_is_right(name)
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_iterations_side_by_side_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "ENOUGH", 0)
+    monkeypatch.setattr(lanes, "LANES", 3)
+    monkeypatch.setattr(ownership, "SMALL", 1 << 40)
+    # Wherever it is legal, not only where it pays.
+    monkeypatch.setattr(lanes, "_scalar", lambda loop: True)
+    entry = BY_NAME[name]
+    size = max(2, entry.least)
+    arguments = entry.make(size, np.float64, entry.generator(size))
+    try:
+        f = pyrev.differentiable(entry.function, target="numba")
+        text = f.adjoint.source_for("numba", **arguments)
+    except pyrev.UnsupportedError as why:
+        pytest.skip(f"refused: {why}")
+    if "side by side" in text:
+        assert_the_text_is_right(name)
 
 
 def assert_the_text_is_right(name: str) -> None:
