@@ -61,7 +61,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.linear import linear
-from pyrev.liveness import exposed
+from pyrev.liveness import exposed, flow_of
 from pyrev.show import (
     alloc_tree,
     array_ranks,
@@ -708,11 +708,15 @@ class _Module:
             return False
         if any(self.fails(e) for s in inner.body for e in exprs(s)):
             return False
+        # What an iteration hands on is no sum, and the next loop may go on from it.
+        handed = flow_of(f.body)[0]
         for s in f.body:
             match s:
                 case Add(target, _) if target in targets:
                     pass
-                case Assign(Var(n), _) if self.once[n] == _occurrences((f,))[n]:
+                case Assign(Var(n), _) if (
+                    n not in handed and self.once[n] == _occurrences((f,))[n]
+                ):
                     pass
                 case _:
                     return False

@@ -737,3 +737,18 @@ def read_after_the_loop(x, w):
 
 
 case(read_after_the_loop, lambda n, m: dict(x=m(n), w=m(4)), real=9)
+
+
+def a_recurrence_beside_a_sum(x, b, s):
+    for t in range(3):
+        for i in range(x.shape[0]):
+            s = -0.75 + s / (1.5 + 0.3 * x[i])
+            b[t] += min(s, 0.5) * x[i]
+
+
+case(
+    a_recurrence_beside_a_sum,
+    lambda n, m: dict(x=m.positive(n), b=m(3), s=m.scalar()),
+    "b",
+    real=9,
+)
