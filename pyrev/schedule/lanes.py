@@ -49,6 +49,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import slope
 from pyrev.liveness import flow_of
+from pyrev.rename import rename
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.storage import trip_count, upper
 
@@ -159,7 +160,7 @@ class _Lanes:
     dtype_of: Callable[[str], str]
     choose: Choose
     varying: set[str] = field(default_factory=set)
-    arrays: dict[str, str] = field(default_factory=dict)
+    arrays: set[str] = field(default_factory=set)
     rows: dict[str, str] = field(default_factory=dict)
     turned: dict[str, tuple[str, list[Expr]]] = field(default_factory=dict)
     lane: str = ""
@@ -174,7 +175,7 @@ class _Lanes:
                     raise _NotWorth
                 if any(names(e) & written(loop.body) for e in exprs(s)):
                     raise _NotWorth
-                self.arrays[s.array] = s.array
+                self.arrays.add(s.array)
         if any(isinstance(s, Alloc) and s not in loop.body for s in walk(loop.body)):
             raise _NotWorth
         self.find_varying()
@@ -192,7 +193,9 @@ class _Lanes:
             for n in assigned_scalars(loop.body)
             if n in self.varying and n in self.private and self.crosses(n)
         }
-        body = self.push(loop.body)
+        # Elsewhere in the program an array of this name may keep its axes.
+        wider = {n: fresh(f"{n}_lanes", self.used) for n in sorted(self.arrays)}
+        body = tuple(rename(s, wider) for s in self.push(loop.body))
         room = [
             Alloc(row, (Const(LANES),), None, self.dtype_of(n), loc=loop.loc)
             for n, row in self.rows.items()
@@ -228,7 +231,7 @@ class _Lanes:
                     self.spread(s.body, apart)
 
     def varies(self, e: Expr) -> bool:
-        changed = self.arrays.keys() | written(self.loop.body)
+        changed = self.arrays | written(self.loop.body)
         return any(
             (isinstance(p, Var) and p.name in self.varying)
             or (isinstance(p, Load) and (p.array in changed))
@@ -345,7 +348,11 @@ class _Lanes:
             column = fresh("column", self.used)
             here = Load(name, (Var(column), Var(self.lane)))
             there = Load(array, (self.at(), Var(column)))
-            inner = For(self.lane, ZERO, self.count, ONE, (Assign(here, there),))
+            # The loop itself need not read what it would find at every iteration.
+            low = Call("max", (ZERO, Call("neg", (self.first,))))
+            rows = Call("-", (Extent(array, 0), self.first))
+            high = Call("min", (self.count, rows))
+            inner = For(self.lane, low, high, ONE, (Assign(here, there),))
             yield For(column, ZERO, width, ONE, (inner,), loc=self.loop.loc)
 
     # ---------------------------------------------------------------- the lanes

@@ -15,6 +15,8 @@ from pyrev.dependence import Access, Leaf, Region
 from pyrev.ir import (
     Alloc,
     Block,
+    Call,
+    Const,
     Expr,
     Extent,
     For,
@@ -44,22 +46,22 @@ def with_private_arrays(program: Program) -> Program:
     >>> from pyrev.parse import parse_text
     >>> from pyrev.show import program_text
     >>> f = parse_text('''
-    ... def f(x, out, n):
-    ...     t = np.zeros(n)
-    ...     for i in range(x.shape[0]):
-    ...         for k in range(n):
-    ...             t[k] = x[i] * k
-    ...         for k in range(n):
-    ...             out[i, k] = t[n - 1 - k]
+    ... def f(x, w, out):
+    ...     t = np.zeros(len(w))
+    ...     for i in range(len(x)):
+    ...         for k in range(len(w)):
+    ...             t[k] = x[i] * w[k]
+    ...         for k in range(1, len(w)):
+    ...             out[i, k] = t[k] - t[k - 1]
     ... ''')
     >>> print(program_text(with_private_arrays(f)))
-    def f(x, out, n):
+    def f(x, w, out):
         for i in range(x.shape[0]):
-            t = np.zeros(n)
-            for k in range(n):
-                t[k] = x[i] * k
-            for k in range(n):
-                out[i, k] = t[n - 1 - k]
+            t = np.zeros(w.shape)
+            for k in range(w.shape[0]):
+                t[k] = x[i] * w[k]
+            for k in range(1, w.shape[0]):
+                out[i, k] = t[k] - t[k - 1]
     """
     returned = {
         n for s in walk(program.body) if isinstance(s, Return) for n in all_names((s,))
@@ -103,6 +105,8 @@ class _Mover:
         for at, s in enumerate(block):
             if not isinstance(s, Alloc) or s.array not in self.arrays:
                 continue
+            if not all(map(_sure, s.shape)):
+                continue  # a negative size is an error even if the loop never runs
             users = [
                 k for k in range(at + 1, len(block)) if occurs((block[k],), s.array)
             ]
@@ -145,6 +149,19 @@ class _Mover:
         if not own or not free_order(changed, outer, live, self.integers):
             return None
         return changed, own
+
+
+def _sure(extent: Expr) -> bool:
+    """Is this size never negative?"""
+    match extent:
+        case Extent():
+            return True
+        case Const(int(n)):
+            return n >= 0
+        case Call("max", args):
+            return any(map(_sure, args))
+        case _:
+            return False
 
 
 def filled_first(region: Region, array: str, shape: tuple[Expr, ...]) -> bool:

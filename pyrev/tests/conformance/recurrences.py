@@ -640,7 +640,13 @@ def triangular_terms(a, low, x):
         for k in range(low.shape[0]):
             total += math.exp(terms[k] - top)
         loss += top + math.log(total)
-    return loss
+    top = a[0]
+    for k in range(low.shape[0]):
+        top = max(top, a[k])
+    total = 0.0
+    for k in range(low.shape[0]):
+        total += math.exp(a[k] - top)
+    return loss - x.shape[0] * (top + math.log(total))
 
 
 case(
@@ -656,8 +662,7 @@ def barrier_paths(z, start, rate, barrier, out):
         worst = start
         for t in range(z.shape[0]):
             s = s * math.exp(rate * z[t, path])
-            if s < worst:
-                worst = s
+            worst = min(worst, s)
         if worst > barrier:
             out[path] += s * s
         else:

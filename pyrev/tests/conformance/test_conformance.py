@@ -223,6 +223,14 @@ def test_the_text_with_iterations_side_by_side_is_right(
         assert_the_text_is_right(name)
 
 
+@pytest.mark.parametrize("name", ["triangular_terms", "barrier_paths"])
+def test_some_loops_of_a_function_may_have_lanes_and_others_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "ENOUGH", 0)
+    assert_the_text_is_right(name)
+
+
 def assert_the_text_is_right(name: str) -> None:
     entry = BY_NAME[name]
     if verdict(name).outcome == REFUSED:
