@@ -204,8 +204,12 @@ class _Lanes:
         note = f"{LANES} iterations of {loop.index} side by side"
         made = (*room, *self.turn(), *body)
         over = For(block, ZERO, blocks_, ONE, made, loc=loop.loc, note=note)
-        names_ = fresh("first", self.used), fresh("left", self.used)
-        return Side(over, tuple(zip(names_, (self.first, left), strict=True)))
+        numbers: tuple[tuple[str, Expr], ...] = (
+            (fresh("first", self.used), self.first),
+        )
+        if loop.lo != ZERO:
+            numbers += ((fresh("left", self.used), left),)
+        return Side(over, numbers)
 
     # ---------------------------------------------------------------- what varies
 
