@@ -17,7 +17,7 @@ GUARDED = (
     "math.acos(0.7 * math.sin({}))", "np.arcsin(0.6 * np.cos({}))",
     "math.tan(0.5 * math.sin({}))",
     "math.cosh(np.tanh({}))", "np.sinh(math.tanh({}))", "np.arctanh(0.5 * np.sin({}))",
-    "math.acosh(2.0 + math.cos({}))", "np.cbrt(1.2 + np.sin({}))", "np.square({})",
+    "math.acosh(2.5 + math.cos({}))", "np.cbrt(1.2 + np.sin({}))", "np.square({})",
     "math.degrees(0.01 * {})", "1.0 / (1.0 + math.exp(-({})))",
     "math.atan2({}, 1.5)", "np.hypot({}, 0.8)", "math.pow(1.4 + np.sin({}), 1.5)",
     "np.power(1.3 + np.cos({}), 2)", "math.fmod({}, 0.7)", "np.log(1.1 + abs({}))",
