@@ -43,6 +43,11 @@ SIZES = {
 }
 
 
+#: One part in so many of a budget is for what is not elements: pages that are filled in
+#: part, stacks, code.
+SLACK = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A scalar or an array (with its extents) of the state, and where it is kept."""
@@ -104,7 +109,7 @@ def room(
         root = Call("sqrt", (Call("*", (Const(2.0), trips)),))
         count = Call("+", (Call("int", (root,)), ONE))
     else:
-        left = Call("-", (Const(budget), others))
+        left = Call("-", (Const(budget - budget // SLACK), others))
         count = Call("//", (left, one))
         message = f"the budget of {budget} bytes leaves no room for one state"
         head.append(Check(Call(">=", (left, one)), "MemoryError", message, loc=loc))
