@@ -89,7 +89,8 @@ def in_lanes(
         return None
     trial = set(used)
     try:
-        made = _Lanes(loop, private_names(loop, live), trial, dtype_of, choose).run()
+        private = private_names(loop, live)
+        made = _Lanes(loop, deepest, private, trial, dtype_of, choose).run()
     except _NotWorth:
         return None
     used |= trial
@@ -155,6 +156,7 @@ def _loads(block: Block) -> Iterator[Load]:
 @dataclass(slots=True)
 class _Lanes:
     loop: For
+    deepest: list[For]
     private: frozenset[str]
     used: set[str]
     dtype_of: Callable[[str], str]
@@ -169,11 +171,12 @@ class _Lanes:
 
     def run(self) -> Side:
         loop = self.loop
+        changing = written((loop,))
         for s in loop.body:
             if isinstance(s, Alloc):
                 if s.array not in self.private or s.source is not None:
                     raise _NotWorth
-                if any(names(e) & written(loop.body) for e in exprs(s)):
+                if any(names(e) & changing for e in exprs(s)):
                     raise _NotWorth
                 self.arrays.add(s.array)
         if any(isinstance(s, Alloc) and s not in loop.body for s in walk(loop.body)):
@@ -235,10 +238,10 @@ class _Lanes:
                     self.spread(s.body, apart)
 
     def varies(self, e: Expr) -> bool:
-        changed = self.arrays | written(self.loop.body)
+        changed = written(self.loop.body)
         return any(
             (isinstance(p, Var) and p.name in self.varying)
-            or (isinstance(p, Load) and (p.array in changed))
+            or (isinstance(p, Load) and p.array in changed)
             for p in walk_expr(e)
         )
 
@@ -246,14 +249,13 @@ class _Lanes:
 
     def look(self, block: Block, around: tuple[For, ...]) -> None:
         """Raise `_NotWorth` where lanes part ways or gather in the deepest loops."""
-        deepest = _deepest(self.loop)
         for s in block:
             match s:
                 case For():
                     if any(self.varies(e) for e in (s.lo, s.hi, s.step)):
                         raise _NotWorth
                     inside = (*around, s)
-                    if any(s is f for f in deepest):
+                    if any(s is f for f in self.deepest):
                         self.deep(s, inside)
                     self.look(s.body, inside)
                 case If(test):
@@ -317,9 +319,7 @@ class _Lanes:
                 found = upper(outside[column].hi, outside)
             case _:
                 return None
-        if found is None or names(found) & (
-            written(self.loop.body) | {self.loop.index}
-        ):
+        if found is None or names(found) & written((self.loop,)):
             return None
         if any(isinstance(p, Load) for p in walk_expr(found)):
             return None

@@ -358,17 +358,20 @@ class _Cpu(Readable):
             for a in leaf.accesses
         ):
             return None
-        if not all(map(self.small, targets)):
+        if not all(self.small(adds[name][0]) for name in targets):
             return None
         return self.chunked(loop, targets, outer, live)
 
-    def small(self, target: str) -> bool:
-        """Is it known that a core keeps `target` in its cache?"""
-        shape = self.shapes.get(target, ())
-        if not shape:
-            return target not in self.shapes
-        size = shape[0]
-        for extent in shape[1:]:
+    def small(self, add: Leaf) -> bool:
+        """Is it known that a core keeps the target of `add` in its cache?"""
+        assert isinstance(add.stmt, Add)
+        match add.stmt.target:
+            case Var():
+                return True
+            case Load(array, index):
+                own = tuple(Extent(array, k) for k in range(len(index)))
+        size: Expr = ONE
+        for extent in self.shapes.get(array, own):
             size = Call("*", (size, extent))
         return self.choose(size, SMALL) is False
 

@@ -757,3 +757,78 @@ case(
     "b",
     real=9,
 )
+
+
+def own_start_values(x, w, y):
+    for i in range(x.shape[0]):
+        t = np.full(w.shape[0], x[i])
+        s = 0.0
+        for j in range(w.shape[0]):
+            s = 0.5 * s + w[j] * t[j]
+            t[j] = t[j] * s
+        for j in range(w.shape[0]):
+            y[i] += t[j] * s
+
+
+case(own_start_values, lambda n, m: dict(x=m(n), w=m(4), y=m(n)), "y", real=9)
+
+
+def exchanged_every_time(x, w, y):
+    a = np.zeros(w.shape[0])
+    b = np.zeros(w.shape[0])
+    for i in range(x.shape[0]):
+        for j in range(w.shape[0]):
+            a[j] = w[j] * x[i]
+        for j in range(w.shape[0]):
+            y[i] += a[j] * b[j] + a[j]
+        a, b = b, a
+
+
+case(exchanged_every_time, lambda n, m: dict(x=m(n), w=m(4), y=m(n)), "y", real=9)
+
+
+def filled_but_the_first_time(x, w, y):
+    t = np.zeros(w.shape[0])
+    for i in range(x.shape[0]):
+        if i > 0:
+            for j in range(w.shape[0]):
+                t[j] = w[j] * x[i]
+        for j in range(w.shape[0]):
+            y[i] += t[j] * t[j] + t[-1]
+
+
+case(
+    filled_but_the_first_time,
+    lambda n, m: dict(x=m(n), w=m(4), y=m(n)),
+    "y",
+    least=1,
+    real=9,
+)
+
+
+def sums_beside_a_recurrence(x, w, y):
+    total = 0.0
+    t = np.zeros(w.shape[0])
+    for i in range(x.shape[0]):
+        s = 0.0
+        c = 1.0
+        for j in range(w.shape[0]):
+            c = c * 0.9
+            s = s * w[j] * x[i] + c + x[i]
+            t[j] = s * c
+            total += 0.1 * s
+        if x[i] > 0.0:
+            y[i] += t[0] * s
+            total += t[w.shape[0] - 1]
+        else:
+            y[i] -= s
+    y[0] += total * total
+
+
+case(
+    sums_beside_a_recurrence,
+    lambda n, m: dict(x=m.away(n), w=m(4), y=m(n)),
+    "y",
+    least=1,
+    real=9,
+)
