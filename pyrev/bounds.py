@@ -190,6 +190,8 @@ class Bounds:
             for s in walk(program.body)
             if isinstance(s, Assign) and self._is_rounded(s.value)
         )
+        #: What is made of them, too: another order of float arithmetic may move it.
+        self._of_floats = _made_of(program.body, self._from_float)
         self.shapes = _fixed_shapes(program.body, self.known)
         same = _fixed_shapes(program.body, self.known | self.single)
         self._made = {a: shape for a, shape in same.items() if a not in early}
@@ -348,9 +350,9 @@ class Bounds:
             outside = [f for f in (where("< -{n}"), where(">= {n}")) if possible(f)]
             if negative:
                 one = self._signed(one)
+            if names(index) & self._of_floats:
+                self._tested.add(site)
             if not negative and not outside:
-                if names(index) & self._from_float:
-                    self._tested.add(site)
                 continue
             below = [where("< 0")] if negative else []
             try:
@@ -614,13 +616,17 @@ class Bounds:
             if rounds(self.program, self._probe(one, Variant()), self.types)
         )
 
-    def for_adjoint(self, variant: Variant) -> Variant:
-        """The same for an adjoint in compiled code.
+    def for_adjoint(self, variant: Variant | None) -> Variant:
+        """The same for an adjoint in compiled code; None where no sizes are known.
 
         It may keep how a test came out and compute again, in another order, the float
-        whose integer was tested.
+        whose integer was tested. What the sizes of a call leave no doubt about is
+        inside its array however the tests come out.
         """
-        clamped = self._rounded | self._tested | set(variant.clamped)
+        if variant is None:
+            every = tuple(sorted(self._rounded | self._tested))
+            return Variant(self.usual.negative, every)
+        clamped = self._tested | set(variant.clamped)
         return Variant(variant.negative, tuple(sorted(clamped)))
 
     def described(self) -> tuple[str, ...]:
@@ -770,6 +776,23 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
             case For(index) | While(index=index):
                 count[index] = count.get(index, 0) + 2
     return tuple(name for name, k in count.items() if k == 1)
+
+
+def _made_of(block: Block, some: frozenset[str]) -> frozenset[str]:
+    """`some` scalars, those computed from them and the loops that they bound."""
+    found = set(some)
+    while True:
+        before = len(found)
+        for s in walk(block):
+            match s:
+                case Assign(Var(name), value) | Add(Var(name), value):
+                    if names(value) & found:
+                        found.add(name)
+                case For() | While():
+                    if names(s.lo) & found or names(s.hi) & found:
+                        found.add(s.index)
+        if len(found) == before:
+            return frozenset(found)
 
 
 def _fixed_shapes(block: Block, known: set[str]) -> dict[str, tuple[Expr, ...]]:

@@ -152,6 +152,23 @@ def slope(e: Expr, index: str) -> int | None:
     return found
 
 
+def apart(a: Expr, b: Expr) -> bool:
+    """Are these surely two elements of one array?
+
+    >>> from pyrev.parse import parse_expr
+    >>> one, *others = map(parse_expr, ("a[i, j]", "a[k, j + 1]", "a[k, j]", "b[i, j]"))
+    >>> [apart(one, e) for e in others]
+    [True, False, False]
+    """
+    match a, b:
+        case Load(one, here), Load(other, there) if one == other:
+            gaps = (
+                linear(p).plus(linear(q), -1) for p, q in zip(here, there, strict=True)
+            )
+            return any(not gap.terms and gap.constant for gap in gaps)
+    return False
+
+
 def plus(e: Expr, k: int, order: Sequence[str] = ()) -> Expr:
     """``e + k``, folded, also through min and max."""
     match e:

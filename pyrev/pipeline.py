@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
@@ -27,6 +28,7 @@ from pyrev.ir import (
     Expr,
     Extent,
     For,
+    Grow,
     Program,
     all_names,
     map_block,
@@ -34,17 +36,19 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.liveness import live_out
+from pyrev.poly import integer_names
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
 from pyrev.schedule.storage import Stored, store
-from pyrev.types import concrete, infer, with_own_dtypes
+from pyrev.schedule.tiles import tiled
+from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, with_own_dtypes
 
 #: Names that generated text uses itself.
 RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
 
 
-FEW = 16  # iterations that are worth writing out
+FEW = 64
 LARGE = 1 << 14  # elements of an array from which on a call pays for its compilation
 
 
@@ -197,6 +201,27 @@ class Sizes:
         return answer
 
 
+def with_known_shapes(program: Program) -> Program:
+    """The program with a number for each extent of a local array that is a number.
+
+    LLVM then sees that two rows of the array do not overlap.
+    """
+    made = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
+    count = Counter([s.array for s in made] + [p.name for p in program.params])
+    known: dict[tuple[str, int], int] = {}
+    # What is made like an array that was made before is known then, too.
+    for s in made:
+        if not isinstance(s, Alloc) or s.source is not None or count[s.array] > 1:
+            continue
+        for axis, size in enumerate(s.shape):
+            match size:
+                case Const(int(n)):
+                    known[s.array, axis] = n
+                case Extent(array, k) if (array, k) in known:
+                    known[s.array, axis] = known[array, k]
+    return specialise(program, known) if known else program
+
+
 def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Program:
     """The program for arrays that have these extents: ``(array, axis) -> size``."""
 
@@ -230,6 +255,10 @@ def fits(answers: Sequence[tuple[str, bool]], values: Mapping[str, Any]) -> bool
     return all(evaluate(test, values) == answer for test, answer in answers)
 
 
+#: What makes a number of Python's own of an element of an array.
+_OWN = {WEAK_FLOAT: "float", WEAK_INT: "int"}
+
+
 def schedule_for_cpu(
     program: Program, dtypes: Mapping[str, str], sizes: Sizes
 ) -> Scheduled:
@@ -245,9 +274,22 @@ def schedule_for_cpu(
         live_out(program),
         lambda name: concrete(types[name]),
         sizes,
+        lambda name: _OWN.get(types[name], ""),
     )
-    made = replace(program, body=block)
+    made = with_known_shapes(replace(program, body=block))
     made = rows(made, infer(made, dict(dtypes)))
+    names = set(all_names(made.body)) | taken | RESERVED
+    made = replace(
+        made,
+        body=tiled(
+            made.body,
+            live_out(made),
+            integer_names(made.body),
+            infer(made, dict(dtypes)),
+            names,
+            sizes,
+        ),
+    )
     made = reuse(made, taken | RESERVED)
     check(made)
     dump("schedule", made)

@@ -287,9 +287,10 @@ class Units:
 
         `variant` is what `check_bounds` found for this call (None: no call yet).
         """
-        which = self.bounds(kinds).usual if variant is None else variant
+        bounds = self.bounds(kinds)
+        which = bounds.usual if variant is None else variant
         if target != "python":
-            which = self.bounds(kinds).for_adjoint(which)
+            which = bounds.for_adjoint(variant)
 
         def make() -> Unit:
             derived = self.derived(kinds, wrt, which)

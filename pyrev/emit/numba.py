@@ -60,7 +60,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.linear import linear
+from pyrev.linear import apart
 from pyrev.liveness import exposed, flow_of
 from pyrev.show import (
     alloc_tree,
@@ -90,6 +90,8 @@ from pyrev.writer import Blank, Text, comment, tag, write
 UNROLLED = 16
 #: Accesses of elements, in a straight line, that one function has at most.
 STRAIGHT = 200
+#: More results of one function than this have one name.
+FEW_SUMS = 4
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "status", "range", "min", "max", "abs"),
@@ -654,7 +656,7 @@ class _Module:
 
     def accumulated(self, f: For, mode: _Mode) -> list[ast.stmt]:
         """A loop, with each sum into one place kept in a local while it runs."""
-        if f.apart and not self.can_fail(f.body) and not assigned_scalars(f.body):
+        if f.apart and not self.can_fail(f.body) and self.keeps(f, f.body):
             return [self.row(f, mode)]
         targets = _sums(f)
         if not targets:
@@ -674,9 +676,11 @@ class _Module:
         inner = replace(f, body=body)
         lines: list[ast.stmt] = []
         if self.may_reassociate(f, inner, targets, mode):
-            lines.append(self.summed(f, inner, [pairs[t].name for t in targets], mode))
-            for t in targets:
-                lines.append(tag(self.store(Add(t, pairs[t]), mode), f.loc))
+            locals_ = [pairs[t].name for t in targets]
+            line, results = self.summed(f, inner, locals_, mode)
+            lines.append(line)
+            for t, result in zip(targets, results, strict=True):
+                lines.append(tag(self.store(Add(t, result), mode), f.loc))
         elif all(isinstance(t, Var) for t in targets):
             return [self.loop(f, self.plain(f.body, mode), mode)]
         else:
@@ -709,23 +713,22 @@ class _Module:
         if any(self.fails(e) for s in inner.body for e in exprs(s)):
             return False
         # What an iteration hands on is no sum, and the next loop may go on from it.
-        handed = flow_of(f.body)[0]
-        for s in f.body:
-            match s:
-                case Add(target, _) if target in targets:
-                    pass
-                case Assign(Var(n), _) if (
-                    n not in handed and self.once[n] == _occurrences((f,))[n]
-                ):
-                    pass
-                case _:
-                    return False
-        return True
+        rest = [s for s in f.body if not (isinstance(s, Add) and s.target in targets)]
+        scalars = [s for s in rest if _is_scalar(s)]
+        return len(scalars) == len(rest) and self.keeps(f, scalars)
+
+    def keeps(self, f: For, block: Sequence[Stmt]) -> bool:
+        """Are the scalars of `block` made and used up in one iteration of `f`?"""
+        handed, inside = flow_of(f.body)[0], _occurrences((f,))
+        return not any(
+            n in handed or self.once[n] != inside[n]
+            for n in assigned_scalars(tuple(block))
+        )
 
     def summed(
         self, f: For, inner: For, locals_: Sequence[str], mode: _Mode
-    ) -> ast.stmt:
-        """The call of the function that sums over one loop, in any order."""
+    ) -> tuple[ast.stmt, Sequence[Expr]]:
+        """A call of a function that sums over one loop, in any order, and the sums."""
         function = fresh(f"_{self.program.name}_sum", self.taken)
         inputs = [n for n in self.inputs((inner,)) if n not in locals_]
         start = [_assign(n, self.zero(self.types[n])) for n in locals_]
@@ -737,7 +740,15 @@ class _Module:
             if isinstance(s, Add):
                 text = expr_text(s.target)
                 self.reassociated[f"{where}: the sum of {text} over {f.index}"] = None
-        return _receive(tuple(locals_), call(function, *map(name, inputs)))
+        made = call(function, *map(name, inputs))
+        kinds = {self.types[n] for n in locals_}
+        if len(locals_) <= FEW_SUMS or len(kinds) > 1:
+            return _receive(tuple(locals_), made), [Var(n) for n in locals_]
+        sums = fresh("sums", self.taken)
+        (self.types[sums],) = kinds
+        return _assign(sums, made), [
+            Load(sums, (Const(k),)) for k in range(len(locals_))
+        ]
 
     # ---------------------------------------------------------------- leaves
 
@@ -1172,7 +1183,7 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
     """Is adding to `target` all that the loop does with this array or scalar?"""
     for s in f.body:
         match s:
-            case Add(place, value) if place == target or _apart(place, target):
+            case Add(place, value) if place == target or apart(place, target):
                 touched = names(value)
             case Assign(place, value) | Add(place, value):
                 touched = names(value) | names(place)
@@ -1183,15 +1194,8 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
     return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
 
 
-def _apart(a: Var | Load, b: Var | Load) -> bool:
-    """Are these surely two elements of one array?"""
-    match a, b:
-        case Load(one, here), Load(other, there) if one == other:
-            gaps = (
-                linear(p).plus(linear(q), -1) for p, q in zip(here, there, strict=True)
-            )
-            return any(not gap.terms and gap.constant for gap in gaps)
-    return False
+def _is_scalar(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Var)
 
 
 def _trip(f: For) -> int | None:

@@ -50,6 +50,7 @@ from pyrev.ir import (
 from pyrev.linear import slope
 from pyrev.liveness import flow_of
 from pyrev.rename import rename
+from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.storage import trip_count, upper
 
@@ -67,6 +68,7 @@ def in_lanes(
     integers: frozenset[str],
     used: set[str],
     dtype_of: Callable[[str], str],
+    own: Own,
     choose: Choose,
     trips: Expr | None = None,
 ) -> Side | None:
@@ -90,7 +92,7 @@ def in_lanes(
     trial = set(used)
     try:
         private = private_names(loop, live)
-        made = _Lanes(loop, deepest, private, trial, dtype_of, choose).run()
+        made = _Lanes(loop, deepest, private, trial, dtype_of, own, choose).run()
     except _NotWorth:
         return None
     used |= trial
@@ -160,6 +162,7 @@ class _Lanes:
     private: frozenset[str]
     used: set[str]
     dtype_of: Callable[[str], str]
+    own: Own
     choose: Choose
     varying: set[str] = field(default_factory=set)
     arrays: set[str] = field(default_factory=set)
@@ -203,10 +206,10 @@ class _Lanes:
             Alloc(row, (Const(LANES),), None, self.dtype_of(n), loc=loop.loc)
             for n, row in self.rows.items()
         ]
-        blocks_ = Call("//", (Call("+", (trips, Const(LANES - 1))), Const(LANES)))
+        together = Call("//", (Call("+", (trips, Const(LANES - 1))), Const(LANES)))
         note = f"{LANES} iterations of {loop.index} side by side"
         made = (*room, *self.turn(), *body)
-        over = For(block, ZERO, blocks_, ONE, made, loc=loop.loc, note=note)
+        over = For(block, ZERO, together, ONE, made, loc=loop.loc, note=note)
         numbers: tuple[tuple[str, Expr], ...] = (
             (fresh("first", self.used), self.first),
         )
@@ -419,8 +422,6 @@ class _Lanes:
 
         def element(e: Expr) -> Expr:
             match e:
-                case Var(name) if name in self.rows:
-                    return Load(self.rows[name], (lane,))
                 case Load(array, index) if array in self.arrays:
                     return replace(e, index=(*index, lane))
                 case Load(array, (Var(at), column)) if (
@@ -429,8 +430,9 @@ class _Lanes:
                     return Load(self.turned[array][0], (column, lane), loc=e.loc)
             return e
 
+        rows = {n: Load(row, (lane,)) for n, row in self.rows.items()}
         # Rows are put in before the index of the loop goes.
         return map_block(
-            map_block(block, element),
+            in_rows(map_block(block, element), rows, self.own),
             lambda e: self.at() if e == Var(self.loop.index) else e,
         )

@@ -40,7 +40,6 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
-    map_block,
     names,
     walk,
     walk_expr,
@@ -51,8 +50,10 @@ from pyrev.linear import slope
 from pyrev.liveness import live_before, with_live
 from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
 from pyrev.schedule.distribute import DtypeOf, Readable
+from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.gather import NoGather, Part, realise, target_of
 from pyrev.schedule.groups import Group
+from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.lanes import Side, in_lanes
 from pyrev.schedule.legality import parallelise, prove_parallel, races
 from pyrev.schedule.report import Decision, Kind
@@ -74,6 +75,7 @@ def schedule_cpu(
     live_out: frozenset[str],
     dtype_of: DtypeOf,
     choose: Choose,
+    own: Own = lambda name: "",
 ) -> tuple[Block, tuple[Decision, ...]]:
     """`block` scheduled for CPU cores.
 
@@ -81,7 +83,7 @@ def schedule_cpu(
     threads. `choose(count, least)` says whether there are so many of something;
     None if that is not known yet.
     """
-    scheduler = _Cpu(taken, block, dtype_of, choose)
+    scheduler = _Cpu(taken, block, dtype_of, choose, own)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 
@@ -93,9 +95,10 @@ class _Cpu(Readable):
         block: Block,
         dtype_of: DtypeOf,
         choose: Choose,
+        own: Own,
     ) -> None:
         super().__init__(taken, integer_names(block), dtype_of)
-        self.choose = choose
+        self.choose, self.own = choose, own
         self.used = set(taken) | set(all_names(block))
         self.shapes = {s.array: s.shape for s in walk(block) if isinstance(s, Alloc)}
 
@@ -114,6 +117,12 @@ class _Cpu(Readable):
             if apart.parallel:
                 self.report_kept(apart)
                 return (side.named(apart),)
+        shared = once_for_several(
+            loop, outer, live, self.integers, self.used, self.dtype_of, self.own
+        )
+        if shared is not None:
+            proven = parallelise(shared, outer, live, self.integers)
+            loop = proven if proven.parallel else loop
         inner = self.inward(loop.body, (*outer, loop), self.inside(loop, live))
         changed = replace(loop, body=self.collapsible(inner, loop, outer, live))
         proven = parallelise(changed, outer, live, self.integers)
@@ -136,6 +145,7 @@ class _Cpu(Readable):
             self.integers,
             self.used,
             self.dtype_of,
+            self.own,
             self.choose,
             trips,
         )
@@ -215,11 +225,12 @@ class _Cpu(Readable):
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
         around = (*outer, loop)
-        wanted = self.walks_memory(loop)
+        # A gather per element is no faster in a row, and rows cost loads and stores.
+        wanted = self.walks_memory(loop) and not _gathers(loop)
         if wanted and any(isinstance(s, For) for s in loop.body):
             proof = prove_parallel(loop, outer, live, self.integers)
             if proof is not None:
-                pushed = _Push(loop, self.used, self.dtype_of).run()
+                pushed = _Push(loop, self.used, self.dtype_of, self.own).run()
                 if pushed is not None:
                     return pushed
         body = self.inward(loop.body, around, self.inside(loop, live))
@@ -751,8 +762,8 @@ class _Push:
     scalars that one iteration hands on become rows, one element per iteration.
     """
 
-    def __init__(self, loop: For, used: set[str], dtype_of: DtypeOf) -> None:
-        self.loop, self.used, self.dtype_of = loop, used, dtype_of
+    def __init__(self, loop: For, used: set[str], dtype_of: DtypeOf, own: Own) -> None:
+        self.loop, self.used, self.dtype_of, self.own = loop, used, dtype_of, own
         self.rows: dict[str, str] = {}
 
     def run(self) -> Block | None:
@@ -817,14 +828,23 @@ class _Push:
         at = sub_int(Var(self.loop.index), self.loop.lo)
         if self.loop.lo == ZERO:
             at = Var(self.loop.index)
+        elements = {n: Load(row, (at,)) for n, row in self.rows.items()}
+        return in_rows(block, elements, self.own)
 
-        def element(e: Expr) -> Expr:
-            match e:
-                case Var(name) if name in self.rows:
-                    return Load(self.rows[name], (at,))
-            return e
 
-        return map_block(block, element)
+def _gathers(loop: For) -> bool:
+    """Do the loops in `loop` read where a scalar of its iteration says?"""
+    own = set(assigned_scalars(loop.body))
+    return any(
+        names(k) & own
+        for f in walk(loop.body)
+        if isinstance(f, For)
+        for s in walk(f.body)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Load)
+        for k in e.index
+    )
 
 
 def _adds(s: Stmt) -> bool:

@@ -272,7 +272,7 @@ def _full_cost(region: Region, definition: Definition) -> int:
     More than `LAST` are too many for any use, and are not counted to the end.
     """
     leaf = definition.leaf
-    total = _cost(definition.value)
+    total = cost_of(definition.value)
     for p in walk_expr(definition.value):
         if total > LAST:
             break
@@ -287,11 +287,11 @@ _WEIGHTS = dict.fromkeys(
 ) | {"neg": 0, "/": 2, "and": 1, "or": 1, "not": 1}
 
 
-def _cost(e: Expr) -> int:
+def cost_of(e: Expr) -> int:
     """Operations on values: what a subscript costs is paid for any element."""
     match e:
         case Call(op, args):
-            return _WEIGHTS.get(op, 8) + sum(map(_cost, args))
+            return _WEIGHTS.get(op, 8) + sum(map(cost_of, args))
         case _:
             return 0
 

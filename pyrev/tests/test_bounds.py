@@ -585,6 +585,47 @@ def test_an_adjoint_does_not_rely_on_a_test_that_was_made_before() -> None:
     assert "x.shape[0] - 1" not in made.primal.source_for("numba", **values)
 
 
+def planes(x, g, out):
+    for n in range(out.shape[0]):
+        for i in range(g.shape[0]):
+            k = int(np.floor(1.5 * g[i]))
+            after = k + 1
+            if 0 <= k and k < out.shape[1]:
+                out[n, i] = x[n, k] * g[i]
+            if 0 <= after and after < out.shape[1]:
+                out[n, i] += x[n, after]
+
+
+def test_only_what_a_float_moves_is_clamped_in_an_adjoint() -> None:
+    made = pyrev.differentiable(planes, target="numba")
+    values = {"x": np.ones((4, 9)), "g": np.ones(5), "out": np.ones((4, 9))}
+    text = made.adjoint.source_for("numba", **values)
+    assert ", x.shape[1] - 1), -x.shape[1])" in text  # k
+    assert "+ 1, x.shape[1] - 1), -x.shape[1])" in text  # after
+    assert "x.shape[0] - 1" not in text
+    assert "for n in prange(out.shape[0]):" in text
+    values["x"] = np.ones((3, 9))  # now n may be outside, if a float lets it
+    assert made._units.bounds(made._units.default_kinds()).in_doubt(values)
+    assert "min(n, x.shape[0] - 1)" in made.adjoint.source_for("numba")
+
+
+@pytest.mark.slow
+def test_planes_are_right_for_all_sizes_or_raise() -> None:
+    made = pyrev.differentiable(planes)
+    rng = np.random.default_rng(3)
+    g = np.array([0.3, 1.7, 6.4, 7.2, -2.1, 8.3])
+    for rows in (2, 3):
+        x = rng.normal(size=(rows, 9))
+        out = rng.normal(size=(3, 9))
+        if rows < 3:
+            before = out.copy()
+            with pytest.raises(IndexError):
+                made(x, g, out)
+            assert np.array_equal(out, before)
+        else:
+            assert pyrev.check_grad(made, x, g, out)
+
+
 @pytest.mark.parametrize("f", UNSURE, ids=lambda f: f.__name__)
 def test_what_may_have_moved_since_is_looked_at(f: Callable[..., Any]) -> None:
     made = pyrev.differentiable(f)

@@ -8,7 +8,6 @@ jam     a short loop around a long one that adds to a row becomes one long loop 
         adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
 zeros   a row is filled with zeros by the loop that adds to it first, while it is in the
         cache, not all at once before;
-block   a loop of sums takes four at a time, which share what they load;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
         matter near its ends is split there: between the ends they are gone.
 
@@ -24,7 +23,7 @@ from dataclasses import replace
 from pyrev.ir import Block, For, Program, Stmt, all_names, blocks, with_blocks
 from pyrev.schedule.rows.edges import counted, opened, peeled
 from pyrev.schedule.rows.fuse import fused
-from pyrev.schedule.rows.jam import blocked, jammed, summed
+from pyrev.schedule.rows.jam import jammed, summed
 from pyrev.schedule.rows.zeros import zeroed
 
 
@@ -48,9 +47,7 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
                 if not isinstance(made, For):
                     out.append(made)
                     continue
-                for one in blocked(made):
-                    assert isinstance(one, For)
-                    out += peeled(one, types, counts)
+                out += peeled(made, types, counts)
         return summed(out, types)
 
     return replace(program, body=inner(zeroed(fused(program.body), taken)))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyrev.ir import (
-    ZERO,
     Add,
     Assign,
     Block,
@@ -24,10 +23,9 @@ from pyrev.ir import (
     walk_expr,
     with_value,
 )
-from pyrev.linear import from_linear, largest, linear, plus, slope
+from pyrev.linear import from_linear, linear, plus, slope
 from pyrev.types import expr_dtype
 
-SUMS = 4  # sums that share what they load
 TAPS = 8  # terms that one loop adds at most: registers hold no more
 
 
@@ -118,46 +116,6 @@ def jammed(loop: For, types: Mapping[str, str], taken: set[str]) -> Block:
         return parts if gap.constant >= far - near else (loop,)
     enough = Call(">=", (from_linear(gap), Const(far - near)))
     return (If(enough, parts, (loop,), loc=loop.loc),)
-
-
-def blocked(loop: For) -> Block:
-    """A loop of sums as one of four sums at a time, and the few that are left.
-
-    What the sums share (`b[k]` in ``a[c] += b[k] * w[c, k]``) is loaded once for four.
-    Every element gets its terms in the order in which it got them.
-    """
-    match loop:
-        case For(
-            index, lo, hi, Const(1), (For(body=(Add(Load(array, at)) as add,)) as row,)
-        ) if not (loop.parallel or loop.reverse or row.parallel):
-            pass
-        case _:
-            return (loop,)
-    loads = [e for e in walk_expr(add.value) if isinstance(e, Load)]
-    shared = [e for e in loads if not any(index in names(k) for k in e.index)]
-    if (
-        not any(slope(k, index) for k in at)
-        or any(row.index in names(k) for k in at)
-        or not _steady(row, add, index)
-        or {index, row.index, array} & (names(lo) | names(hi))
-        or len(shared) in (0, len(loads))
-        or not any(row.index in names(k) for e in shared for k in e.index)
-    ):
-        return (loop,)
-    trips = linear(hi).plus(linear(lo), -1)
-    if not trips.terms and trips.constant < 2 * SUMS:
-        return (loop,)
-    whole = Call("*", (Call("//", (from_linear(trips), Const(SUMS))), Const(SUMS)))
-    stop = whole if lo == ZERO else Call("+", (lo, whole))
-    terms = tuple(_term(add, {index: plus(Var(index), k)}) for k in range(SUMS))
-    four = replace(
-        loop,
-        hi=stop,
-        step=Const(SUMS),
-        body=(replace(row, body=terms),),
-        note=f"{SUMS} sums at a time",
-    )
-    return (four, replace(loop, lo=largest((lo, stop)), note="the sums that are left"))
 
 
 def _steady(row: For, add: Add, tap: str) -> bool:

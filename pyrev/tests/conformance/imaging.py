@@ -696,3 +696,41 @@ case(
     lambda n, m: dict(image=m.distinct(n, n), threshold=0.0),
     real=7,
 )
+
+
+def shifted_planes(x, shift, out):
+    for n in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for i in range(out.shape[2]):
+                for j in range(out.shape[3]):
+                    p = (0.3 + shift[n, i] * (j + 1) / out.shape[3]) * 0.5
+                    p = min(max(p, 0.0), 1.0) * (x.shape[2] - 1)
+                    k = min(int(p), x.shape[2] - 2)
+                    w = p - k
+                    out[n, c, i, j] += (1 - w) * x[n, c, k] + w * w * x[n, c, k + 1]
+
+
+case(
+    shifted_planes,
+    lambda n, m: dict(x=m(2, 3, n + 1), shift=m.away(2, 2), out=m(2, 3, 2, n)),
+    "out",
+    real=6,
+)
+
+
+def one_mask_for_all_channels(x, w, mask, out):
+    for c in range(1, x.shape[0] - 1):
+        for i in range(x.shape[1]):
+            for j in range(1, x.shape[2]):
+                inside = np.exp(w[i, j] * w[i, j - 1]) / (1.0 + w[i, j] ** 2)
+                soft = np.tanh(inside + mask[j]) * inside
+                for k in range(2):
+                    out[c, i] += x[c + k, i, j] * soft * inside
+
+
+case(
+    one_mask_for_all_channels,
+    lambda n, m: dict(x=m(5, 3, n), w=m(3, n), mask=m(n), out=m(5, 3)),
+    "out",
+    real=6,
+)

@@ -16,7 +16,7 @@ import pytest
 
 import pyrev
 from pyrev import pipeline
-from pyrev.schedule import lanes, ownership
+from pyrev.schedule import invariant, lanes, ownership, tiles
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -212,6 +212,31 @@ def test_the_text_with_iterations_side_by_side_is_right(
     monkeypatch.setattr(ownership, "SMALL", 1 << 40)
     # Wherever it is legal, not only where it pays.
     monkeypatch.setattr(lanes, "_scalar", lambda loop: True)
+    assert_the_text_is_right_if(name, "side by side")
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_shared_rows_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invariant, "DEAR", 1)
+    monkeypatch.setattr(invariant, "TOGETHER", 2)
+    assert_the_text_is_right_if(name, "share the rows below")
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_register_tiles_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiles, "TASKS", 0)
+    monkeypatch.setattr(tiles, "LONG", 1)
+    monkeypatch.setattr(tiles, "FACTORS", (2,))
+    monkeypatch.setattr(tiles, "WORTH", 0.0)
+    assert_the_text_is_right_if(name, "2 of ")
+
+
+def assert_the_text_is_right_if(name: str, taken: str) -> None:
+    """The same where a schedule that says `taken` is chosen at all."""
     entry = BY_NAME[name]
     size = max(2, entry.least)
     arguments = entry.make(size, np.float64, entry.generator(size))
@@ -220,7 +245,7 @@ def test_the_text_with_iterations_side_by_side_is_right(
         text = f.adjoint.source_for("numba", **arguments)
     except pyrev.UnsupportedError as why:
         pytest.skip(f"refused: {why}")
-    if "side by side" in text:
+    if taken in text:
         assert_the_text_is_right(name)
 
 

@@ -258,26 +258,6 @@ for y in range(n):
         r[y, x] += p[y, m - 1 - x] * t
 """,
     ),
-    "sums that share what they load": (
-        """
-for z in range(n):
-    for y in range(m):
-        for x in range(1, m):
-            p[z, y] += b[x] * q[y, x]
-""",
-        """
-for z in range(n):
-    for y in range(0, m // 4 * 4, 4):  # 4 sums at a time
-        for x in range(1, m):
-            p[z, y] += b[x] * q[y, x]
-            p[z, y + 1] += b[x] * q[y + 1, x]
-            p[z, y + 2] += b[x] * q[y + 2, x]
-            p[z, y + 3] += b[x] * q[y + 3, x]
-    for y in range(max(0, m // 4 * 4), m):  # the sums that are left
-        for x in range(1, m):
-            p[z, y] += b[x] * q[y, x]
-""",
-    ),
     "zeros by the rows": (
         """
 v = np.zeros((n, m))

@@ -1,0 +1,57 @@
+"""Scalars that become elements of rows: one element for each iteration that runs beside
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pyrev.ir import (
+    Add,
+    Assign,
+    Block,
+    Call,
+    Expr,
+    Load,
+    Stmt,
+    Var,
+    blocks,
+    map_expr,
+    map_stmt_exprs,
+    with_blocks,
+)
+
+#: The function that makes of an element what a scalar was, "" if it is that already:
+#: a number of Python's own adapts to the arrays beside it, an element does not.
+Own = Callable[[str], str]
+
+
+def in_rows(block: Block, elements: Mapping[str, Load], own: Own) -> Block:
+    """`block` with each scalar of `elements` replaced by its element.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.show import block_text
+    >>> row = Load("t_row", (Var("i"),))
+    >>> block = parse_block("t = t * a[i]\\nb[i] = t")
+    >>> print(block_text(in_rows(block, {"t": row}, lambda name: "float")))
+    t_row[i] = float(t_row[i]) * a[i]
+    b[i] = float(t_row[i])
+    """
+
+    def read(e: Expr) -> Expr:
+        if isinstance(e, Var) and e.name in elements:
+            row = elements[e.name]
+            return Call(own(e.name), (row,)) if own(e.name) else row
+        return e
+
+    def statement(s: Stmt) -> Stmt:
+        inner = tuple(tuple(map(statement, b)) for b in blocks(s))
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+            target = elements.get(s.target.name, s.target)
+            value = map_expr(s.value, read)
+            made = Add if isinstance(s, Add) else Assign
+            return made(target, value, loc=s.loc, id=s.id, note=s.note)
+        bare = with_blocks(s, tuple(() for _ in inner))
+        return with_blocks(map_stmt_exprs(bare, read), inner)
+
+    return tuple(map(statement, block))

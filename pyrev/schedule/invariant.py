@@ -1,0 +1,209 @@
+"""What does not depend on a loop is computed once for several of its iterations.
+
+In ``for n: for c: for y: for b: ...`` the position that a warp reads from may depend on
+`n`, `y` and `b` alone. Loops that are free to change places are put in the order ``n,
+c in blocks, y, b``; what `c` has no part in fills rows over `b`, and the `c` of a block
+use them (loop-invariant code motion across a loop, with the expansion of scalars:
+Kennedy and Allen, Optimizing Compilers for Modern Architectures, 5.3 and 6.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pyrev.dependence import private_names
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Check,
+    Const,
+    Expr,
+    For,
+    Grow,
+    If,
+    Load,
+    Return,
+    Var,
+    While,
+    assigned_scalars,
+    fresh,
+    names,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.liveness import live_before, occurs
+from pyrev.schedule.expand import Own, in_rows
+from pyrev.schedule.legality import free_order, prove_parallel
+from pyrev.schedule.scalars import cost_of
+from pyrev.schedule.storage import trip_count
+
+TOGETHER = 8  # iterations that share rows: their planes still fit a core's cache
+DEAR = 12  # operations that are worth a row to be read instead
+
+
+def once_for_several(
+    nest: For,
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+    used: set[str],
+    dtype_of: Callable[[str], str],
+    own: Own,
+) -> For | None:
+    """`nest` with rows for what one of its loops has no part in; None if none is dear.
+
+    Law: it computes what `nest` computes; increments of one element may come in another
+    order. Names that it makes are added to `used`. `own` is as in
+    `pyrev.schedule.expand`.
+    """
+    chain = _chain(nest)
+    if len(chain) < 3 or any(f.step != ONE for f in chain):
+        return None
+    body = chain[-1].body
+    if any(
+        isinstance(s, (While, Check, Grow, Alloc, Return)) for s in walk(body)
+    ) or not _rectangular(chain):
+        return None
+    costs = {
+        k: sum(cost_of(s.value) for _, s in _invariant(body, chain, k))
+        for k in range(len(chain) - 1)
+    }
+    if max(costs.values()) < DEAR or not _permutable(chain, outer, live, integers):
+        return None
+    # Blocks of the outermost loop alone would leave cores idle.
+    if costs[0] >= DEAR and not _proven(chain[1], (*outer, nest), live, integers):
+        costs[0] = 0
+    at = max(costs, key=lambda k: (costs[k], k))
+    if costs[at] < DEAR:
+        return None
+    last = chain[-1]
+    row_private = private_names(last, _inside(chain, live))
+    found = [(n, s) for n, s in _invariant(body, chain, at) if n in row_private]
+    if sum(cost_of(s.value) for _, s in found) < DEAR:
+        return None
+    first = tuple(s for _, s in found)
+    rest = tuple(s for s in body if not any(s is f for f in first))
+    handed = [n for n, _ in found if occurs(rest, n)]
+    rows = {n: fresh(f"{n}_row", used) for n in handed}
+    length = trip_count(last)
+    room = tuple(
+        Alloc(rows[n], (length,), None, dtype_of(n), loc=last.loc) for n in handed
+    )
+    at_b: Expr = Var(last.index)
+    if last.lo != ZERO:
+        at_b = Call("-", (at_b, last.lo))
+    elements = {n: Load(row, (at_b,)) for n, row in rows.items()}
+    made = replace(last, body=in_rows(first, elements, own))
+    using = replace(last, body=in_rows(rest, elements, own))
+    loop = chain[at]
+    block = fresh(f"{loop.index}_block", used)
+    start = Call("*", (Const(TOGETHER), Var(block)))
+    from_ = start if loop.lo == ZERO else Call("+", (loop.lo, start))
+    to = Call("min", (Call("+", (from_, Const(TOGETHER))), loop.hi))
+    several = replace(loop, lo=from_, hi=to, body=(using,), parallel="", note="")
+    trips = Call("+", (trip_count(loop), Const(TOGETHER - 1)))
+    over = For(
+        block,
+        ZERO,
+        Call("//", (trips, Const(TOGETHER))),
+        ONE,
+        (),
+        loc=loop.loc,
+        note=f"{TOGETHER} of {loop.index} share the rows below",
+    )
+    inner: Block = (*room, made, several)
+    for f in reversed([*chain[:at], over, *chain[at + 1 : -1]]):
+        inner = (replace(f, body=inner, parallel=""),)
+    (result,) = inner
+    assert isinstance(result, For)
+    return result
+
+
+def _chain(nest: For) -> list[For]:
+    """The loops of a perfect nest, outermost first, down to the first other body."""
+    chain = [nest]
+    while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], For):
+        chain.append(chain[-1].body[0])
+    return chain
+
+
+def _rectangular(chain: Sequence[For]) -> bool:
+    """Are the bounds of all loops the same wherever the loops stand?"""
+    changed = {f.index for f in chain} | written(chain[-1].body)
+    return not any(names(e) & changed for f in chain for e in (f.lo, f.hi))
+
+
+def _permutable(
+    chain: Sequence[For],
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+) -> bool:
+    """May the loops run in any order, each of them in any order of its iterations?
+
+    No loop carries a dependence while those around it stand still: then no two
+    instances at all depend on each other.
+    """
+    around, after = outer, live
+    for f in chain:
+        if not free_order(f, around, after, integers):
+            return False
+        back = after | live_before((f,), after)
+        after = live_before(f.body, back) | back
+        around = (*around, f)
+    return True
+
+
+def _proven(
+    loop: For,
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+) -> bool:
+    """Is `loop`, which is all that the last of `outer` does, parallel too?"""
+    live = _inside([outer[-1], loop], live)
+    return prove_parallel(loop, outer, live, integers) is not None
+
+
+def _inside(chain: Sequence[For], live: frozenset[str]) -> frozenset[str]:
+    """What is live behind the innermost loop of the chain."""
+    for f in chain[:-1]:
+        back = live | live_before((f,), live)
+        live = live_before(f.body, back) | back
+    return live
+
+
+def _invariant(body: Block, chain: Sequence[For], at: int) -> list[tuple[str, Assign]]:
+    """The assignments of `body` that loop `at` of the chain has no part in.
+
+    Each is the only one of its scalar, stands directly in `body` and reads what is
+    the same in all iterations of that loop.
+    """
+    writes: dict[str, int] = {}
+    for s in walk(body):
+        for n in written((s,)) if not isinstance(s, (For, If)) else ():
+            writes[n] = writes.get(n, 0) + 1
+    stored = {
+        s.target_name
+        for s in walk(body)
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
+    }
+    varying = {chain[at].index, *assigned_scalars(body)}
+    varying |= {s.index for s in walk(body) if isinstance(s, For)}
+    found: list[tuple[str, Assign]] = []
+    for s in body:
+        if not isinstance(s, Assign) or not isinstance(s.target, Var):
+            continue
+        name = s.target.name
+        loads = {e.array for e in walk_expr(s.value) if isinstance(e, Load)}
+        if writes[name] == 1 and not names(s.value) & varying and not loads & stored:
+            found.append((name, s))
+            varying.discard(name)
+    return found
