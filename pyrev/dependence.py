@@ -613,13 +613,19 @@ class Region:
         """
         return any(True for _ in self.dependences(s, t))
 
-    def dependences(self, s: Leaf, t: Leaf) -> Iterator[tuple[Access, Access]]:
-        """The pairs of accesses that order `s` before `t`."""
+    def dependences(
+        self, s: Leaf, t: Leaf, apart: bool = False
+    ) -> Iterator[tuple[Access, Access]]:
+        """The pairs of accesses that order `s` before `t`.
+
+        With `apart` those of two iterations of the outermost loop only.
+        """
+        other = ("a0 != b0",) if apart else ()
         for a, b in self.conflicts(s, t):
             ways = self.before(s, a, t, b)
             same = self.same_element(s, a, t, b) if ways else None
             if same is not None and any(
-                self.possible(s, t, conj((way, same))) for way in ways
+                self.possible(s, t, conj((way, same, *other))) for way in ways
             ):
                 yield a, b
 

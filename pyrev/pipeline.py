@@ -37,6 +37,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import live_out
 from pyrev.poly import integer_names
+from pyrev.schedule.kept import kept_in_place
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
@@ -82,6 +83,7 @@ def derive(
     made = derive_untidied(program, wrt, avoid, memory)
     # A dtype is no dependence: loops may part.
     ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
+    ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     dump("tidy", ready)
     return replace(made, program=ready)

@@ -51,6 +51,7 @@ from pyrev.ir import (
     While,
     all_names,
     assigned_scalars,
+    blocks,
     exprs,
     fresh,
     map_block,
@@ -658,7 +659,8 @@ class _Module:
         """A loop, with each sum into one place kept in a local while it runs."""
         if f.apart and not self.can_fail(f.body) and self.keeps(f, f.body):
             return [self.row(f, mode)]
-        targets = _sums(f)
+        innermost = not any(map(blocks, f.body))
+        targets = _sums(f) if innermost or not self.can_fail(f.body) else []
         if not targets:
             return [self.loop(f, self.plain(f.body, mode), mode)]
         pairs = {}
@@ -1163,8 +1165,8 @@ def _occurrences(block: Block) -> dict[str, int]:
 
 
 def _sums(f: For) -> list[Var | Load]:
-    """The places that an innermost loop only adds to, each the same throughout."""
-    if not all(isinstance(s, (Assign, Add)) for s in f.body):
+    """The places that a loop itself only adds to, each the same throughout."""
+    if not all(isinstance(s, (Assign, Add, For, If)) for s in walk(f.body)):
         return []
     changed = written(f.body) | {f.index}
     out: dict[Var | Load, None] = {}
@@ -1188,7 +1190,7 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
             case Assign(place, value) | Add(place, value):
                 touched = names(value) | names(place)
             case _:
-                return False
+                touched = all_names((s,))
         if base in touched:
             return False
     return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))

@@ -360,7 +360,7 @@ class Readable:
             )
         for s in region.leaves:
             for t in region.partners(s):
-                for a, b in region.dependences(s, t):
+                for a, b in region.dependences(s, t, apart=True):
                     if a.depth > 0 and b.depth > 0 and a.name not in private:
                         verb = "reads" if b.kind == "read" else "overwrites"
                         done = "reads" if a.kind == "read" else "writes"

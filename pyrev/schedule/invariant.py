@@ -29,6 +29,7 @@ from pyrev.ir import (
     If,
     Load,
     Return,
+    Stmt,
     Var,
     While,
     assigned_scalars,
@@ -39,13 +40,14 @@ from pyrev.ir import (
     written,
 )
 from pyrev.liveness import live_before, occurs
-from pyrev.schedule.expand import Own, in_rows
+from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count
 
 TOGETHER = 8  # iterations that share rows: their planes still fit a core's cache
 DEAR = 12  # operations that are worth a row to be read instead
+CHEAP = 2  # operations that are not
 
 
 def once_for_several(
@@ -88,9 +90,21 @@ def once_for_several(
     found = [(n, s) for n, s in _invariant(body, chain, at) if n in row_private]
     if sum(cost_of(s.value) for _, s in found) < DEAR:
         return None
-    first = tuple(s for _, s in found)
-    rest = tuple(s for s in body if not any(s is f for f in first))
-    handed = [n for n, _ in found if occurs(rest, n)]
+    rest = tuple(s for s in body if not any(s is f for _, f in found))
+    # What is as cheap as an element of a row is computed again.
+    handed: list[str] = []
+    first: list[Stmt] = []
+    again: list[Stmt] = []
+    for n, s in reversed(found):
+        used_later = occurs((*again, *rest), n)
+        if used_later and cost_of(s.value) <= CHEAP:
+            again.insert(0, s)
+        elif used_later:
+            handed.insert(0, n)
+        if n in handed or occurs(tuple(first), n):
+            first.insert(0, s)
+    if not handed:
+        return None
     rows = {n: fresh(f"{n}_row", used) for n in handed}
     length = trip_count(last)
     room = tuple(
@@ -100,8 +114,13 @@ def once_for_several(
     if last.lo != ZERO:
         at_b = Call("-", (at_b, last.lo))
     elements = {n: Load(row, (at_b,)) for n, row in rows.items()}
-    made = replace(last, body=in_rows(first, elements, own))
-    using = replace(last, body=in_rows(rest, elements, own))
+    stores = (Assign(e, Var(n), loc=last.loc) for n, e in elements.items())
+    loads = (
+        Assign(Var(n), Call(own(n), (e,)) if own(n) else e, loc=last.loc)
+        for n, e in elements.items()
+    )
+    made = replace(last, body=(*first, *stores))
+    using = replace(last, body=(*loads, *again, *rest))
     loop = chain[at]
     block = fresh(f"{loop.index}_block", used)
     start = Call("*", (Const(TOGETHER), Var(block)))

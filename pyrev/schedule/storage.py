@@ -1455,6 +1455,9 @@ def trip_count(loop: Loop) -> Expr:
         if step.value < -1:
             width = -step.value
             count = Call("//", (add_int(length, width - 1), Const(width)))
+    match count:
+        case Const(int(k)):
+            return Const(max(k, 0))
     return Call("max", (count, ZERO))
 
 
