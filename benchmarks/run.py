@@ -207,6 +207,8 @@ def time_workload(
             time.sleep(0.003)
             answer = peer.ask(do="run")
             peer.ok = answer["ok"]
+            if not peer.ok:
+                print(f"{workload:9s} {peer.name:20s} stopped: {answer['error']}")
             if peer.ok and round_ > 0:  # the first round warms up
                 peer.times.append(answer["s"])
         if time.monotonic() - start > options.budget and round_ >= min(

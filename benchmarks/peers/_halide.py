@@ -16,8 +16,12 @@ x, y, c, n, z = (hl.Var(v) for v in "xycnz")
 TGT = hl.get_host_target()
 
 
+_kept = []  # Halide's buffers do not keep the arrays that they look at
+
+
 def B(a, name=""):
-    return hl.Buffer(np.ascontiguousarray(a))
+    _kept.append(np.ascontiguousarray(a))
+    return hl.Buffer(_kept[-1])
 
 
 _loaded = set()
