@@ -779,15 +779,15 @@ def _assigned_once(block: Block) -> tuple[str, ...]:
 
 
 def _made_of(block: Block, some: frozenset[str]) -> frozenset[str]:
-    """`some` scalars, those computed from them and the loops that they bound."""
+    """`some` scalars, what is computed from them and the loops that they bound."""
     found = set(some)
     while True:
         before = len(found)
         for s in walk(block):
             match s:
-                case Assign(Var(name), value) | Add(Var(name), value):
+                case Assign(_, value) | Add(_, value):
                     if names(value) & found:
-                        found.add(name)
+                        found.add(s.target_name)
                 case For() | While():
                     if names(s.lo) & found or names(s.hi) & found:
                         found.add(s.index)

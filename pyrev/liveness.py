@@ -108,6 +108,12 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
     return live
 
 
+def live_inside(loop: For, after: frozenset[str]) -> frozenset[str]:
+    """What may be read behind a statement of `loop`, if `after` is live behind it."""
+    again = after | live_before((loop,), after)
+    return again | live_before(loop.body, again)
+
+
 def with_live(
     block: Block, after: frozenset[str]
 ) -> tuple[tuple[Stmt, frozenset[str]], ...]:

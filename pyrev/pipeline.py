@@ -49,7 +49,7 @@ from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, with_own_dtypes
 RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "round"})
 
 
-FEW = 64
+FEW = 64  # what an extent may be to be a number in compiled text
 LARGE = 1 << 14  # elements of an array from which on a call pays for its compilation
 
 

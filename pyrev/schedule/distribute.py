@@ -24,7 +24,7 @@ from pyrev.ir import (
     While,
     walk,
 )
-from pyrev.liveness import live_before, with_live
+from pyrev.liveness import live_before, live_inside, with_live
 from pyrev.poly import integer_names
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
 from pyrev.schedule.groups import Group, distribute, merge
@@ -328,9 +328,8 @@ class Readable:
         self.decisions.append(
             Decision(loop.index, array, "serial", reason, loc=loop.loc)
         )
-        back = live | live_before((loop,), live)
         around = (*outer, loop)
-        inside = live_before(loop.body, back) | back
+        inside = live_inside(loop, live)
         body = loop.body
         if self.descends(loop, outer, live):
             body = self.block(body, around, inside)

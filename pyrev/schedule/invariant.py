@@ -39,7 +39,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.liveness import live_before, occurs
+from pyrev.liveness import live_inside, occurs
 from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of
@@ -174,8 +174,7 @@ def _permutable(
     for f in chain:
         if not free_order(f, around, after, integers):
             return False
-        back = after | live_before((f,), after)
-        after = live_before(f.body, back) | back
+        after = live_inside(f, after)
         around = (*around, f)
     return True
 
@@ -194,8 +193,7 @@ def _proven(
 def _inside(chain: Sequence[For], live: frozenset[str]) -> frozenset[str]:
     """What is live behind the innermost loop of the chain."""
     for f in chain[:-1]:
-        back = live | live_before((f,), live)
-        live = live_before(f.body, back) | back
+        live = live_inside(f, live)
     return live
 
 

@@ -18,6 +18,7 @@ from pyrev.ir import (
     Alloc,
     Assign,
     Block,
+    Call,
     Const,
     Expr,
     Extent,
@@ -91,7 +92,13 @@ def kept_in_place(program: Program, types: Mapping[str, str]) -> Program:
         and all(_steady(e, params - written(program.body), sized) for e in s.shape)
     }
     once = frozenset(n for n, k in count.items() if k == 1)
-    keeper = _Keeper(buffers, once, types, integer_names(program.body))
+    keeper = _Keeper(
+        buffers,
+        {s.array: s for s in made if isinstance(s, Alloc) and s.source is None},
+        once,
+        types,
+        integer_names(program.body),
+    )
     body = keeper.block(program.body, (), live_out(program))
     if not keeper.gone:
         return program
@@ -109,11 +116,12 @@ class _Keeper:
     def __init__(
         self,
         buffers: Mapping[str, Alloc],
+        made: Mapping[str, Alloc],
         once: frozenset[str],
         types: Mapping[str, str],
         integers: frozenset[str],
     ) -> None:
-        self.buffers, self.once = buffers, once
+        self.buffers, self.made, self.once = buffers, made, once
         self.types, self.integers = types, integers
         self.gone: set[str] = set()
 
@@ -145,6 +153,17 @@ class _Keeper:
             if k != at
         )
 
+    def same_axes(self, kept: str, maker: Alloc) -> bool:
+        """Are the last axes of `kept` those of the buffer, for negative subscripts?"""
+        other = self.made.get(kept)
+        if other is None:
+            return False
+        last = other.shape[-len(maker.shape) :]
+        return all(
+            size in (own, Extent(maker.array, k), Call("max", (own, ZERO)))
+            for k, (size, own) in enumerate(zip(last, maker.shape, strict=True))
+        )
+
     def moved(
         self, loop: For, maker: Alloc, outer: tuple[For, ...], live: frozenset[str]
     ) -> For:
@@ -164,6 +183,7 @@ class _Keeper:
                 or self.types[kept] != self.types[array]
                 or any(names(e) & changed for e in prefix)
                 or any(isinstance(p, Load) for e in prefix for p in walk_expr(e))
+                or not self.same_axes(kept, maker)
                 or array in written(loop.body[at + 1 :])
                 or any(kept in touched(t) for t in rest)
                 or any(isinstance(t, Alloc) and t.array == kept for t in walk(rest))

@@ -25,7 +25,7 @@ from pyrev.ir import (
     While,
     walk,
 )
-from pyrev.liveness import live_before
+from pyrev.liveness import live_before, live_inside
 from pyrev.poly import conj, is_empty
 from pyrev.show import expr_text
 
@@ -190,7 +190,6 @@ def forward(
             live = live_before((s,), live)
         return tuple(reversed(result))
 
-    back = live_out | live_before((loop,), live_out)
-    inner = block(loop.body, (*outer, loop), back | live_before(loop.body, back))
+    inner = block(loop.body, (*outer, loop), live_inside(loop, live_out))
     reverse = loop.reverse and not free_order(loop, outer, live_out, integers)
     return replace(loop, body=inner, reverse=reverse)

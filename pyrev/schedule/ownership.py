@@ -47,7 +47,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.linear import slope
-from pyrev.liveness import live_before, with_live
+from pyrev.liveness import live_inside, with_live
 from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.expand import Own, in_rows
@@ -123,7 +123,7 @@ class _Cpu(Readable):
         if shared is not None:
             proven = parallelise(shared, outer, live, self.integers)
             loop = proven if proven.parallel else loop
-        inner = self.inward(loop.body, (*outer, loop), self.inside(loop, live))
+        inner = self.inward(loop.body, (*outer, loop), live_inside(loop, live))
         changed = replace(loop, body=self.collapsible(inner, loop, outer, live))
         proven = parallelise(changed, outer, live, self.integers)
         if not proven.parallel:
@@ -173,18 +173,13 @@ class _Cpu(Readable):
         except (Unknown, NoGather):
             return None
 
-    def inside(self, loop: For, live: frozenset[str]) -> frozenset[str]:
-        back = live | live_before((loop,), live)
-        return live_before(loop.body, back) | back
-
     def collapsible(
         self, body: Block, loop: For, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
         """Prove the loop directly inside too, if it is alone and its range is fixed.
 
         The emitter then runs both as one loop, so that a short outer loop does not
-        leave
-        cores idle.
+        leave cores idle.
         """
         inner = body[0] if len(body) == 1 else None
         if not isinstance(inner, For):
@@ -194,7 +189,7 @@ class _Cpu(Readable):
         if not any(isinstance(s, For) for s in inner.body):
             return body  # the innermost loop is for vector instructions
         around = (*outer, loop)
-        live = self.inside(loop, live)
+        live = live_inside(loop, live)
         proven = parallelise(inner, around, live, self.integers)
         if not proven.parallel:
             return body
@@ -233,7 +228,7 @@ class _Cpu(Readable):
                 pushed = _Push(loop, self.used, self.dtype_of, self.own).run()
                 if pushed is not None:
                     return pushed
-        body = self.inward(loop.body, around, self.inside(loop, live))
+        body = self.inward(loop.body, around, live_inside(loop, live))
         return (replace(loop, body=body),)
 
     def walks_memory(self, loop: For) -> bool:

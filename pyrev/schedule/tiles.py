@@ -38,8 +38,8 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.linear import apart, from_linear, largest, linear, plus, slope
-from pyrev.liveness import live_before, with_live
+from pyrev.linear import Linear, apart, from_linear, largest, linear, plus, slope
+from pyrev.liveness import live_inside, with_live
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count
@@ -118,7 +118,7 @@ class _Tiler:
         """`loop` with tiles of itself and of loops in it; `plan` says which."""
         if plan is None and _jammable(loop):
             plan = self.plan(loop, outer, live)
-        inside = _inside(loop, live)
+        inside = live_inside(loop, live)
         factor = 1 if plan is None else plan.get(loop.index, 1)
         if factor == 1:
             inner = self.block(loop.body, (*outer, loop), inside, plan)
@@ -172,7 +172,7 @@ class _Tiler:
             once = sum(g.index == f.index for g in (*outer, *_loops((path[0],)))) == 1
             if once and _jammable(f) and not self.idle(f, (*outer, *path)):
                 found.append((f, around, after))
-            around, after = (*around, f), _inside(f, after)
+            around, after = (*around, f), live_inside(f, after)
         return found
 
     def idle(self, f: For, path: Sequence[For]) -> bool:
@@ -243,7 +243,7 @@ class _Tiler:
         body = self.jammed(loop.body, loop.index, loop.index, values)
         body = self.block(body, (*outer, loop), inside, plan)
         body = tuple(self.ordered(body))
-        trips = linear(loop.hi).plus(linear(loop.lo), -1)
+        trips = _trips(loop)
         note = f"{factor} of {loop.index} at a time"
         made = replace(loop, step=Const(factor), body=body, note=note)
         if not trips.terms and trips.constant % factor == 0:
@@ -267,7 +267,7 @@ class _Tiler:
         values = [
             from_linear(first.plus(linear(Const(k))), (at.name,)) for k in range(factor)
         ]
-        trips = linear(loop.hi).plus(linear(loop.lo), -1)
+        trips = _trips(loop)
         up = from_linear(trips.plus(linear(Const(factor - 1))))
         count: Expr = Call("//", (up, Const(factor)))
         whole = not trips.terms and trips.constant % factor == 0
@@ -323,11 +323,13 @@ class _Tiler:
         if len(stores) < 2 or not _separate(stores, row.index):
             return (row,)
         changed = written((row,))
+        # What a condition guards may not exist where it does not hold.
+        sure = {e for s in stores for e in _loads(s.value, sure=True)}
         count = Counter(
             e
             for s in stores
             for e in _loads(s.value)
-            if not names(e) & (changed - {row.index})
+            if e in sure and not names(e) & (changed - {row.index})
         )
         fixed = {e: self.element(e) for e in count if not _reach(e, row.index)}
         shared = {
@@ -368,6 +370,9 @@ def _jammable(loop: For) -> bool:
     if loop.step != ONE or loop.reverse:
         return False
     stored = written(loop.body) - _indices(loop)
+    # The bounds are asked for again behind the tiles.
+    if (names(loop.lo) | names(loop.hi)) & stored:
+        return False
     statements = 0
     for s in walk(loop.body):
         match s:
@@ -389,12 +394,6 @@ def _jammable(loop: For) -> bool:
     rows = [*_rows((loop,), frozenset(), lambda _, both: both)]
     rows = [r for r in rows if r is not loop]
     return bool(rows) and not any(blocks(s) for r in rows for s in r.body)
-
-
-def _inside(loop: For, live: frozenset[str]) -> frozenset[str]:
-    """What is live in `loop`, its next iteration included."""
-    back = live | live_before((loop,), live)
-    return live_before(loop.body, back) | back
 
 
 def _indices(loop: For) -> frozenset[str]:
@@ -431,15 +430,20 @@ def _rows(block: Block, short: frozenset[str], arms: Arms) -> list[For]:
 
 def _few(f: For, short: frozenset[str]) -> bool:
     """Is it plain that `f` runs a few times only? `short` indices stay small."""
-    trips = linear(f.hi).plus(linear(f.lo), -1)
+    trips = _trips(f)
     return trips.constant < LONG and all(
         isinstance(atom, Var) and atom.name in short for atom, _ in trips.terms
     )
 
 
+def _trips(f: For) -> Linear:
+    """How often a loop runs by ones; below zero is never."""
+    return linear(f.hi).plus(linear(f.lo), -1)
+
+
 def _whole(f: For) -> tuple[int, ...]:
     """All the iterations of a loop of three."""
-    trips = linear(f.hi).plus(linear(f.lo), -1)
+    trips = _trips(f)
     return (3,) if not trips.terms and trips.constant == 3 else ()
 
 
@@ -510,14 +514,19 @@ def _separate(stores: Sequence[Assign | Add], row: str) -> bool:
     return True
 
 
-def _loads(e: Expr) -> Iterator[Load]:
-    """The elements that `e` reads, those in subscripts left out."""
+def _loads(e: Expr, sure: bool = False) -> Iterator[Load]:
+    """The elements that `e` reads, those in subscripts left out.
+
+    With `sure` those only that it reads whatever its conditions are.
+    """
     match e:
         case Load():
             yield e
+        case Call("where" | "and" | "or", (first, *_)) if sure:
+            yield from _loads(first, sure)
         case Call(_, args):
             for a in args:
-                yield from _loads(a)
+                yield from _loads(a, sure)
 
 
 # -------------------------------------------------------------------- statements

@@ -734,3 +734,18 @@ case(
     "out",
     real=6,
 )
+
+
+def border_value_of_a_filter(x, w, out):
+    for k in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            left = w[k - 2] if k > 1 else 0.5
+            out[k, i] += x[i] * (x[i] + (w[k - 2] if k > 1 else 0.5)) + left * x[i + 1]
+
+
+case(
+    border_value_of_a_filter,
+    lambda n, m: dict(x=m(n + 1), w=m(4), out=m(6, n)),
+    "out",
+    real=40,
+)

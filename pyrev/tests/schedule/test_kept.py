@@ -10,13 +10,16 @@ from pyrev.parse import parse_text
 from pyrev.schedule.kept import kept_in_place
 from pyrev.show import program_text
 
-TYPES = dict.fromkeys(("u", "v", "kept", "x"), "float64") | {"other": "float32"}
+TYPES = dict.fromkeys(("u", "v", "kept", "longer", "x"), "float64") | {
+    "other": "float32"
+}
 
 START = """
 def f(x, n):
     u = np.zeros(len(x))
     kept = np.zeros((max(n, 0), len(x)))
     other = np.zeros((max(n, 0), len(x)), dtype=np.float32)
+    longer = np.zeros((max(n, 0), len(x) + 3))
     for t in range(n):
 """
 FILL = """
@@ -66,6 +69,11 @@ LEFT = {
     ),
     "it is used afterwards": (FILL, KEEP, USE, "    x[0] = u[0]"),
     "what is kept is used there": (FILL, KEEP, USE, "        x[0] += kept[t, 1]"),
+    "it is kept in a longer array": (
+        FILL,
+        KEEP.replace("kept", "longer"),
+        USE.replace("u[0]", "u[int(x[0])]"),
+    ),
     "the place is data": (FILL, KEEP.replace("kept[t", "kept[int(x[0])"), USE),
     "the iteration may end": (FILL, "        if x[0] > 3.0:\n            break", KEEP),
 }

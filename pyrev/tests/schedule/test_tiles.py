@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import Block, Expr, For, all_names
+from pyrev.ir import Block, Const, Expr, For, Load, all_names
 from pyrev.liveness import live_before
 from pyrev.parse import parse_block
 from pyrev.poly import integer_names
@@ -124,6 +124,12 @@ for z_tile in range((n + 3) // 4):  # 4 of z at a time
     ),
 }
 
+GUARDED = """
+for z in range(n):
+    for x in range(m):
+        p[z, x] = b[x] * (c[z - 2] if z > 1 else 0.5) + a[x]
+"""
+
 LEFT = {
     "each iteration goes on from the last": """
 for y in range(m):
@@ -159,6 +165,20 @@ for y in range(m):
 def test_iterations_that_share_are_taken_together(name: str) -> None:
     parallel, text, expected = MADE[name]
     assert in_tiles(text, parallel) == expected.strip("\n")
+
+
+def test_what_a_condition_guards_is_not_read_before_it() -> None:
+    text = in_tiles(GUARDED)
+    assert "b_at = b[x]" in text and "sum_p = b_at * (c[z - 2] if" in text
+
+
+def test_rows_do_not_change_the_bound_of_what_is_tiled() -> None:
+    (loop,) = parse_block(
+        "for y in range(n):\n    for x in range(m):\n        a[x] += b[y]"
+    )
+    assert isinstance(loop, For)
+    assert tiles._jammable(loop)
+    assert not tiles._jammable(replace(loop, hi=Load("a", (Const(0),))))
 
 
 @pytest.mark.parametrize("name", LEFT)
