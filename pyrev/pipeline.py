@@ -254,7 +254,14 @@ def _compiled(test: str) -> CodeType:
 
 def fits(answers: Sequence[tuple[str, bool]], values: Mapping[str, Any]) -> bool:
     """Do these arguments give the answers that a schedule was made with?"""
-    return all(evaluate(test, values) == answer for test, answer in answers)
+    return not answers or evaluate(_together(tuple(answers)), values) is True
+
+
+@functools.lru_cache(1024)
+def _together(answers: tuple[tuple[str, bool], ...]) -> str:
+    """One test that says whether each of these has its answer."""
+    texts = [f"({t})" if answer else f"not ({t})" for t, answer in answers]
+    return " and ".join(dict.fromkeys(texts))
 
 
 #: What makes a number of Python's own of an element of an array.

@@ -302,20 +302,20 @@ class _Module:
     def constants(self) -> list[ast.stmt]:
         """The decorators' options, and the errors that `status` counts."""
         memory = "zeros, empty, copy = np.zeros, np.empty, np.copy  # or from a pool"
-        serial = ast.parse('SERIAL = {"error_model": "numpy", "nogil": True}').body
-        if self.allocates:
-            serial = [*ast.parse(memory).body, *serial]
         fast = ", ".join(f'"{flag}"' for flag in _FAST)
-        text = [
-            'ENTRY = {**SERIAL, "cache": True}',
-            *(['PARALLEL = {**SERIAL, "parallel": True}'] if self.drivers else []),
-            *(
-                [f'SUM = {{**SERIAL, "fastmath": {{{fast}}}}}']
-                if self.reassociated
-                else []
-            ),
-        ]
-        out = [*serial, *ast.parse("\n".join(text)).body]
+        text = [memory] if self.allocates else []
+        text.append('ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}')
+        if len(self.made) > 2 or self.vector:
+            # Python calls none of these: wrappers for it would only take time.
+            text += [
+                'SERIAL = {"error_model": "numpy", "nogil": True}',
+                'SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}',
+            ]
+        if self.drivers:
+            text.append('PARALLEL = {**SERIAL, "parallel": True}')
+        if self.reassociated:
+            text.append(f'SUM = {{**SERIAL, "fastmath": {{{fast}}}}}')
+        out = [*ast.parse("\n".join(text)).body]
         if self.places:
             errors: list[ast.expr] = [ast.Constant(None)]
             for kind, what in self.places:

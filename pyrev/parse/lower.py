@@ -89,6 +89,8 @@ class Lowering(Iteration):
     _moved: dict[str, str] = field(default_factory=dict)
     #: Arrays of the caller that change places, and how far they are turned.
     _turns: dict[frozenset[str], _Turn] = field(default_factory=dict)
+    #: The arrays that took over the elements of new ones, and in which blocks.
+    _replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     #: How many arrays there were when the present function began.
     _first: int = 0
 
@@ -525,7 +527,9 @@ class Lowering(Iteration):
         path = tuple(self.open)
         whole = self._whole(value)
         assert whole is not None
-        held = list(scope.owned.values())
+        # What changed places with an array of the caller may be that array by now.
+        turned = {a for arrays in self._turns for a in arrays}
+        held = [a for a in scope.owned.values() if a not in turned]
         alone = current.name in held and not any(
             self._shares(e, current.name)
             for user, e in scope.bound.items()
@@ -545,6 +549,7 @@ class Lowering(Iteration):
             self.alike_kinds.append((current.name, dtype, at))
             if current.name in self.lent:
                 self.lent[current.name].append(path)
+            self._replaced.append((current.name, path))
             if not whole.blank:
                 self._fill(target, value, at)
             for user, e in scope.bound.items():
@@ -1046,6 +1051,16 @@ class Lowering(Iteration):
                 self.out += self._exchange(source, at)
         own = {e.name for e in arrays if isinstance(e, Var)}
         if own - set(list(self.allocated)[self._first :]):
+            path = tuple(self.open)
+            for array, where in self._replaced:
+                if array in own and set(where) & set(path):
+                    self.findings.add(
+                        "P206",
+                        at,
+                        f"`{array}`, which is made again around this loop, changes "
+                        "places with an array of the caller",
+                        f"write `{array}[:] = ...`, or copy the elements",
+                    )
             turns = self._turns.setdefault(
                 frozenset(own), (self._fresh("turns"), mappings, moved, start)
             )[0]

@@ -324,7 +324,7 @@ class Readable:
         self, loop: For, outer: tuple[For, ...], live: frozenset[str], reason: str
     ) -> Block:
         note = f"serial: {reason}"
-        array = next(iter(_targets((loop,))), "")
+        array = next(iter(targets((loop,))), "")
         self.decisions.append(
             Decision(loop.index, array, "serial", reason, loc=loop.loc)
         )
@@ -375,7 +375,7 @@ class Readable:
         return (loop,)
 
     def report_kept(self, loop: For) -> None:
-        for array in _targets((loop,)):
+        for array in targets((loop,)):
             self.decisions.append(
                 Decision(
                     loop.index,
@@ -388,7 +388,7 @@ class Readable:
             )
 
 
-def _targets(block: Block) -> tuple[str, ...]:
+def targets(block: Block) -> tuple[str, ...]:
     """The arrays and scalars that a block writes, in order."""
     found: dict[str, None] = {}
     for s in walk(block):

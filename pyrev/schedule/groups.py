@@ -144,12 +144,24 @@ def _edges(region: Region) -> frozenset[tuple[int, int]]:
             j = place[t.number]
             if i != j and _share_private(region, s, t):
                 found |= {(i, j), (j, i)}
-            elif region.depends(s, t):
+            elif region.depends(s, t) or (i < j and _sets(region, s, t)):
                 found.add((i, j))
     for tied in (*_tied(region), *_of_made(region)):
         members = [place[leaf.number] for leaf in tied]
         found |= set(zip(members, [*members[1:], members[0]], strict=True))
     return frozenset(found)
+
+
+def _sets(region: Region, s: Leaf, t: Leaf) -> bool:
+    """Does `s` assign a scalar that `t` names?
+
+    Where neither ever runs there is no dependence, and yet a reader, or a compiler,
+    wants to see a value before its use.
+    """
+    there = region.changed(t)
+    return any(
+        a.kind != "read" and a.index == () and a.name in there for a in s.accesses
+    )
 
 
 def _tied(region: Region) -> list[list[Leaf]]:

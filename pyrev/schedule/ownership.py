@@ -49,21 +49,24 @@ from pyrev.ir import (
 from pyrev.linear import slope
 from pyrev.liveness import live_inside, with_live
 from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
-from pyrev.schedule.distribute import DtypeOf, Readable
+from pyrev.schedule.distribute import DtypeOf, Readable, targets
 from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.gather import NoGather, Part, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.lanes import Side, in_lanes
-from pyrev.schedule.legality import parallelise, prove_parallel, races
+from pyrev.schedule.legality import forward, parallelise, prove_parallel, races
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.verify import debugging, same_instances
+from pyrev.schedule.work import of_arguments, operations
 
 CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
 BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
 ENOUGH = 48  # owners: fewer than this leave cores idle, so copies are taken
 
+PLENTY = 1 << 15  # operations from which on a nest is worth the start of all cores
+LITTLE = "too little work to start other cores"
 SMALL = 1 << 14  # elements of a target that a core keeps in its cache
 
 Choose = Callable[[Expr, int], bool | None]
@@ -103,6 +106,23 @@ class _Cpu(Readable):
         self.shapes = {s.array: s.shape for s in walk(block) if isinstance(s, Alloc)}
 
     # ---------------------------------------------------------------- kept nests
+
+    def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        if not self.little(loop, outer):
+            return super().nest(loop, outer, live)
+        loop = forward(loop, outer, live, self.integers)
+        array = next(iter(targets((loop,))), "")
+        self.decisions.append(
+            Decision(loop.index, array, "serial", LITTLE, loc=loop.loc)
+        )
+        return (replace(loop, note=loop.note or f"serial: {LITTLE}"),)
+
+    def little(self, loop: For, outer: tuple[For, ...]) -> bool:
+        """Is `loop` known to be done before all cores have started?"""
+        total = operations(loop, outer)
+        if total is None:
+            return False
+        return self.choose(of_arguments(total, self.shapes), PLENTY) is False
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         """A nest that is parallel as it stands: inside, the contiguous loop goes

@@ -22,7 +22,6 @@ from pyrev.ir import (
     Call,
     Const,
     Expr,
-    Extent,
     For,
     If,
     Load,
@@ -43,6 +42,7 @@ from pyrev.liveness import live_inside, with_live
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count
+from pyrev.schedule.work import of_arguments
 from pyrev.types import expr_dtype
 
 FACTORS = (4, 2)  # iterations at a time
@@ -200,14 +200,7 @@ class _Tiler:
 
     def enough(self, count: Expr, least: int) -> bool | None:
         """Are there so many? None where that is not known before the call."""
-
-        def known(e: Expr) -> Expr:
-            match e:
-                case Extent(array, axis) if array in self.shapes:
-                    return map_expr(self.shapes[array][axis], known)
-            return e
-
-        return self.choose(map_expr(count, known), least)
+        return self.choose(of_arguments(count, self.shapes), least)
 
     def legal(self, f: For, outer: tuple[For, ...], live: frozenset[str]) -> bool:
         """May iterations of `f` run side by side, statement by statement?"""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from pyrev.tests.sharing import shared_out
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` rewrites the golden files; the review is `git diff`."""
@@ -19,6 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """The same numbers every run, different ones for every test."""
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_out() -> Iterator[None]:
+    with shared_out():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,6 +35,7 @@ import numpy as np
 
 import pyrev
 from pyrev.diagnostics import ArgumentError, InternalError, PyrevError
+from pyrev.tests.sharing import shared_out
 
 Rng = np.random.Generator
 Arguments = dict[str, Any]
@@ -619,7 +620,8 @@ def child(first: int, count: int, target: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for seed in range(first, first + count):
         print(json.dumps({"begun": seed}), flush=True)
-        report = attempt(seed, target)
+        with shared_out(seed):
+            report = attempt(seed, target)
         line = [report.seed, report.what, report.ended, report.wrong]
         print(json.dumps({"done": line}), flush=True)
 

@@ -26,6 +26,7 @@ import numpy as np
 
 import pyrev
 from pyrev.tests.oracle import same_bits
+from pyrev.tests.sharing import shared_out
 
 LAYERS = ("workqueue", "omp", "tbb")
 THREADS = 16
@@ -108,7 +109,8 @@ def jobs() -> tuple[Job, ...]:
         )
         for function, arguments in calls:
             f = differentiable(function)
-            found.append(Job(f, arguments, run(f, arguments)))
+            with shared_out():
+                found.append(Job(f, arguments, run(f, arguments)))
     return tuple(found)
 
 

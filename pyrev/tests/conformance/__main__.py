@@ -23,6 +23,7 @@ from pyrev.tests.conformance.table import (
 )
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
+from pyrev.tests.sharing import shared_out
 
 SUITES: tuple[tuple[str, Sequence[Entry]], ...] = (
     ("the ten functions", TEN),
@@ -47,7 +48,9 @@ def main() -> int:
                 print(f"\r{title}: {entry.name:<50}", end="", file=sys.stderr)
             sizes = (max(2, entry.least), entry.real)
             compiled = options.target == "numba"
-            every[title].append(judge(entry, options.target, sizes if compiled else ()))
+            with shared_out():
+                found = judge(entry, options.target, sizes if compiled else ())
+            every[title].append(found)
     if sys.stderr.isatty():
         print(file=sys.stderr)
 

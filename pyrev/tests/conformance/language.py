@@ -2886,3 +2886,32 @@ def njit_with_while(x):
 
 
 case(njit_with_while, lambda n, m: dict(x=m.positive(n)))
+
+
+def value_of_a_loop_that_never_runs(x, out):
+    for _ in range(0):
+        if x[0] > 0.0:
+            out[0] += x[1]
+        else:
+            for k in range(2):
+                pass
+            out[k] -= x[k]
+    for i in range(x.shape[0]):
+        out[i] += x[i] ** 2
+
+
+case(value_of_a_loop_that_never_runs, lambda n, m: dict(x=m(n), out=m(n)), "out")
+
+
+def new_array_for_a_turned_name(x):
+    u = x * 2.0
+    v = x + 1.0
+    for _ in range(2):
+        x, u, v = u, v, x
+    for _ in range(2):
+        u = x * v * u
+    x[0] += u[1] * v[0]
+    return u[0]
+
+
+case(new_array_for_a_turned_name, lambda n, m: dict(x=m(n)), least=2)

@@ -204,6 +204,14 @@ def test_the_text_with_small_extents_as_numbers_is_right(
 
 
 @pytest.mark.parametrize("name", EIGHTH)
+def test_the_text_for_little_work_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    assert_the_text_is_right(name)
+
+
+@pytest.mark.parametrize("name", EIGHTH)
 def test_the_text_with_iterations_side_by_side_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

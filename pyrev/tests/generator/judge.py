@@ -40,6 +40,7 @@ from pyrev.testing.outcome import (
     widen,
 )
 from pyrev.tests.generator.program import Generated, Sizes
+from pyrev.tests.sharing import shared_out
 
 TOO_LARGE = 1e3
 DIRECTIONS = 2
@@ -342,7 +343,8 @@ def judge(program: Generated, target: str = "python") -> Verdict:
         warnings.simplefilter("ignore")
         function = program.function()
         try:
-            return _judged(program, function, target)
+            with shared_out(program.seed):
+                return _judged(program, function, target)
         finally:
             code = getattr(function, "py_func", function).__code__
             linecache.cache.pop(code.co_filename, None)

@@ -43,6 +43,7 @@ from pyrev.tests.interpreted import (
     interpreted,
     shuffled,
 )
+from pyrev.tests.sharing import shared_out
 
 SECONDS = 60.0
 
@@ -142,7 +143,12 @@ def stays_inside(program: Generated) -> str:
     Where the plain function raises, so does the call. Where it runs, the call gives the
     same values or is refused. The text for Numba never leaves an array.
     """
-    with warnings.catch_warnings(), np.errstate(all="ignore"), limit(SECONDS):
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        limit(SECONDS),
+        shared_out(program.seed),
+    ):
         warnings.simplefilter("ignore")
         function = program.function()
         plain_function = getattr(function, "py_func", function)

@@ -1,0 +1,113 @@
+"""How much a nest does, as an expression of sizes: enough to share out, or too little.
+
+To start a loop on all cores takes a few microseconds, and to compile one that does so a
+second. A loop of a few thousand operations is done before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyrev.algebra import sub_int
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    While,
+    blocks,
+    exprs,
+    map_expr,
+    names,
+    substitute,
+    walk_expr,
+)
+from pyrev.linear import from_linear, linear, slope
+from pyrev.schedule.scalars import cost_of
+
+Shapes = Mapping[str, tuple[Expr, ...]]
+
+
+def operations(loop: For, outer: Sequence[For] = ()) -> Expr | None:
+    """An upper bound of the operations in `loop`; None if data decides how many.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.show import expr_text
+    >>> (nest,) = parse_block('''
+    ... for i in range(n):
+    ...     for j in range(i + 1):
+    ...         a[i] += b[j] * c
+    ... ''')
+    >>> expr_text(operations(nest))
+    'max(n, 0) * (max(n, 0) * 2)'
+    """
+    inside = _of_block(loop.body, (*outer, loop))
+    trips = most_trips(loop, outer)
+    if inside is None or trips is None:
+        return None
+    return Call("*", (trips, inside))
+
+
+def _of_block(block: Block, outer: tuple[For, ...]) -> Expr | None:
+    own = 0
+    total: list[Expr] = []
+    for s in block:
+        match s:
+            case For():
+                found = [operations(s, outer)]
+            case While() | Alloc():
+                return None
+            case If():
+                own += cost_of(s.test)
+                found = [_of_block(b, outer) for b in blocks(s)]
+            case _:
+                own += 1 + sum(map(cost_of, exprs(s)))
+                continue
+        for one in found:
+            if one is None:
+                return None
+            total.append(one)
+    total = [one for one in (*total, Const(own)) if one != ZERO]
+    return reduce(lambda a, b: Call("+", (a, b)), total) if total else ZERO
+
+
+def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
+    """The most that `loop` runs in any iteration of the loops around it."""
+    if loop.step == ONE:
+        gap = sub_int(loop.hi, loop.lo)
+    elif isinstance(loop.step, Const) and loop.step.value < 0:
+        gap = sub_int(loop.lo, loop.hi)
+    else:
+        gap = sub_int(loop.hi, loop.lo)
+    for f in reversed(outer):
+        if f.index not in names(gap):
+            continue
+        rises = slope(gap, f.index)
+        if rises is None or f.step != ONE:
+            return None
+        end = sub_int(f.hi, ONE) if rises > 0 else f.lo
+        gap = substitute(gap, {f.index: end})
+    gap = from_linear(linear(gap))
+    if any(isinstance(e, Load) for e in walk_expr(gap)):
+        return None
+    return gap if isinstance(gap, (Const, Extent)) else Call("max", (gap, ZERO))
+
+
+def of_arguments(count: Expr, shapes: Shapes) -> Expr:
+    """`count` with the extents of local arrays in terms of what they are made of."""
+
+    def known(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if array in shapes:
+                return map_expr(shapes[array][axis], known)
+        return e
+
+    return map_expr(count, known)

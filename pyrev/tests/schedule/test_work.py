@@ -1,0 +1,91 @@
+"""How much work a nest is, and that little of it stays on one core."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.ir import For
+from pyrev.parse import parse_block
+from pyrev.schedule import ownership
+from pyrev.schedule.ownership import LITTLE
+from pyrev.schedule.work import operations
+from pyrev.show import expr_text
+
+MEASURED = {
+    "for i in range(n):\n    a[i] += b[i] * c": "max(n, 0) * 2",
+    "for i in range(2, 12):\n    a[i] = b[i]": "10 * 1",
+    "for i in range(n):\n    for j in range(i, n):\n        a[i] += b[j]": (
+        "max(n, 0) * (max(n, 0) * 1)"
+    ),
+    "for i in reversed(range(n)):\n    if b[i] > 0.0:\n        a[i] = 1.0\n": (
+        "max(n, 0) * (1 + 1)"
+    ),
+}
+UNKNOWN = {
+    "data decides how long rows are": (
+        "for i in range(n):\n    for j in range(p[i]):\n        a[i] += b[j]"
+    ),
+    "data decides how often": (
+        "for i in range(n):\n    while a[i] < 1.0:\n        a[i] += b[i]"
+    ),
+    "a bound is no line": (
+        "for i in range(n):\n    for j in range(i % 3):\n        a[i] += b[j]"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MEASURED)
+def test_the_operations_of_a_nest(text: str) -> None:
+    (loop,) = parse_block(text)
+    assert isinstance(loop, For)
+    found = operations(loop)
+    assert found is not None
+    assert expr_text(found) == MEASURED[text]
+
+
+@pytest.mark.parametrize("why", UNKNOWN)
+def test_it_is_not_known_how_many_there_are(why: str) -> None:
+    *_, loop = parse_block(UNKNOWN[why])
+    assert isinstance(loop, For)
+    assert operations(loop) is None
+
+
+def scaled(x, out):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] * 2.0 + 1.0
+
+
+def test_little_work_stays_on_one_core_and_much_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    f = pyrev.differentiable(scaled, target="numba")
+
+    def text(n: int) -> str:
+        return f.primal.source_for("numba", np.ones((n, n)), np.ones((n, n)))
+
+    assert LITTLE in text(8) and "prange" not in text(8)
+    assert LITTLE not in text(300) and "prange" in text(300)
+    # Without sizes nobody knows.
+    assert "prange" in f.primal.source_for("numba")
+    for n in (8, 300, 8):
+        x, out = np.random.default_rng(n).random((n, n)), np.zeros((n, n))
+        f(x, out)
+        np.testing.assert_array_equal(out, x * 2.0 + 1.0)
+
+
+def test_a_short_nest_in_a_long_loop_is_not_shared_out_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+
+    def steps(u, n):  # type: ignore[no-untyped-def]
+        for t in range(n):
+            for i in range(1, u.shape[0]):
+                u[i] += 0.1 * u[i] * u[0] * t
+
+    f = pyrev.differentiable(steps, target="numba")
+    assert "prange" not in f.primal.source_for("numba", np.ones(50), 10**6)

@@ -1,0 +1,24 @@
+"""Loops shared out to all cores at sizes at which that does not pay.
+
+CPython has to run every function that is judged, so the sizes are small; without this,
+parallel code would hardly ever be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyrev.schedule import ownership
+
+
+@contextmanager
+def shared_out(seed: int = 1) -> Iterator[None]:
+    """Share every loop out, whatever little it does, but for every fourth seed."""
+    before = ownership.PLENTY
+    if seed % 4:
+        ownership.PLENTY = 0
+    try:
+        yield
+    finally:
+        ownership.PLENTY = before
