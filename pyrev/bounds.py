@@ -174,8 +174,10 @@ class Bounds:
         self.inspected: list[Subscript] = []
         self._sites: dict[Place, int] = {}
         self._affine: list[int] = []
-        #: The integers of floats that are inside their array as a test or a clamp says.
+        #: The integers of floats that only a test of them keeps inside their array.
         self._tested: set[int] = set()
+        self._doubts: dict[int, Expr] = {}
+        self._blind = False
         # A scalar that may be read before it is assigned has two values in one guard.
         early = live_before(program.body, frozenset())
         self.types = infer(program, {p.name: p.dtype for p in program.params})
@@ -192,6 +194,7 @@ class Bounds:
         )
         #: What is made of them, too: another order of float arithmetic may move it.
         self._of_floats = _made_of(program.body, self._from_float)
+        self._alone = _each_alone(program.body, self._of_floats)
         self.shapes = _fixed_shapes(program.body, self.known)
         same = _fixed_shapes(program.body, self.known | self.single)
         self._made = {a: shape for a, shape in same.items() if a not in early}
@@ -200,7 +203,12 @@ class Bounds:
         start = _Context(
             free, tuple(free.values()), TRUE_TEXT, True, frozenset(), self.single
         )
-        self._block(map_block(program.body, self._sized), start, 0)
+        body = map_block(program.body, self._sized)
+        self._block(body, start, 0)
+        if self._of_floats:
+            self._blind = True
+            self._block(body, start, 0)
+            self._blind = False
         self.negative = [(t, one) for t, one in self.negative if self._happens(t, one)]
         usual = {*self._affine, *(one.site for _, one in self.negative)}
         self.usual = Variant(tuple(sorted(usual)))
@@ -299,6 +307,8 @@ class Bounds:
         return replace(self._under(test, here), exact=here.exact)
 
     def _under(self, test: Expr, here: _Context) -> _Context:
+        if self._blind and names(test) & self._of_floats:
+            return replace(here, exact=False)
         formula, exact = here.formula, here.exact
         for part in _conjuncts(test):
             found = self.space.formula(part, here.env, formula)
@@ -329,8 +339,15 @@ class Bounds:
             loc = load.loc if load.loc.line else stmt.loc
             site = self._sites.setdefault((stmt.id, load, axis), len(self._sites))
             one = Subscript(stmt.id, load, axis, path, loc, once, site)
+            if self._blind:
+                of_floats = names(index) & self._of_floats
+                if not of_floats:
+                    continue
+                if not _alone(index, self._of_floats) or not of_floats <= self._alone:
+                    self._tested.add(site)
+                    continue
             if cases is None or size is None or self._overflows(index, here, True):
-                self.inspected.append(self._signed(one))
+                self._inspected(self._signed(one))
                 continue
             variables = (*here.variables, *extra.env.values())
             # An extent may have cases too: that of ``np.zeros(max(n, 0))``.
@@ -350,25 +367,43 @@ class Bounds:
             outside = [f for f in (where("< -{n}"), where(">= {n}")) if possible(f)]
             if negative:
                 one = self._signed(one)
-            if names(index) & self._of_floats:
-                self._tested.add(site)
             if not negative and not outside:
                 continue
             below = [where("< 0")] if negative else []
             try:
                 if not here.exact or extra.env or self._free(index, here):
                     doubt = self._test(variables, disj((*outside, *below)))
-                    self.inspected.append(replace(one, doubt=doubt))
-                    if negative and not extra.env and not self._free(index, here):
+                    self._inspected(replace(one, doubt=doubt))
+                    if (
+                        negative
+                        and not self._blind
+                        and not extra.env
+                        and not self._free(index, here)
+                    ):
                         self._affine.append(one.site)
                     continue
                 tests = [self._test(variables, f) for f in outside]
                 sign = [self._test(variables, f) for f in below]
             except Unknown:
-                self.inspected.append(one)
+                self._inspected(one)
+                continue
+            if self._blind:
+                self._tested.add(site)
                 continue
             self.hoisted += [(test, one) for test in tests if test != FALSE]
             self.negative += [(test, one) for test in sign if test != FALSE]
+
+    def _inspected(self, one: Subscript) -> None:
+        """Data decides about this subscript.
+
+        Without the tests of floats, too, as it says when it is seen for the second
+        time? Then they are not what keeps it inside its array.
+        """
+        if not self._blind:
+            self.inspected.append(one)
+            self._doubts[one.site] = one.doubt
+        elif self._doubts.get(one.site) != one.doubt:
+            self._tested.add(one.site)
 
     def _test(self, variables: Sequence[str], formula: str) -> Expr:
         """The test of the parameters that says if anything satisfies `formula`."""
@@ -793,6 +828,44 @@ def _made_of(block: Block, some: frozenset[str]) -> frozenset[str]:
                         found.add(s.index)
         if len(found) == before:
             return frozenset(found)
+
+
+def _each_alone(block: Block, some: frozenset[str]) -> frozenset[str]:
+    """Those of `some` scalars that lie where they lie whatever the others are.
+
+    Each is made of one of the others at most, all the way. An adjoint may have kept one
+    and compute another again: what they have to do with each other need not stay.
+    """
+    made: dict[str, list[Expr]] = {}
+    for s in walk(block):
+        match s:
+            case Assign(_, value) | Add(_, value):
+                made.setdefault(s.target_name, []).append(value)
+            case For(index) | While(index=index) if index:
+                made.setdefault(index, []).extend((s.lo, s.hi))
+    loops = (s for s in walk(block) if isinstance(s, (For, While)))
+    once = {*_assigned_once(block), *(s.index for s in loops)}
+    found = {n for n in some & once if all(_alone(e, some) for e in made[n])}
+    while True:
+        rest = {n for n in found if all(names(e) & some <= found for e in made[n])}
+        if rest == found:
+            return frozenset(found)
+        found = rest
+
+
+def _alone(e: Expr, some: frozenset[str]) -> bool:
+    """Is there one of `some` in `e` at most, and none that `e` tests?"""
+    tests = [a for part in walk_expr(e) for a in _tests(part)]
+    return len(names(e) & some) < 2 and not any(names(t) & some for t in tests)
+
+
+def _tests(e: Expr) -> tuple[Expr, ...]:
+    match e:
+        case Call("where", (test, _, _)):
+            return (test,)
+        case Call("and" | "or" | "not" | "<" | "<=" | ">" | ">=" | "==" | "!="):
+            return (e,)
+    return ()
 
 
 def _fixed_shapes(block: Block, known: set[str]) -> dict[str, tuple[Expr, ...]]:

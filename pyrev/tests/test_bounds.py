@@ -585,6 +585,69 @@ def test_an_adjoint_does_not_rely_on_a_test_that_was_made_before() -> None:
     assert "x.shape[0] - 1" not in made.primal.source_for("numba", **values)
 
 
+def window(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = min(max(g[i], 0.0), x.shape[0] - 1.0)
+        k = min(int(p), x.shape[0] - 3)
+        for j in range(k, k + 3):
+            s += x[j] ** 2 * (p - j)
+    return s
+
+
+def place_in_a_window(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = min(max(g[i], 0.0), x.shape[0] - 1.0)
+        k = min(int(p), x.shape[0] - 3)
+        for j in range(k, k + 3):
+            place = j - k
+            s += x[place] ** 2 * (p - j)
+    return s
+
+
+def between_two_floats(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        p = min(max(g[i], 0.0), x.shape[0] - 3.0)
+        k = min(int(p), x.shape[0] - 3)
+        last = k + 2
+        s += x[last - k] ** 2 * p
+    return s
+
+
+def one_or_the_other(x, g):
+    s = 0.0
+    for i in range(g.shape[0]):
+        k = int(np.floor(g[i]))
+        m = k - 2 if k > 1 else 0
+        m = min(m, x.shape[0] - 1)
+        s += x[m] ** 2 * g[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("f", "sure"),
+    [
+        (between, True),
+        (window, True),
+        (inside_only, False),
+        (place_in_a_window, False),
+        (between_two_floats, False),
+        (one_or_the_other, False),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_an_adjoint_trusts_what_every_value_of_one_float_keeps_inside(
+    f: Callable[..., Any], sure: bool
+) -> None:
+    made = pyrev.differentiable(f, target="numba")
+    x, g = np.linspace(1.0, 2.0, 9), np.array([0.3, 1.7, 6.4, 7.2, 2.1])
+    text = made.adjoint.source_for("numba", x, g)
+    assert (", x.shape[0] - 1)," in text) != sure
+    assert pyrev.check_grad(made, x, g)
+
+
 def planes(x, g, out):
     for n in range(out.shape[0]):
         for i in range(g.shape[0]):
