@@ -30,6 +30,7 @@ from pyrev.ir import (
     For,
     Grow,
     Program,
+    Stmt,
     all_names,
     map_block,
     walk,
@@ -175,11 +176,16 @@ class Sizes:
         is small, one compilation for all sizes is worth more.
         """
         arrays = [p.name for p in program.params if p.rank]
+        # What loops run over, and what is made for them to run over.
+        ends = [
+            e
+            for s in walk(program.body)
+            for e in ((s.hi,) if isinstance(s, For) else _shape(s))
+        ]
         bounding = {
             (e.array, e.axis): None
-            for s in walk(program.body)
-            if isinstance(s, For)
-            for e in walk_expr(s.hi)
+            for end in ends
+            for e in walk_expr(end)
             if isinstance(e, Extent) and e.array in arrays
         }
         if not bounding:
@@ -187,12 +193,13 @@ class Sizes:
         sizes = [f"{n}.size" for n in arrays if n in self.values]
         if not sizes or not self.asked(f"max({', '.join([*sizes, '0'])}) >= {LARGE}"):
             return program
-        known: dict[tuple[str, int], int] = {}
+        known: dict[tuple[str, int], Expr] = {}
         for array, axis in bounding:
             extent = f"{array}.shape[{axis}]"
             if array in self.values and self.asked(f"{extent} <= {FEW}"):
-                known[array, axis] = self.values[array].shape[axis]
-                self.asked(f"{extent} == {known[array, axis]}")
+                size = self.values[array].shape[axis]
+                known[array, axis] = Const(size)
+                self.asked(f"{extent} == {size}")
         return specialise(program, known)
 
     def asked(self, test: str) -> bool | None:
@@ -203,34 +210,42 @@ class Sizes:
         return answer
 
 
-def with_known_shapes(program: Program) -> Program:
-    """The program with a number for each extent of a local array that is a number.
+def _shape(s: Stmt) -> tuple[Expr, ...]:
+    return s.shape if isinstance(s, Alloc) else ()
 
-    LLVM then sees that two rows of the array do not overlap.
+
+def with_known_shapes(program: Program) -> Program:
+    """The program with what an extent of a local array was made of in its place.
+
+    Where that is a number LLVM sees that two rows of the array do not overlap; where it
+    is the extent of an argument, loops over either run over one range.
     """
     made = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
     count = Counter([s.array for s in made] + [p.name for p in program.params])
-    known: dict[tuple[str, int], int] = {}
+    known: dict[tuple[str, int], Expr] = {}
+    params = {p.name for p in program.params}
     # What is made like an array that was made before is known then, too.
     for s in made:
         if not isinstance(s, Alloc) or s.source is not None or count[s.array] > 1:
             continue
         for axis, size in enumerate(s.shape):
             match size:
-                case Const(int(n)):
-                    known[s.array, axis] = n
+                case Const(int()):
+                    known[s.array, axis] = size
                 case Extent(array, k) if (array, k) in known:
                     known[s.array, axis] = known[array, k]
+                case Extent(array) if count[array] == 1 and array in params:
+                    known[s.array, axis] = size
     return specialise(program, known) if known else program
 
 
-def specialise(program: Program, extents: Mapping[tuple[str, int], int]) -> Program:
+def specialise(program: Program, extents: Mapping[tuple[str, int], Expr]) -> Program:
     """The program for arrays that have these extents: ``(array, axis) -> size``."""
 
     def known(e: Expr) -> Expr:
         match e:
             case Extent(array, axis) if (array, axis) in extents:
-                return Const(extents[array, axis], loc=e.loc)
+                return replace(extents[array, axis], loc=e.loc)
         return e
 
     return replace(program, body=map_block(program.body, known))

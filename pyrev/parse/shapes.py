@@ -44,6 +44,7 @@ from pyrev.ir import (
 )
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.parse.views import KINDS, dtype_like, kinds, union
+from pyrev.rename import guarded_leaves
 from pyrev.types import concrete, infer, kind, promote, promoted
 
 
@@ -176,14 +177,18 @@ def check_bound(
         at = reads.unsure[n]
         head += [Assign(Var(n), Const(0), loc=at), Assign(flag, Const(False), loc=at)]
 
-    def check(n: str, at: Loc) -> Stmt:
+    def check(n: str, path: Path, at: Loc) -> Stmt:
         message = f"cannot access local variable '{n}' where it has no value"
-        return Check(flags[n], "UnboundLocalError", message, loc=at)
+        test: Expr = flags[n]
+        if path:  # the arm of a conditional expression, which may not be evaluated
+            taken = reduce(lambda a, b: Call("and", (a, b)), path)
+            test = Call("or", (Call("not", (taken,)), test))
+        return Check(test, "UnboundLocalError", message, loc=at)
 
     def visit(stmts: Block) -> Block:
         out: list[Stmt] = []
         for s in stmts:
-            asked = [check(n, s.loc) for n in reads.at.get(id(s), ())]
+            asked = [check(n, path, s.loc) for n, path in reads.at.get(id(s), ())]
             new = with_blocks(s, tuple(map(visit, blocks(s))))
             if isinstance(new, While):
                 new = replace(new, body=(*new.body, *asked))
@@ -195,6 +200,10 @@ def check_bound(
     return (*head, *visit(block))
 
 
+#: The tests that must hold for a part of an expression to be evaluated.
+Path = tuple[Expr, ...]
+
+
 class _Bound:
     """Which names have a value where, statement by statement."""
 
@@ -202,7 +211,7 @@ class _Bound:
         self.findings = findings
         self.ever = set(names)
         self.unsure: dict[str, Loc] = {}
-        self.at: dict[int, list[str]] = {}
+        self.at: dict[int, list[tuple[str, Path]]] = {}
 
     def block(self, block: Block, known: frozenset[str]) -> frozenset[str]:
         """The names that have a value after `block`."""
@@ -210,9 +219,9 @@ class _Bound:
         for s in block:
             for top in exprs(s):
                 target = top if isinstance(s, Assign) and top is s.target else None
-                for e in walk_expr(top):
+                for path, e in guarded_leaves(top, ()):
                     if not (e is target and isinstance(e, Var)):
-                        self.read(e, s, known)
+                        self.read(e, s, known, path)
             if isinstance(s, Alloc) and s.source is not None and s.source not in known:
                 self.report(s.source, s.loc)
             match s:
@@ -237,13 +246,14 @@ class _Bound:
                     false.add(name)
         return known
 
-    def read(self, e: Expr, s: Stmt, known: frozenset[str]) -> None:
+    def read(self, e: Expr, s: Stmt, known: frozenset[str], path: Path) -> None:
         match e:
             case Var(name) if name not in known and name in self.ever:
                 self.unsure.setdefault(name, e.loc)
                 found = self.at.setdefault(id(s), [])
-                if name not in found:
-                    found.append(name)
+                # An earlier test with fewer conditions says this one, too.
+                if not any(n == name and path[: len(p)] == p for n, p in found):
+                    found.append((name, path))
             case Var(name) | Load(name) | Extent(name) if name not in known:
                 self.report(name, e.loc)
 

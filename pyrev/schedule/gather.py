@@ -303,14 +303,14 @@ def _together(
         targets = [(p.piece.domain, p.piece.mapping) for p in parts]
         whole = bounding_box(space, BOX, targets, rank)
         if whole is not None:
-            timed.append(_nothing(whole, rank, width + 1))
+            timed.append(nothing(whole, rank, width + 1))
             names[BOX] = names[parts[0].name]
     elif not several and _lattice(parts[0]):
         # Likewise: a test of divisibility is easier to read than the bounds and the
         # step of a loop over the multiples only.
         depth = rank + len(parts[0].kept)
         whole = relaxed(space, BOX, timed[0], depth)
-        timed.append(_nothing(whole, depth, width - len(parts[0].kept)))
+        timed.append(nothing(whole, depth, width - len(parts[0].kept)))
         names[BOX] = names[parts[0].name]
 
     block, skeleton = realise(
@@ -399,7 +399,8 @@ def _marker(instance: Instance) -> Block:
     return (Assign(here, element),)
 
 
-def _nothing(domain: str, rank: int, rest: int) -> Timed:
+def nothing(domain: str, rank: int, rest: int) -> Timed:
+    """The statement that does nothing at each point of `domain`."""
     box = tuple(f"b{k}" for k in range(rank))
     names = ", ".join(box)
     return Timed(BOX, box, domain, f"{{ {BOX}[{names}] -> [{names}] }}", ("0",) * rest)

@@ -48,10 +48,18 @@ from pyrev.ir import (
 )
 from pyrev.linear import slope
 from pyrev.liveness import live_inside, with_live
-from pyrev.poly import Timed, Unknown, conj, disj, integer_names, pieces
+from pyrev.poly import (
+    Timed,
+    Unknown,
+    bounding_box,
+    conj,
+    disj,
+    integer_names,
+    pieces,
+)
 from pyrev.schedule.distribute import DtypeOf, Readable, targets
 from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.gather import NoGather, Part, realise, target_of
+from pyrev.schedule.gather import BOX, NoGather, Part, nothing, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.lanes import Side, in_lanes
@@ -623,6 +631,14 @@ class Owners:
             padding = ["_"] * (width - len(rest))
             loop_names[own] = [*head, *(["_"] * several), *inner, *padding]
 
+        if several and size is None:
+            # The exact union of the rows is harder to read than the tests that the
+            # statements need anyway, and its loops fit no other nest.
+            targets = [(p.piece.domain, p.piece.mapping) for p in parts]
+            whole = bounding_box(region.space, BOX, targets, len(axes))
+            if whole is not None:
+                timed.append(nothing(whole, len(axes), width + 1))
+                loop_names[BOX] = loop_names[parts[0].name]
         claims = {
             part.name: (part.leaf, tuple(self.owner(part.leaf, k, size) for k in axes))
             for part in parts

@@ -50,4 +50,6 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
                 out += peeled(made, types, counts)
         return summed(out, types)
 
-    return replace(program, body=inner(zeroed(fused(program.body), taken)))
+    # The loops that fill with zeros meet those that add.
+    body = fused(zeroed(fused(program.body), taken))
+    return replace(program, body=inner(body))

@@ -2915,3 +2915,19 @@ def new_array_for_a_turned_name(x):
 
 
 case(new_array_for_a_turned_name, lambda n, m: dict(x=m(n)), least=2)
+
+
+def last_index_if_there_is_one(x, n):
+    s = 0.0
+    for i in range(n):
+        s = 0.5 * s + x[i]
+        t = s * x[i]
+    best = t if n > 0 else 1.0
+    return best + (x[i] * t if n > 1 and i > 0 and t < 9.0 else 0.25 * x[0])
+
+
+case(
+    last_index_if_there_is_one,
+    lambda n, m: dict(x=m(n), n=n - 1),
+    least=1,
+)
