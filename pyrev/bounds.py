@@ -146,11 +146,12 @@ class Variant(NamedTuple):
 
     Those that are `negative` in it, and those to be `clamped`: what float arithmetic
     has a part in may differ in the last bit from what was inspected, and then point
-    elsewhere.
+    elsewhere. The sizes alone keep the `natural` ones inside, and not negative.
     """
 
     negative: tuple[int, ...] = ()
     clamped: tuple[int, ...] = ()
+    natural: tuple[int, ...] = ()
 
 
 class Bounds:
@@ -176,6 +177,8 @@ class Bounds:
         self._affine: list[int] = []
         #: The integers of floats that only a test of them keeps inside their array.
         self._tested: set[int] = set()
+        #: The subscripts that may be negative, as far as it is known without sizes.
+        self._below: set[int] = set()
         self._doubts: dict[int, Expr] = {}
         self._blind = False
         # A scalar that may be read before it is assigned has two values in one guard.
@@ -347,6 +350,8 @@ class Bounds:
                     self._tested.add(site)
                     continue
             if cases is None or size is None or self._overflows(index, here, True):
+                if not self._blind:
+                    self._below.add(site)
                 self._inspected(self._signed(one))
                 continue
             variables = (*here.variables, *extra.env.values())
@@ -364,6 +369,8 @@ class Bounds:
                 return not is_empty(self.space, over, formula)
 
             negative = possible(where("< 0"))
+            if negative and not self._blind:
+                self._below.add(site)
             outside = [f for f in (where("< -{n}"), where(">= {n}")) if possible(f)]
             if negative:
                 one = self._signed(one)
@@ -586,7 +593,7 @@ class Bounds:
 
         Law: the same values, for all arguments.
         """
-        if variant == Variant():
+        if not variant.negative and not variant.clamped:
             return self.program
 
         def statement(s: Stmt) -> Stmt:
@@ -662,7 +669,42 @@ class Bounds:
             every = tuple(sorted(self._rounded | self._tested))
             return Variant(self.usual.negative, every)
         clamped = self._tested | set(variant.clamped)
-        return Variant(variant.negative, tuple(sorted(clamped)))
+        return variant._replace(clamped=tuple(sorted(clamped)))
+
+    def naturals(self, variant: Variant, adjoint: bool) -> frozenset[Expr]:
+        """Subscripts made of floats that are never negative in this program.
+
+        All others that compiled code need not count from the end are made of indices
+        and sizes.
+        """
+        doubtful = (self._below - set(variant.natural)) | {
+            *variant.negative,
+            *variant.clamped,
+            *(self._tested if adjoint else ()),
+        }
+        found: dict[Expr, bool] = {}
+        for (_, load, axis), site in self._sites.items():
+            index = load.index[axis]
+            found[index] = found.get(index, True) and site not in doubtful
+        return frozenset(
+            e for e, sure in found.items() if sure and names(e) & self._of_floats
+        )
+
+    def _sure(self, values: Mapping[str, Any]) -> tuple[int, ...]:
+        """Those that are inside their array for these sizes, whatever the data."""
+        if not self._sized_sites:
+            return ()
+        return tuple(sorted(self._sized_sites - self._tests["doubt"](**values)))
+
+    @cached_property
+    def _sized_sites(self) -> frozenset[int]:
+        return frozenset(
+            one.site
+            for one in self.inspected
+            if one.doubt != TRUE
+            and one.signed
+            and names(one.load.index[one.axis]) & self._of_floats
+        )
 
     def described(self) -> tuple[str, ...]:
         """The subscripts that data decides, and the sizes for which it matters."""
@@ -714,7 +756,7 @@ class Bounds:
             extent = array.shape[one.axis]
             raise IndexError(f"{one.message()}, which has {extent} elements")
         self._magnitudes.check(values)
-        return Variant(self._tests["negative"](**values))
+        return Variant(self._tests["negative"](**values), (), self._sure(values))
 
     def in_doubt(self, values: Mapping[str, Any]) -> frozenset[int]:
         """The subscripts for which data must be looked at, for these sizes."""
@@ -740,9 +782,9 @@ class Bounds:
             raise IndexError(self.inspected[found - 1].message())
         signed = [one.site for one in self.inspected if one.signed]
         more = [site for site, seen in zip(signed, below, strict=True) if seen]
-        return Variant(
-            tuple(sorted({*variant.negative, *more})),
-            tuple(sorted(doubts & self._rounded)),
+        return variant._replace(
+            negative=tuple(sorted({*variant.negative, *more})),
+            clamped=tuple(sorted(doubts & self._rounded)),
         )
 
     @cached_property

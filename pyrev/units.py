@@ -270,7 +270,8 @@ class Units:
 
         def make() -> Unit:
             program = self._program(kinds, which)
-            return self._unit(target, program, kinds, "primal", values)
+            natural = bounds.naturals(which, adjoint=False)
+            return self._unit(target, program, kinds, "primal", values, natural)
 
         return self._fitting(("primal", target, _key(kinds), which), values, make)
 
@@ -298,7 +299,8 @@ class Units:
             for name, of in derived.adjoint.cotangents:
                 rank = next(p.rank for p in derived.program.params if p.name == name)
                 seen[name] = Kind(rank, self._output_dtype(kinds, of))
-            unit = self._unit(target, derived.program, seen, "adjoint", values)
+            natural = bounds.naturals(which, adjoint=True)
+            unit = self._unit(target, derived.program, seen, "adjoint", values, natural)
             unit.cotangents = derived.adjoint.cotangents
             unit.stored = derived.stored
             return unit
@@ -329,6 +331,7 @@ class Units:
         kinds: Mapping[str, Kind],
         what: str,
         values: Mapping[str, Any] | None,
+        never_negative: frozenset[Expr] = frozenset(),
     ) -> Unit:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
         if what != "adjoint":
@@ -357,6 +360,7 @@ class Units:
                 dtypes,
                 doc=self._provenance(what),
                 sources=self._sources(),
+                natural=never_negative,
             )
             text, reassociated = emitted.text, emitted.reassociated
         params = tuple(p.name for p in done.program.params)

@@ -59,6 +59,7 @@ from pyrev.ir import (
     names,
     walk,
     walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.linear import apart
@@ -137,14 +138,16 @@ def emit_numba(
     doc: str = "",
     sources: Mapping[str, Sequence[str]] | None = None,
     wraps: bool = False,
+    natural: frozenset[Expr] = frozenset(),
 ) -> Emitted:
     """The module that runs `program`, for parameters of the given dtypes.
 
+    `natural` are subscripts that are never negative, beside those of indices and sizes.
     With `wraps`, sums and products of integers that are data go around at 64 bits, as
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     """
     program = replace(program, body=_own_scalars(program.body, ()))
-    module = _Module(program, infer(program, dtypes), wraps)
+    module = _Module(program, infer(program, dtypes), wraps, natural)
     functions = module.functions(program)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [
@@ -194,9 +197,14 @@ class _Module:
     """The functions of one module, as they come about: callees first."""
 
     def __init__(
-        self, program: Program, types: dict[str, str], wraps: bool = False
+        self,
+        program: Program,
+        types: dict[str, str],
+        wraps: bool = False,
+        natural: frozenset[Expr] = frozenset(),
     ) -> None:
         self.program = program
+        self.natural = natural
         self.types = types
         self.wraps = wraps
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
@@ -473,6 +481,7 @@ class _Module:
                     loops.append(inner)
                 case body:
                     break
+        body = _on_one_core(body)
         function = self.numbered()
         row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", self.taken)
         inputs = self.inputs(body)
@@ -817,7 +826,8 @@ class _Module:
     def position(self, index: Expr, mode: _Mode) -> Expr:
         """A subscript; one that is known not to be negative says so to the compiler."""
         value, _ = self.typed(index, mode)
-        if isinstance(index, Const) or not self.is_affine(index):
+        known = index in self.natural or self.is_affine(index)
+        if isinstance(index, Const) or not known:
             return value
         return Call("uint64", (value,))
 
@@ -1079,6 +1089,17 @@ def _receive(outputs: Sequence[str], tree: ast.expr) -> ast.stmt:
     targets = [store(name(n)) for n in outputs]
     one = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
     return ast.Assign([one], tree, None)
+
+
+def _on_one_core(block: Block) -> Block:
+    """The block without parallel loops: not every threading layer can nest them."""
+    return tuple(
+        with_blocks(
+            replace(s, parallel="") if isinstance(s, For) else s,
+            tuple(map(_on_one_core, blocks(s))),
+        )
+        for s in block
+    )
 
 
 def _parallel(s: Stmt) -> bool:

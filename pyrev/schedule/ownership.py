@@ -73,6 +73,7 @@ CHUNKS = 32  # private copies: enough for any desktop, few enough to combine ser
 BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
 ENOUGH = 48  # owners: fewer than this leave cores idle, so copies are taken
 
+TASKS = 1024  # enough for any number of cores
 PLENTY = 1 << 15  # operations from which on a nest is worth the start of all cores
 LITTLE = "too little work to start other cores"
 SMALL = 1 << 14  # elements of a target that a core keeps in its cache
@@ -217,6 +218,12 @@ class _Cpu(Readable):
         if not any(isinstance(s, For) for s in inner.body):
             return body  # the innermost loop is for vector instructions
         around = (*outer, loop)
+        tasks: Expr = ONE
+        for f in around:
+            if f.parallel:
+                tasks = Call("*", (tasks, trip_count(f)))
+        if self.choose(of_arguments(tasks, self.shapes), TASKS) is True:
+            return body  # one more loop would only make the tasks smaller
         live = live_inside(loop, live)
         proven = parallelise(inner, around, live, self.integers)
         if not proven.parallel:

@@ -1,15 +1,22 @@
-"""Neighbouring loops over one range as one loop."""
+"""Neighbouring loops as one loop, those over different ranges with tests of the index.
+
+A loop over the interior of an array and one over all of it share rows: what one has
+brought into the cache the other finds there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 
 from pyrev.ir import (
+    ONE,
     Add,
     Alloc,
     Assign,
     Block,
+    Call,
     Const,
     Expr,
     Extent,
@@ -23,6 +30,7 @@ from pyrev.ir import (
     all_names,
     assigned_scalars,
     blocks,
+    exprs,
     names,
     walk,
     walk_expr,
@@ -30,37 +38,154 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.linear import slope
+from pyrev.linear import linear, slope
 from pyrev.schedule.legality import together
 
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
 
 
-def fused(block: Block) -> Block:
-    """Neighbouring loops made one, from the outermost inwards."""
+def fused(block: Block, inside: bool = False) -> Block:
+    """Neighbouring loops made one, from the outermost inwards.
+
+    `inside` a parallel loop it does not matter which of them are parallel, too.
+    """
     out: list[Stmt] = []
     for stmt in block:
         last = out[-1] if out else None
-        if isinstance(last, For) and isinstance(stmt, For):
-            both = _fused(last, stmt)
-            if both is not None:
-                out[-1] = both
-                continue
+        both = None if last is None else _pair(last, stmt, inside)
+        if both is not None:
+            out[-1] = both
+            continue
         if isinstance(last, For) and _independent(stmt, last):
             out.insert(-1, stmt)  # so that loops meet
             continue
         out.append(stmt)
-    return tuple(with_blocks(s, tuple(fused(b) for b in blocks(s))) for s in out)
+    return tuple(
+        with_blocks(s, tuple(fused(b, inside or _parallel(s)) for b in blocks(s)))
+        for s in out
+    )
 
 
-def _fused(first: For, second: For) -> For | None:
-    """One loop for two, or None where an iteration would see what it did not."""
+def _parallel(s: Stmt) -> bool:
+    return isinstance(s, For) and bool(s.parallel)
+
+
+def _pair(first: Stmt, second: Stmt, inside: bool) -> For | None:
+    """One loop for two statements, if they are loops, or tests in front of loops."""
+    if isinstance(first, For) and isinstance(second, For):
+        both = _fused(first, second)
+        if both is not None:
+            return both
+    one, two = _sunk(first), _sunk(second)
+    if one is None or two is None:
+        return None
+    if not inside and not (one.parallel and two.parallel):
+        return None
+    return _over_both(one, two)
+
+
+def _sunk(s: Stmt) -> For | None:
+    """A loop around loops; a test in front of it in each iteration instead."""
+    match s:
+        case For():
+            return s if any(isinstance(x, For) for x in walk(s.body)) else None
+        case If(test, (For() as loop,), ()):
+            if any(isinstance(e, Load) for e in walk_expr(test)):
+                return None
+            if names(test) & (written(loop.body) | {loop.index}):
+                return None
+            return _sunk(replace(loop, body=_under(test, loop.body)))
+    return None
+
+
+def _under(test: Expr, body: Block) -> Block:
+    """`body` where `test` holds."""
+    match body:
+        case (If(more, then, ()) as s,):
+            both = reduce(
+                lambda a, b: Call("and", (a, b)), (*_parts(more), *_parts(test))
+            )
+            return (replace(s, test=both, then=then),)
+    return (If(test, body, (), loc=body[0].loc),)
+
+
+def _parts(test: Expr) -> tuple[Expr, ...]:
+    match test:
+        case Call("and", (a, b)):
+            return (*_parts(a), *_parts(b))
+    return (test,)
+
+
+def _over_both(first: For, second: For) -> For | None:
+    """One loop over the ranges of two nests that share rows of an array.
+
+    Only if the loops in them go together as well, down to the rows: iterations of which
+    each does two things one after the other share nothing.
+    """
+    if any(f.step != ONE or f.reverse for f in (first, second)):
+        return None
+    low, high = _apart(first.lo, second.lo), _apart(first.hi, second.hi)
+    if low is None or high is None:
+        return None
+    if not _rows_of_one(first, second):
+        return None
+    lo = first.lo if low >= 0 else second.lo
+    hi = first.hi if high <= 0 else second.hi
+    wide = []
+    for f in (first, second):
+        body, index = f.body, Var(f.index)
+        if f.lo != lo:
+            body = _under(Call(">=", (index, f.lo)), body)
+        if f.hi != hi:
+            body = _under(Call("<", (index, f.hi)), body)
+        wide.append(replace(f, lo=lo, hi=hi, body=body))
+    parallel = all(f.parallel for f in wide)
+    if not parallel:
+        wide = [replace(f, parallel="") for f in wide]
+    both = _fused(wide[0], wide[1], rows=True)
+    if both is None:
+        return None
+    inner = [s for s in both.body if _sunk(s) is not None]
+    if not inner:
+        return both
+    merged = fused(both.body, inside=True)
+    return both if len(merged) == 1 else None
+
+
+def _apart(a: Expr, b: Expr) -> int | None:
+    """``b - a``, if that is a number."""
+    gap = linear(b).plus(linear(a), -1)
+    return None if gap.terms else gap.constant
+
+
+def _rows_of_one(first: For, second: For) -> bool:
+    """Does an iteration of both touch the same rows of some array?"""
+
+    def rows(f: For) -> set[tuple[str, int]]:
+        return {
+            (e.array, axis)
+            for s in walk(f.body)
+            for top in exprs(s)
+            for e in walk_expr(top)
+            if isinstance(e, Load)
+            for axis, k in enumerate(e.index[:-1])
+            if slope(k, f.index) == 1
+        }
+
+    return bool(rows(first) & rows(second))
+
+
+def _fused(first: For, second: For, rows: bool = False) -> For | None:
+    """One loop for two, or None where an iteration would see what it did not.
+
+    With `rows` it is worth it though neither writes what the other touches.
+    """
     ranges = [
         (f.lo, f.hi, f.step, f.reverse, bool(f.parallel)) for f in (first, second)
     ]
     if ranges[0] != ranges[1]:
         return None
-    plain = (Assign, Add, If, For) if first.parallel else (Assign, Add, If)
+    plain = (Assign, Add, If, For) if first.parallel or rows else (Assign, Add, If)
     if not all(isinstance(s, plain) for f in (first, second) for s in walk(f.body)):
         return None
     if second.index != first.index:
@@ -85,8 +210,11 @@ def _fused(first: For, second: For) -> For | None:
         if isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
     }
     shared = arrays & all_names(first.body) & all_names(second.body)
-    if first.parallel and not shared or not first.parallel and len(arrays) > STREAMS:
-        return None
+    if not rows:
+        if first.parallel and not shared:
+            return None
+        if not first.parallel and len(arrays) > STREAMS:
+            return None
     for array in shared:
         one_side = set(accesses(first.body, array))
         other_side = set(accesses(second.body, array))

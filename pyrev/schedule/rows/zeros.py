@@ -56,6 +56,18 @@ def zeroed(block: Block, taken: set[str]) -> Block:
     return tuple(s for made in out for s in made)
 
 
+def _indices(loop: For, count: int, scope: set[str]) -> tuple[Var, ...]:
+    """Indices for loops beside those in `loop`: theirs, as far as there are any."""
+    found: list[Var] = []
+    inner: Stmt | None = loop
+    for name in ("z", "zy", "zx", "zw")[:count]:
+        if isinstance(inner, For):
+            inner = next((s for s in walk(inner.body) if isinstance(s, For)), None)
+        own = inner.index if isinstance(inner, For) else fresh(name, scope)
+        found.append(Var(own))
+    return tuple(found)
+
+
 def _with_zeros(made: Alloc, nest: For, taken: set[str]) -> Block | None:
     """The nest with zeros before it adds to a row, and the rows it leaves out."""
     assert made.fill is not None
@@ -82,9 +94,13 @@ def _with_zeros(made: Alloc, nest: For, taken: set[str]) -> Block | None:
     if not all(full[:-1]):
         return None
     scope = set(taken)
-    rest = tuple(Var(fresh(n, scope)) for n in ("z", "zy", "zx", "zw")[: rank - depth])
+    rest = _indices(chain[-1], rank - depth, scope)
     if len(rest) < rank - depth:
         return None
+
+    def size(k: int) -> Expr:
+        own = made.shape[k]
+        return own if isinstance(own, (Const, Extent)) else Extent(array, k)
 
     def zeros(head: Expr) -> Stmt:
         index = (*heads[:-1], head, *rest)
@@ -93,7 +109,7 @@ def _with_zeros(made: Alloc, nest: For, taken: set[str]) -> Block | None:
             stmt = For(
                 rest[k - depth].name,
                 ZERO,
-                Extent(array, k),
+                size(k),
                 ONE,
                 (stmt,),
                 loc=made.loc,
@@ -101,7 +117,7 @@ def _with_zeros(made: Alloc, nest: For, taken: set[str]) -> Block | None:
         return stmt
 
     row = zeros(heads[-1])
-    last = Extent(array, depth - 1)
+    last = size(depth - 1)
     left: Block = ()
     if not full[-1]:
         row = If(Call("<", (heads[-1], last)), (row,), loc=made.loc)

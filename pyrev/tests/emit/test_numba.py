@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pyrev
 from pyrev.emit.load import load
 from pyrev.emit.numba import Emitted, emit_numba
-from pyrev.ir import Block, For
+from pyrev.ir import Block, Const, For
 from pyrev.parse import parse, retype
 from pyrev.pipeline import specialise
 from pyrev.tests.emit import programs
@@ -118,7 +119,7 @@ def test_a_running_value_is_not_a_sum() -> None:
 def test_a_sum_of_few_terms_known_beforehand_is_left_in_order() -> None:
     program = parse(programs.blur).program
     dtypes = dict.fromkeys(("image", "kernel", "out"), "float64")
-    sizes = {("kernel", 0): 3, ("kernel", 1): 2}
+    sizes = {("kernel", 0): Const(3), ("kernel", 1): Const(2)}
     fixed = specialise(program, sizes)
     assert emit_numba(program, dtypes).reassociated
     assert not emit_numba(fixed, dtypes).reassociated
@@ -185,3 +186,21 @@ def test_a_descending_parallel_loop_runs_over_the_same_values() -> None:
         programs.backwards(a, expected)
         compiled(programs.backwards, (a, b), "i")(a, b)
         assert b.tolist() == expected.tolist()
+
+
+def two_ranges(u, v, out):  # type: ignore[no-untyped-def]
+    for z in range(u.shape[0]):
+        for y in range(1, u.shape[1] - 1, 2):
+            for x in range(u.shape[2]):
+                out[z, y, x] = u[z, y, x] * 2.0
+    for z in range(u.shape[0]):
+        for y in range(u.shape[1]):
+            for x in range(u.shape[2]):
+                out[z, y, x] += v[z, y, x] * u[z, y, x]
+
+
+def test_no_parallel_loop_starts_another() -> None:
+    f = pyrev.differentiable(two_ranges, target="numba")
+    assert f.primal.source_for("numba").count("prange(") == 1
+    u, v = np.random.default_rng(0).random((2, 4, 5, 6))
+    assert pyrev.check_grad(f, u, v, np.zeros((4, 5, 6)))

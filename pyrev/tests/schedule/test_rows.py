@@ -268,8 +268,8 @@ for y in range(n):
         """
 v = np.empty((n, m))
 for y in range(n):
-    for z in range(v.shape[1]):
-        v[y, z] = 0.0
+    for x in range(v.shape[1]):
+        v[y, x] = 0.0
     for x in range(m):
         v[y, x] += q[y, x]
 """,
@@ -285,13 +285,50 @@ for y in range(n - 1):
 v = np.empty((n, m))
 for y in range(n - 1):
     if y < v.shape[0]:
-        for z in range(v.shape[1]):
-            v[y, z] = 0.0
+        for x in range(v.shape[1]):
+            v[y, x] = 0.0
     for x in range(m):
         v[y, x] += q[y, x]
 for y_2 in range(max(0, n - 1), v.shape[0]):  # the rows of v that nothing is added to
-    for z in range(v.shape[1]):
-        v[y_2, z] = 0.0
+    for x in range(v.shape[1]):
+        v[y_2, x] = 0.0
+""",
+    ),
+    "an interior behind the whole": (
+        """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for w in range(1, n - 1):
+    for x in range(1, m - 1):
+        p[w, x] += q[w - 1, x]
+""",
+        """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+    if y >= 1 and y < n - 1:
+        for x in range(1, m - 1):
+            p[y, x] += q[y - 1, x]
+""",
+    ),
+    "ranges that overlap": (
+        """
+for y in range(n - 1):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(1, n):
+    for x in range(m):
+        r[y, x] = q[y, x]
+""",
+        """
+for y in range(n):
+    if y < n - 1:
+        for x in range(m):
+            p[y, x] = q[y, x]
+    if y >= 1:
+        for x in range(m):
+            r[y, x] = q[y, x]
 """,
     ),
 }
@@ -308,10 +345,26 @@ for y in range(n):
     "nothing in common": """
 for y in range(n):
     for x in range(m):
-        p[y, x] = q[y, x]
+        p[y, x] = a[x]
 for y in range(n):
     for x in range(m):
         r[y, x] += q[y, x]
+""",
+    "the interior of what the row before gets": """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(1, n - 1):
+    for x in range(m):
+        r[y, x] += p[y - 1, x]
+""",
+    "ranges of which nobody knows which is longer": """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(m):
+    for x in range(m):
+        p[y, x] += q[y, x]
 """,
     "sums of what only one of them loads": """
 for y in range(n):
@@ -403,6 +456,51 @@ def test_random_taps_keep_every_bit(seed: int) -> None:
 
     for n, m in ((0, 0), (1, 0), (2, 1), (3, 5), (9, 2), (10, 7), (15, 3)):
         assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"
+
+
+def drawn_nests(rng: random.Random) -> str:
+    """Nests over rows of the same arrays, each of them parallel, over many ranges."""
+    nests = []
+    for _ in range(rng.randint(2, 4)):
+        own, other = rng.choice([("p", "r"), ("r", "p")])
+        lo, hi = rng.choice(["0", "1", "2"]), rng.choice(["n", "n - 1", "n + 1", "m"])
+        row = rng.choice(["w", "y"])
+        move = rng.choice(["", "", " + 1", " - 1"])
+        value = rng.choice(
+            [f"{other}[{row}{move}, x]", f"q[{row}{move}, x]", f"q[{row}, x] * s"]
+        )
+        op = rng.choice(["=", "+="])
+        inner = f"    for x in range({rng.choice('01')}, {rng.choice(['m', 'm - 1'])}):"
+        line = f"        {own}[{row}, x] {op} {value}"
+        if rng.random() < 0.3:
+            inner = f"    if {row} < m:\n    {inner}"
+            line = f"    {line}"
+        nests.append(f"for {row} in range({lo}, {hi}):\n{inner}\n{line}")
+    return "\n".join(nests)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_random_nests_over_rows_keep_every_bit(seed: int) -> None:
+    text = drawn_nests(random.Random(seed))
+    made = rowed(text, parallel=True)
+
+    def run(lines: str, n: int, m: int) -> list[Any]:
+        space: dict[str, Any] = {"n": n, "m": m, "s": 0.7, "max": max, "min": min}
+        for k, name in enumerate("pqr"):
+            space[name] = np.linspace(0.1 + k, 0.9, 144).reshape(12, 12) ** 3
+        exec(lines, space)
+        return [space[name].tolist() for name in "pr"]
+
+    for n, m in ((0, 0), (1, 0), (1, 3), (2, 2), (3, 5), (9, 2), (9, 9)):
+        assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"
+
+
+def test_many_random_nests_over_rows_have_a_loop_less() -> None:
+    texts = [drawn_nests(random.Random(seed)) for seed in range(300)]
+    fewer = [
+        t for t in texts if rowed(t, parallel=True).count("for ") < t.count("for ")
+    ]
+    assert len(fewer) > 60
 
 
 @pytest.mark.parametrize("name", PEELED)
