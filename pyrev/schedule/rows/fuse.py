@@ -102,11 +102,21 @@ def _under(test: Expr, body: Block) -> Block:
     """`body` where `test` holds."""
     match body:
         case (If(more, then, ()) as s,):
-            both = reduce(
-                lambda a, b: Call("and", (a, b)), (*_parts(more), *_parts(test))
-            )
+            first, second = _parts(test), _parts(more)
+            if all(map(_harmless, second)):
+                first, second = second, first  # the outer index first
+            both = reduce(lambda a, b: Call("and", (a, b)), (*first, *second))
             return (replace(s, test=both, then=then),)
     return (If(test, body, (), loc=body[0].loc),)
+
+
+def _harmless(test: Expr) -> bool:
+    """Can it be evaluated anywhere? What it loads may not exist, and division fails."""
+    return all(
+        not isinstance(e, Load)
+        and not (isinstance(e, Call) and e.op not in ("<", "<=", ">", ">=", "+", "-"))
+        for e in walk_expr(test)
+    )
 
 
 def _parts(test: Expr) -> tuple[Expr, ...]:
@@ -128,6 +138,10 @@ def _over_both(first: For, second: For) -> For | None:
     if low is None or high is None:
         return None
     if not _rows_of_one(first, second):
+        return None
+    # The ends are asked for again in each iteration.
+    ends = {n for f in (first, second) for e in (f.lo, f.hi) for n in names(e)}
+    if ends & (written(first.body) | written(second.body)):
         return None
     lo = first.lo if low >= 0 else second.lo
     hi = first.hi if high <= 0 else second.hi

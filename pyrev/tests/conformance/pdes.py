@@ -526,3 +526,24 @@ case(
     real=35,
     covers=("right side first",),
 )
+
+
+def copied_and_then_inside(u, w, out):
+    for i in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            for k in range(u.shape[2]):
+                out[i, j, k] = u[i, j, k] * w[k]
+    for i in range(1, u.shape[0] - 1):
+        if w[i] > 0.0:
+            for j in range(1, u.shape[1] - 1):
+                for k in range(u.shape[2] - 1):
+                    around = u[i - 1, j, k] + u[i + 1, j, k] + u[i, j, k + 1]
+                    out[i, j, k] += around * u[i, j - 1, k] * w[i + 1]
+
+
+case(
+    copied_and_then_inside,
+    lambda n, m: dict(u=m(n + 1, n, n + 2), w=m.away(n + 2), out=m(n + 1, n, n + 2)),
+    "out",
+    real=9,
+)

@@ -312,6 +312,25 @@ for y in range(n):
             p[y, x] += q[y - 1, x]
 """,
     ),
+    "a test of data that the range guards": (
+        """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+for y in range(n - 1):
+    if q[y + 1, 0] > s:
+        for x in range(m):
+            p[y, x] += q[y, x]
+""",
+        """
+for y in range(n):
+    for x in range(m):
+        p[y, x] = q[y, x]
+    if y < n - 1 and q[y + 1, 0] > s:
+        for x in range(m):
+            p[y, x] += q[y, x]
+""",
+    ),
     "ranges that overlap": (
         """
 for y in range(n - 1):
@@ -472,8 +491,9 @@ def drawn_nests(rng: random.Random) -> str:
         op = rng.choice(["=", "+="])
         inner = f"    for x in range({rng.choice('01')}, {rng.choice(['m', 'm - 1'])}):"
         line = f"        {own}[{row}, x] {op} {value}"
-        if rng.random() < 0.3:
-            inner = f"    if {row} < m:\n    {inner}"
+        if rng.random() < 0.4:
+            test = rng.choice([f"{row} < m", f"q[{row} + 1, 0] > 0.4"])
+            inner = f"    if {test}:\n    {inner}"
             line = f"    {line}"
         nests.append(f"for {row} in range({lo}, {hi}):\n{inner}\n{line}")
     return "\n".join(nests)
