@@ -9,6 +9,7 @@ commas) prints the program after each on stderr.
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import sys
 from collections import Counter
@@ -24,6 +25,7 @@ from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
     Alloc,
+    Call,
     Const,
     Expr,
     Extent,
@@ -239,6 +241,18 @@ def with_known_shapes(program: Program) -> Program:
     return specialise(program, known) if known else program
 
 
+#: What is the same number whoever works it out, as long as it stays small.
+_EXACT = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
+def _numbers(*values: object) -> bool:
+    """Are these small numbers, and integers, whatever their type?"""
+    return all(
+        type(v) in (int, float) and abs(v) < 2**20 and v == int(v)  # type: ignore
+        for v in values
+    )
+
+
 def specialise(program: Program, extents: Mapping[tuple[str, int], Expr]) -> Program:
     """The program for arrays that have these extents: ``(array, axis) -> size``."""
 
@@ -246,6 +260,8 @@ def specialise(program: Program, extents: Mapping[tuple[str, int], Expr]) -> Pro
         match e:
             case Extent(array, axis) if (array, axis) in extents:
                 return replace(extents[array, axis], loc=e.loc)
+            case Call(op, (Const(a), Const(b))) if op in _EXACT and _numbers(a, b):
+                return Const(_EXACT[op](a, b), loc=e.loc)
         return e
 
     return replace(program, body=map_block(program.body, known))

@@ -1,0 +1,49 @@
+"""The generated code that the documentation shows is the code that is generated."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.schedule import ownership
+
+ROOT = Path(__file__).parents[2]
+SCHEDULES = ROOT / "docs" / "schedules.md"
+FENCES = "```text\n", "```\n"
+
+
+def loops() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "loops", ROOT / "benchmarks" / "loops.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    f = pyrev.differentiable(loops().bslice, target="numba")
+    # Sizes are all that is looked at.
+    image = np.lib.stride_tricks.as_strided(
+        np.zeros(1, np.float32), (4, 3, 1024, 1024), (0, 0, 0, 0)
+    )
+    grid = np.zeros((4, 12, 8, 32, 32), np.float32)
+    text = f.adjoint.source_for("numba", image, image[:, 0], grid, image)
+    head, _, rest = SCHEDULES.read_text(encoding="utf-8").partition(FENCES[0])
+    shown, _, tail = rest.partition(FENCES[1])
+    if request.config.getoption("--update-golden"):
+        whole = head + FENCES[0] + text + FENCES[1] + tail
+        SCHEDULES.write_text(whole, encoding="utf-8")
+        shown = text
+    assert text == shown
+    assert inspect.getsource(f.__wrapped__) in head
