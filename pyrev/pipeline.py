@@ -268,10 +268,13 @@ def specialise(program: Program, extents: Mapping[tuple[str, int], Expr]) -> Pro
 
 
 def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
-    """The value of a test of sizes, or None if it mentions anything but arguments."""
+    """The value of a test of sizes, or None if it has none.
+
+    It may mention anything but arguments, or divide by one that is zero.
+    """
     try:
         return bool(eval(_compiled(test), _KNOWN, dict(values)))
-    except NameError:
+    except (NameError, ArithmeticError):
         return None
 
 

@@ -77,6 +77,21 @@ def test_little_work_stays_on_one_core_and_much_does_not(
         np.testing.assert_array_equal(out, x * 2.0 + 1.0)
 
 
+def test_a_size_that_divides_may_be_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+
+    def shared(x, n):  # type: ignore[no-untyped-def]
+        if n > 0:
+            for i in range(x.shape[0] // n):
+                x[i] *= 0.5
+
+    f = pyrev.differentiable(shared, target="numba")
+    for n, left in ((2, 0.5), (0, 1.0), (4, 0.5), (0, 1.0)):
+        x = np.ones(8)
+        f(x, n)
+        assert x[0] == left
+
+
 def test_a_short_nest_in_a_long_loop_is_not_shared_out_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
