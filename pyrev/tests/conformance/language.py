@@ -2908,13 +2908,14 @@ def new_array_for_a_turned_name(x):
     v = x + 1.0
     for _ in range(2):
         x, u, v = u, v, x
+    u[0] *= 1.5
     for _ in range(2):
         u = x * v * u
     x[0] += u[1] * v[0]
     return u[0]
 
 
-case(new_array_for_a_turned_name, lambda n, m: dict(x=m(n)), least=2)
+case(new_array_for_a_turned_name, lambda n, m: dict(x=m(n)), "x", least=2)
 
 
 def last_index_if_there_is_one(x, n):
