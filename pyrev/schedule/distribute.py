@@ -323,17 +323,19 @@ class Readable:
     def serial(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str], reason: str
     ) -> Block:
-        note = f"serial: {reason}"
-        array = next(iter(targets((loop,))), "")
+        kept = self.told(loop, reason)
+        if self.descends(loop, outer, live):
+            body = self.block(loop.body, (*outer, loop), live_inside(loop, live))
+            kept = replace(kept, body=body)
+        return (kept,)
+
+    def told(self, loop: For, reason: str) -> For:
+        """`loop` with the reason why it is serial, which is reported too."""
+        array = next(iter(_targets((loop,))), "")
         self.decisions.append(
             Decision(loop.index, array, "serial", reason, loc=loop.loc)
         )
-        around = (*outer, loop)
-        inside = live_inside(loop, live)
-        body = loop.body
-        if self.descends(loop, outer, live):
-            body = self.block(body, around, inside)
-        return (replace(loop, body=body, note=loop.note or note),)
+        return replace(loop, note=loop.note or f"serial: {reason}")
 
     def descends(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> bool:
         """Is the body of a serial loop worth a schedule of its own?
@@ -375,7 +377,7 @@ class Readable:
         return (loop,)
 
     def report_kept(self, loop: For) -> None:
-        for array in targets((loop,)):
+        for array in _targets((loop,)):
             self.decisions.append(
                 Decision(
                     loop.index,
@@ -388,7 +390,7 @@ class Readable:
             )
 
 
-def targets(block: Block) -> tuple[str, ...]:
+def _targets(block: Block) -> tuple[str, ...]:
     """The arrays and scalars that a block writes, in order."""
     found: dict[str, None] = {}
     for s in walk(block):

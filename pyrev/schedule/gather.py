@@ -33,6 +33,7 @@ from pyrev.linear import integer, linear, tidy
 from pyrev.poly import (
     Instance,
     Piece,
+    Space,
     Timed,
     Unknown,
     bounding_box,
@@ -300,17 +301,15 @@ def _together(
     if several and _uniform(parts):
         # Without it the loops would run over the exact union of the targets, whose
         # bounds are harder to read than the tests that the parts need anyway.
-        targets = [(p.piece.domain, p.piece.mapping) for p in parts]
-        whole = bounding_box(space, BOX, targets, rank)
-        if whole is not None:
-            timed.append(nothing(whole, rank, width + 1))
-            names[BOX] = names[parts[0].name]
+        box = box_around(space, parts, rank, width + 1)
+        timed += box
+        names |= {b.name: names[parts[0].name] for b in box}
     elif not several and _lattice(parts[0]):
         # Likewise: a test of divisibility is easier to read than the bounds and the
         # step of a loop over the multiples only.
         depth = rank + len(parts[0].kept)
         whole = relaxed(space, BOX, timed[0], depth)
-        timed.append(nothing(whole, depth, width - len(parts[0].kept)))
+        timed.append(_nothing(whole, depth, width - len(parts[0].kept)))
         names[BOX] = names[parts[0].name]
 
     block, skeleton = realise(
@@ -399,7 +398,16 @@ def _marker(instance: Instance) -> Block:
     return (Assign(here, element),)
 
 
-def nothing(domain: str, rank: int, rest: int) -> Timed:
+def box_around(
+    space: Space, parts: Sequence[Part], rank: int, rest: int
+) -> list[Timed]:
+    """What does nothing in the box around the targets, if there is a bounded one."""
+    targets = [(p.piece.domain, p.piece.mapping) for p in parts]
+    whole = bounding_box(space, BOX, targets, rank)
+    return [] if whole is None else [_nothing(whole, rank, rest)]
+
+
+def _nothing(domain: str, rank: int, rest: int) -> Timed:
     """The statement that does nothing at each point of `domain`."""
     box = tuple(f"b{k}" for k in range(rank))
     names = ", ".join(box)

@@ -51,15 +51,14 @@ from pyrev.liveness import live_inside, with_live
 from pyrev.poly import (
     Timed,
     Unknown,
-    bounding_box,
     conj,
     disj,
     integer_names,
     pieces,
 )
-from pyrev.schedule.distribute import DtypeOf, Readable, targets
+from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.gather import BOX, NoGather, Part, nothing, realise, target_of
+from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.lanes import Side, in_lanes
@@ -119,12 +118,7 @@ class _Cpu(Readable):
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         if not self.little(loop, outer):
             return super().nest(loop, outer, live)
-        loop = forward(loop, outer, live, self.integers)
-        array = next(iter(targets((loop,))), "")
-        self.decisions.append(
-            Decision(loop.index, array, "serial", LITTLE, loc=loop.loc)
-        )
-        return (replace(loop, note=loop.note or f"serial: {LITTLE}"),)
+        return (self.told(forward(loop, outer, live, self.integers), LITTLE),)
 
     def little(self, loop: For, outer: tuple[For, ...]) -> bool:
         """Is `loop` known to be done before all cores have started?"""
@@ -641,11 +635,9 @@ class Owners:
         if several and size is None:
             # The exact union of the rows is harder to read than the tests that the
             # statements need anyway, and its loops fit no other nest.
-            targets = [(p.piece.domain, p.piece.mapping) for p in parts]
-            whole = bounding_box(region.space, BOX, targets, len(axes))
-            if whole is not None:
-                timed.append(nothing(whole, len(axes), width + 1))
-                loop_names[BOX] = loop_names[parts[0].name]
+            box = box_around(region.space, parts, len(axes), width + 1)
+            timed += box
+            loop_names |= {b.name: loop_names[parts[0].name] for b in box}
         claims = {
             part.name: (part.leaf, tuple(self.owner(part.leaf, k, size) for k in axes))
             for part in parts

@@ -81,12 +81,8 @@ def _of_block(block: Block, outer: tuple[For, ...]) -> Expr | None:
 
 def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
     """The most that `loop` runs in any iteration of the loops around it."""
-    if loop.step == ONE:
-        gap = sub_int(loop.hi, loop.lo)
-    elif isinstance(loop.step, Const) and loop.step.value < 0:
-        gap = sub_int(loop.lo, loop.hi)
-    else:
-        gap = sub_int(loop.hi, loop.lo)
+    down = isinstance(loop.step, Const) and loop.step.value < 0
+    gap = sub_int(loop.lo, loop.hi) if down else sub_int(loop.hi, loop.lo)
     for f in reversed(outer):
         if f.index not in names(gap):
             continue

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 
+from pyrev.dependence import conjuncts
 from pyrev.ir import (
     ONE,
     Add,
@@ -41,6 +42,7 @@ from pyrev.ir import (
 from pyrev.linear import linear, slope
 from pyrev.schedule.legality import together
 
+_HARMLESS = frozenset("< <= > >= == != and or not + - * min max neg".split())
 STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
 
 
@@ -90,8 +92,8 @@ def _sunk(s: Stmt) -> For | None:
         case For():
             return s if any(isinstance(x, For) for x in walk(s.body)) else None
         case If(test, (For() as loop,), ()):
-            if any(isinstance(e, Load) for e in walk_expr(test)):
-                return None
+            if not _harmless(test):
+                return None  # the loop may be empty, and the test fail
             if names(test) & (written(loop.body) | {loop.index}):
                 return None
             return _sunk(replace(loop, body=_under(test, loop.body)))
@@ -102,8 +104,8 @@ def _under(test: Expr, body: Block) -> Block:
     """`body` where `test` holds."""
     match body:
         case (If(more, then, ()) as s,):
-            first, second = _parts(test), _parts(more)
-            if all(map(_harmless, second)):
+            first, second = conjuncts(test), conjuncts(more)
+            if _harmless(more):
                 first, second = second, first  # the outer index first
             both = reduce(lambda a, b: Call("and", (a, b)), (*first, *second))
             return (replace(s, test=both, then=then),)
@@ -113,17 +115,9 @@ def _under(test: Expr, body: Block) -> Block:
 def _harmless(test: Expr) -> bool:
     """Can it be evaluated anywhere? What it loads may not exist, and division fails."""
     return all(
-        not isinstance(e, Load)
-        and not (isinstance(e, Call) and e.op not in ("<", "<=", ">", ">=", "+", "-"))
+        not isinstance(e, Load) and not (isinstance(e, Call) and e.op not in _HARMLESS)
         for e in walk_expr(test)
     )
-
-
-def _parts(test: Expr) -> tuple[Expr, ...]:
-    match test:
-        case Call("and", (a, b)):
-            return (*_parts(a), *_parts(b))
-    return (test,)
 
 
 def _over_both(first: For, second: For) -> For | None:
@@ -163,7 +157,7 @@ def _over_both(first: For, second: For) -> For | None:
     if not inner:
         return both
     merged = fused(both.body, inside=True)
-    return both if len(merged) == 1 else None
+    return replace(both, body=merged) if len(merged) == 1 else None
 
 
 def _apart(a: Expr, b: Expr) -> int | None:

@@ -547,3 +547,26 @@ case(
     "out",
     real=9,
 )
+
+
+def interior_before_the_whole(u, v, out, n):
+    if n % 2 == 1:
+        for i in range(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                for k in range(u.shape[2]):
+                    v[i, j, k] = u[i - 1, j, k] * u[i, j + 1, k]
+    for i in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            for k in range(u.shape[2]):
+                out[i, j, k] += v[i, j, k] * u[i, j, k]
+
+
+case(
+    interior_before_the_whole,
+    lambda n, m: dict(
+        u=m(n + 2, n + 2, n), v=m(n + 2, n + 2, n), out=m(n + 2, n + 2, n), n=5
+    ),
+    "v out",
+    least=1,
+    real=9,
+)
