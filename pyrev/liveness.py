@@ -144,3 +144,17 @@ def occurs(block: Block, name: str) -> bool:
 @by_identity
 def _names_in(stmt: Stmt) -> frozenset[str]:
     return all_names((stmt,))
+
+
+def holders(block: Block, name: str) -> tuple[Stmt, ...]:
+    """The statements of `block` in which `name` occurs."""
+    return _holders(block).get(name, ())
+
+
+@by_identity
+def _holders(block: Block) -> dict[str, tuple[Stmt, ...]]:
+    found: dict[str, list[Stmt]] = {}
+    for stmt in block:
+        for name in _names_in(stmt):
+            found.setdefault(name, []).append(stmt)
+    return {name: tuple(stmts) for name, stmts in found.items()}

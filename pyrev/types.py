@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from typing import assert_never
 
 import numpy as np
@@ -75,6 +75,7 @@ def is_float(dtype: str) -> bool:
     return dtype in (WEAK_FLOAT, "float32", "float64")
 
 
+@cache
 def promote(a: str, b: str) -> str:
     """The dtype of an arithmetic result, of `a` and `b` met.
 
@@ -181,21 +182,22 @@ def expr_dtype(expr: Expr, env: Mapping[str, str]) -> str:
 
 def _dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
     """None where the dtype depends on a name that has none yet."""
-    match expr:
-        case Const(bool()):
+    # By how often they occur: every pass over a program asks for every expression.
+    if isinstance(expr, Call):
+        return _call(expr.op, [_dtype(a, env) for a in expr.args], expr.args)
+    if isinstance(expr, Var):
+        return env.get(expr.name)
+    if isinstance(expr, Load):
+        return env.get(expr.array)
+    if isinstance(expr, Const):
+        if isinstance(expr.value, bool):
             return "bool"
-        case Const(int()) | Extent():
-            return WEAK_INT
-        case Const():
-            return WEAK_FLOAT
-        case Var(name) | Load(name, _):
-            return env.get(name)
-        case Saved(_, inner):
-            return _dtype(inner, env)
-        case Call(op, args):
-            return _call(op, [_dtype(a, env) for a in args], args)
-        case _:
-            assert_never(expr)
+        return WEAK_INT if isinstance(expr.value, int) else WEAK_FLOAT
+    if isinstance(expr, Extent):
+        return WEAK_INT
+    if isinstance(expr, Saved):
+        return _dtype(expr.expr, env)
+    assert_never(expr)
 
 
 def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | None:
@@ -231,11 +233,11 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
     `dtypes` overrides what the parameters declare; a Python number may be given as
     `weak int` or `weak float`.
     """
-    env = {p.name: p.dtype for p in program.params}
+    env = _Kinds({p.name: p.dtype for p in program.params})
     env.update(dtypes or {})
     fixed = {p.name for p in program.params if p.rank}
     while True:
-        before = dict(env)
+        before, env.open = dict(env), False
         for s in walk(program.body):
             match s:
                 case For(index):
@@ -253,18 +255,39 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                     kinds = [kind(t, env) for t in promoted(dtype)]
                     known = [k for k in kinds if k is not None]
                     if len(known) == len(kinds):
-                        env[array] = concrete(reduce(promote, known))
+                        made = concrete(reduce(promote, known))
+                        env.open = env.open or env.setdefault(array, made) != made
+                        env[array] = made
                 case Assign() | Add() | Alloc() | Grow() | If() | Check():
                     pass
                 case Restart() | Return():
                     pass
                 case _:
                     assert_never(s)
-        if env == before:
-            return env
+        if not env.open or env == before:
+            return dict(env)
 
 
-def _join(env: dict[str, str], name: str, dtype: str | None) -> None:
-    if dtype is not None:
-        old = env.get(name)
-        env[name] = dtype if old is None else promote(old, dtype)
+class _Kinds(dict[str, str]):
+    """The dtypes found so far.
+
+    `open` says that something was read before it had its last one: only then does
+    another walk over the program find more.
+    """
+
+    open = False
+
+    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        found = super().get(name)
+        self.open = self.open or found is None
+        return found
+
+
+def _join(env: _Kinds, name: str, dtype: str | None) -> None:
+    if dtype is None:
+        return
+    if name not in env:
+        env[name] = dtype
+    elif (joined := promote(env[name], dtype)) != env[name]:
+        env[name] = joined
+        env.open = True

@@ -50,7 +50,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.liveness import exposed, occurs
+from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
 from pyrev.types import promoted
 
@@ -240,7 +240,7 @@ class _Reverse:
         if name in self.params:
             return FUNCTION
         while True:
-            inner = [s for s in block if occurs((s,), name)]
+            inner = holders(block, name)
             if len(inner) != 1:
                 return best
             match inner[0]:

@@ -125,13 +125,16 @@ def _is_whole(file: Path) -> bool:
     return True
 
 
-def _lock_cache(module: ModuleType, path: Path) -> None:
-    """One process at a time reads or writes the machine code of a module.
+def _prepare(module: ModuleType, path: Path) -> None:
+    """Compile in less time, and one process at a time reads or writes machine code.
 
     Numba numbers the files of a function's signatures, and two processes that save two
     signatures at once could give both the same number.
     """
+    from pyrev.emit.compiler import remember  # imports Numba
+
     for value in tuple(vars(module).values()):
+        remember(value)
         file = getattr(getattr(value, "_cache", None), "_cache_file", None)
         if file is not None:
             file.save = _locked(file.save, path)
@@ -170,7 +173,8 @@ def load(text: str, name: str) -> ModuleType:
             sys.modules[spec.name] = module
             # The text itself, whatever the file or its bytecode hold by now.
             exec(compile(text, key, "exec", dont_inherit=True), module.__dict__)
-            _lock_cache(module, path)
+            if hasattr(module, "njit"):
+                _prepare(module, path)
             for one in ("zeros", "empty", "copy"):
                 if hasattr(module, one):
                     setattr(module, one, getattr(pool, one))

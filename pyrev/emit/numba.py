@@ -64,6 +64,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import apart
 from pyrev.liveness import exposed, flow_of
+from pyrev.memo import by_identity
 from pyrev.show import (
     alloc_tree,
     array_ranks,
@@ -106,6 +107,8 @@ FAULTS = {
     "power": ("ValueError", "an integer to a negative power: make it a float"),
     "conversion": ("ValueError", "this float is not a 64-bit integer"),
 }
+#: The operations that may.
+_RISKY = frozenset(("//", "%", "**", "int", "round"))
 #: What Numba knows from NumPy and from `math`, with the same dtypes and values.
 IN_MATH = {
     **{
@@ -951,6 +954,8 @@ class _Module:
 
     def sound(self, e: Expr, fault: str) -> Expr | None:
         """A test that evaluating `e` cannot fail so; None if it cannot anyway."""
+        if not _risky(e):
+            return None
 
         def go(part: Expr) -> Expr | None:
             return self.sound(part, fault)
@@ -997,6 +1002,12 @@ class _Module:
 
 
 # -------------------------------------------------------------------- small questions
+
+
+@by_identity
+def _risky(e: Expr) -> bool:
+    """Is there an operation in `e` that has an `own_test`?"""
+    return any(isinstance(part, Call) and part.op in _RISKY for part in walk_expr(e))
 
 
 def _decorators(how: str) -> list[ast.expr]:
