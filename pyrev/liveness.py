@@ -13,6 +13,7 @@ from pyrev.ir import (
     For,
     Grow,
     If,
+    Loop,
     Program,
     Restart,
     Return,
@@ -108,7 +109,7 @@ def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
     return live
 
 
-def live_inside(loop: For, after: frozenset[str]) -> frozenset[str]:
+def live_inside(loop: Loop, after: frozenset[str]) -> frozenset[str]:
     """What may be read behind a statement of `loop`, if `after` is live behind it."""
     again = after | live_before((loop,), after)
     return again | live_before(loop.body, again)
@@ -138,11 +139,12 @@ def touched(stmt: Stmt) -> frozenset[str]:
 
 def occurs(block: Block, name: str) -> bool:
     """Is `name` read, written or measured anywhere in `block`?"""
-    return any(name in _names_in(stmt) for stmt in block)
+    return any(name in names_in(stmt) for stmt in block)
 
 
 @by_identity
-def _names_in(stmt: Stmt) -> frozenset[str]:
+def names_in(stmt: Stmt) -> frozenset[str]:
+    """Every name that occurs in `stmt`, read, measured or written."""
     return all_names((stmt,))
 
 
@@ -155,6 +157,6 @@ def holders(block: Block, name: str) -> tuple[Stmt, ...]:
 def _holders(block: Block) -> dict[str, tuple[Stmt, ...]]:
     found: dict[str, list[Stmt]] = {}
     for stmt in block:
-        for name in _names_in(stmt):
+        for name in names_in(stmt):
             found.setdefault(name, []).append(stmt)
     return {name: tuple(stmts) for name, stmts in found.items()}

@@ -18,9 +18,11 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
+from pyrev.adjoint.narrow import narrowed
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.tangent import Tangent, tangent
 from pyrev.adjoint.tidy import tidy
+from pyrev.adjoint.webs import separated
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
@@ -83,9 +85,11 @@ def derive(
 
     `memory` bounds the bytes of the arrays that it makes.
     """
+    program = separated(program, avoid | RESERVED)
     made = derive_untidied(program, wrt, avoid, memory)
+    ready = narrowed(made.program, made.adjoint, program)
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
+    ready = with_own_dtypes(tidy(ready, _user_names(program, ready)))
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     dump("tidy", ready)

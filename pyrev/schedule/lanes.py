@@ -51,7 +51,9 @@ from pyrev.linear import slope
 from pyrev.liveness import flow_of
 from pyrev.rename import rename
 from pyrev.schedule.expand import Own, in_rows
+from pyrev.schedule.invariant import CHEAP
 from pyrev.schedule.legality import free_order
+from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count, upper
 
 LANES = 64  # iterations side by side: eight vectors of float32, and rows stay in L1
@@ -59,6 +61,9 @@ ENOUGH = 2048  # iterations from which on lanes leave no core idle
 WIDEST = 512  # elements of a row that is turned so that lanes are neighbours
 
 Choose = Callable[[Expr, int], bool | None]
+
+# What may end the process on the integers that memory happens to hold.
+_TRAPS = frozenset(("//", "%", "<<", ">>", "int", "round"))
 
 
 def in_lanes(
@@ -401,9 +406,13 @@ class _Lanes:
 
         def flush() -> None:
             if waiting:
-                body = self.laned(tuple(waiting))
+                before, rest = self.lifted(tuple(waiting))
+                # In the last block, too, where what the lanes left over hold is lost.
+                count = Const(LANES) if all(map(self.confined, rest)) else self.count
                 loc = waiting[0].loc
-                result.append(For(self.lane, ZERO, self.count, ONE, body, loc=loc))
+                result.extend(before)
+                body = self.laned(rest)
+                result.append(For(self.lane, ZERO, count, ONE, body, loc=loc))
                 waiting.clear()
 
         for s in block:
@@ -416,6 +425,72 @@ class _Lanes:
             result.append(with_blocks(s, tuple(map(self.push, blocks(s)))))
         flush()
         return tuple(result)
+
+    def lifted(self, block: Block) -> tuple[Block, Block]:
+        """(what all lanes share, found once; `block` with the names of that).
+
+        A store to a row may change any element for all that LLVM knows: in the loop
+        over the lanes such a value would be found for each of them.
+        """
+        own = set(assigned_scalars(block))
+        found: dict[Expr, Var] = {}
+
+        def lift(e: Expr) -> Expr:
+            if isinstance(e, (Load, Call)) and self.shared(e) and not names(e) & own:
+                if e not in found:
+                    what = e.array if isinstance(e, Load) else "value"
+                    found[e] = Var(fresh(f"{what}_all", self.used))
+                return found[e]
+            match e:
+                case Call("where", (test, a, b)):
+                    return replace(e, args=(lift(test), a, b))
+                case Call("and" | "or", (a, b)):
+                    return replace(e, args=(lift(a), b))
+                case Call(_, args):
+                    return replace(e, args=tuple(map(lift, args)))
+            return e
+
+        rest = tuple(
+            replace(s, value=lift(s.value)) if isinstance(s, (Assign, Add)) else s
+            for s in block
+        )
+        loc = block[0].loc
+        return tuple(Assign(v, e, loc=loc) for e, v in found.items()), rest
+
+    def shared(self, e: Expr) -> bool:
+        """Is `e` one value for all lanes, and more than arithmetic on numbers?"""
+        return not self.varies(e) and any(
+            isinstance(p, Load) or (isinstance(p, Call) and cost_of(p) > CHEAP)
+            for p in walk_expr(e)
+        )
+
+    def confined(self, s: Stmt) -> bool:
+        """Can `s` run in any lane, since it reads and writes rows of this block alone?
+
+        In the lanes that are left over it finds anything at all: so no subscripts are
+        made of what is in them, and nothing traps.
+        """
+        if not isinstance(s, (Assign, Add)):
+            return False
+        if isinstance(s.target, Var) and s.target.name not in self.private:
+            return False
+        if isinstance(s.target, Load) and not self.in_row(s.target):
+            return False
+        parts = [p for top in exprs(s) for p in walk_expr(top)]
+        return all(
+            self.in_row(p) or not any(map(self.varies, p.index))
+            for p in parts
+            if isinstance(p, Load)
+        ) and not any(isinstance(p, Call) and p.op in _TRAPS for p in parts)
+
+    def in_row(self, e: Load) -> bool:
+        """Is it an element per lane, in a place that all lanes agree upon?"""
+        index = e.index
+        if e.array in self.turned and index[0] == Var(self.loop.index):
+            index = index[1:]
+        elif e.array not in self.arrays:
+            return False
+        return not any(map(self.varies, index))
 
     def laned(self, block: Block) -> Block:
         lane = Var(self.lane)

@@ -2932,3 +2932,39 @@ case(
     lambda n, m: dict(x=m(n), n=n - 1),
     least=1,
 )
+
+
+def scalars_used_again(x, w, steps, out):
+    s = x[0] * w[0]
+    for _ in range(steps):
+        for i in range(1, x.shape[0]):
+            t = s
+            for j in range(w.shape[0]):
+                t = t * 0.5 + math.sin(x[i] * w[j])
+            s = t * x[i - 1]
+            x[i] = s * 0.5 + x[i]
+            if t > 0.0:
+                s = 0.1 * x[i]
+        t = 1.0
+        for j in range(w.shape[0]):
+            s = w[j] * x[0] + 1.0
+            t *= s
+        out[0] += t
+        s = out[0] * 0.1
+    k = 0
+    while k < w.shape[0] and s < 50.0:
+        t = s * w[k]
+        s = s + t * t
+        k += 1
+    for i in range(x.shape[0]):
+        s = x[i] * x[i]
+        out[i] += s * t if k > 0 else s
+
+
+case(
+    scalars_used_again,
+    lambda n, m: dict(x=m(n), w=m.positive(3), steps=2, out=m(n)),
+    "x out",
+    least=1,
+    real=12,
+)
