@@ -46,6 +46,7 @@ from pyrev.schedule.kept import kept_in_place
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
+from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.storage import Stored, store
 from pyrev.schedule.tiles import tiled
 from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, with_own_dtypes
@@ -337,6 +338,7 @@ def schedule_for_cpu(
             sizes,
         ),
     )
+    made = contracted(made, set(all_names(made.body)) | taken | RESERVED, sizes)
     made = reuse(made, taken | RESERVED)
     check(made)
     dump("schedule", made)

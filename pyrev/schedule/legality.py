@@ -6,7 +6,8 @@ emitted and trusts nothing about how the loop was made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyrev.dependence import Access, Leaf, Region, private_names
@@ -66,10 +67,40 @@ def prove_parallel(
             if not _alone(region, s, a):
                 return None
             shared.setdefault(a.name, _element(s))
+    return _sentence(loop.index, shared)
+
+
+def _sentence(index: str, shared: Mapping[str, str]) -> str:
     if not shared:
-        return f"no iteration of {loop.index} writes what another reads or writes"
+        return f"no iteration of {index} writes what another reads or writes"
     what = ", ".join(f"{name}: {text}" for name, text in shared.items())
-    return f"no two iterations of {loop.index} write the same element of {what}"
+    return f"no two iterations of {index} write the same element of {what}"
+
+
+def without(sentence: str, array: str) -> str:
+    """What is left of the proof of a loop that no longer touches `array`.
+
+    >>> first = "no two iterations of i write the same element of a: [i, b[i]], c: [i]"
+    >>> without(first, "a")
+    'no two iterations of i write the same element of c: [i]'
+    >>> without("no two iterations of i write the same element of a: [i]", "a")
+    'no iteration of i writes what another reads or writes'
+    """
+    kept: list[str] = []
+    index = ""
+    for clause in sentence.split("; "):
+        found = re.fullmatch(
+            r"no two iterations of (\w+) write .* element of (.*)", clause
+        )
+        if found is None:
+            kept.append(clause)
+            continue
+        index, what = found.groups()
+        parts = re.split(r", (?=\w+: \[)", what)
+        shared = dict(p.split(": ", 1) for p in parts if p.split(": ")[0] != array)
+        if shared:
+            kept.append(_sentence(index, shared))
+    return "; ".join(kept) or _sentence(index, {})
 
 
 def _element(leaf: Leaf) -> str:

@@ -495,6 +495,9 @@ class _Storage:
                 clobbered = self.clobbered(loop.id, at, leaf)
                 if clobbered and not self.recordable(loop.id, at, leaf):
                     continue
+                dear = None if clobbered else self.made_beside(loop, at, leaf, name)
+                if dear is not None:
+                    return self.tape(dear, at, leaf, name)
                 for level, outer in sorted(needs):
                     self.level(level).roots[outer] = None
                 if not clobbered:
@@ -507,6 +510,49 @@ class _Storage:
             self.note(name, "live", (), "", place)
             return read
         return self.tape(FUNCTION, at, leaf, name)
+
+    def made_beside(self, loop: Loop, at: int, leaf: Leaf, name: str) -> int | None:
+        """The loop around `loop` whose iterations make `name` again anyway, if any.
+
+        What takes a loop to make is not made twice then but recorded there.
+        """
+        makers = [w for w in self.writes[name] if self.inside(loop.id, w)]
+        if not any(
+            self.inside(loop.id, f.id) for w in makers for f in self.places[w].loops
+        ):
+            return None
+        for around in reversed(self.places[at].loops):
+            level = around.id
+            if level not in self.levels or not self.inside(level, loop.id):
+                continue
+            loops = [f for f in self.places[at].loops if self.inside(level, f.id)]
+            needs = self.slice(level, name)
+            if (
+                needs is not None
+                and name in self.made_again(level)
+                and self.recordable(level, at, leaf)
+                and all(self.extent(f, loops, level) is not None for f in loops)
+            ):
+                for outer, other in sorted(needs):
+                    self.level(outer).roots[other] = None
+                return level
+        return None
+
+    def made_again(self, level: int) -> set[str]:
+        """The names whose values, as far as is known, an iteration makes again."""
+        want = self.levels[level]
+        todo = list(want.roots)
+        todo += [
+            n for r in want.records for e in walk_expr(r.leaf) for n in mentioned(e)
+        ]
+        found: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                own = [w for w in self.writes.get(name, ()) if self.inside(level, w)]
+                todo += [n for _, e in self.reads_of(level, own) for n in mentioned(e)]
+        return found
 
     def decide_extent(self, at: int, leaf: Extent) -> Expr:
         """The extent of a local array: its `Alloc` must run again where it is

@@ -42,7 +42,7 @@ LAYERS = (
 DOORS = {
     "gast": "parse/",
     "islpy": "poly.py",
-    "numba": "emit/load.py",
+    "numba": "emit/compiler.py",
     "cupy": "emit/load.py",
 }
 TEXTS = """

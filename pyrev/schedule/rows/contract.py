@@ -1,0 +1,112 @@
+"""A local array of which each iteration uses a row of its own is made a row.
+
+``convolved[a, b]``, filled and read by iteration `a` of one loop alone, never leaves
+the cache as ``convolved_row[b]``, and the whole array needs no memory (array
+contraction: Lewis, Lin and Snyder, "The Implementation and Evaluation of Fusion and
+Contraction in Array Languages", PLDI 1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+from pyrev.ir import (
+    Alloc,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Grow,
+    Load,
+    Program,
+    Return,
+    Var,
+    While,
+    accesses,
+    all_names,
+    assigned_scalars,
+    exprs,
+    fresh,
+    map_block,
+    walk,
+    walk_expr,
+)
+from pyrev.liveness import occurs
+from pyrev.schedule.legality import without
+from pyrev.types import promoted
+
+SHORT = 1 << 14  # elements: such a row stays in a core's cache, and malloc's own reach
+
+Choose = Callable[[Expr, int], bool | None]
+
+
+def contracted(program: Program, taken: set[str], choose: Choose) -> Program:
+    """`program` with rows in place of arrays that one parallel loop alone uses.
+
+    Law: the same values in everything but those arrays. Names that it makes are added
+    to `taken`; `choose` answers for sizes as in `schedule_cpu`.
+    """
+    body = list(program.body)
+    kept = {p.name for p in program.params}
+    makers = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
+    for s in walk(program.body):
+        if isinstance(s, Return):
+            kept |= all_names((s,))
+        elif isinstance(s, Alloc):
+            kept |= {s.source or "", *promoted(s.dtype)}
+    for made in tuple(body):
+        if not isinstance(made, Alloc) or made.source is not None:
+            continue
+        if made.array in kept or sum(m.array == made.array for m in makers) > 1:
+            continue
+        at = next(k for k, s in enumerate(body) if s is made)
+        users = [k for k, s in enumerate(body) if k != at and occurs((s,), made.array)]
+        if len(users) != 1 or users[0] < at:
+            continue
+        loop = body[users[0]]
+        if not isinstance(loop, For) or not _by_row(loop, made):
+            continue
+        if choose(_product(made.shape[1:]), SHORT + 1) is not False:
+            continue
+        body[users[0]] = _with_row(loop, made, fresh(f"{made.array}_row", taken))
+        del body[at]
+    return replace(program, body=tuple(body))
+
+
+def _by_row(loop: For, made: Alloc) -> bool:
+    """Is all that `loop` uses of the array in the row of the present iteration?"""
+    if not loop.parallel or len(made.shape) < 2:
+        return False
+    # What is measured so never changes, and is never negative.
+    if not all(isinstance(e, (Const, Extent)) for e in made.shape):
+        return False
+    inner = {s.index for s in walk(loop.body) if isinstance(s, (For, While))}
+    if loop.index in inner | set(assigned_scalars(loop.body)):
+        return False
+    if any(
+        isinstance(e, Extent) and e.array == made.array
+        for s in walk((loop,))
+        for top in exprs(s)
+        for e in walk_expr(top)
+    ):
+        return False
+    return all(k[0] == Var(loop.index) for k in accesses((loop,), made.array))
+
+
+def _with_row(loop: For, made: Alloc, row: str) -> For:
+    def of_row(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.array == made.array:
+            return replace(e, array=row, index=e.index[1:])
+        return e
+
+    room = Alloc(row, made.shape[1:], made.fill, made.dtype, loc=made.loc)
+    body: Block = (room, *map_block(loop.body, of_row))
+    return replace(loop, body=body, parallel=without(loop.parallel, made.array))
+
+
+def _product(sizes: tuple[Expr, ...]) -> Expr:
+    return reduce(lambda a, b: Call("*", (a, b)), sizes)
