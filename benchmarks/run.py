@@ -254,6 +254,51 @@ def table(results: dict[str, Any], names: list[str]) -> str:
     return "\n".join(lines)
 
 
+def memory(results: dict[str, Any], names: list[str]) -> str:
+    """Peak memory of a first forward + backward above what the arguments take, MB.
+
+    With cold caches that is the compiler's: the second run shows the code's own.
+    """
+    shown = [n for n in names if any("mb" in r.get(n, {}) for r in results.values())]
+    lines = [
+        f"| workload (MB) | {' | '.join(shown)} |",
+        "|---" * (len(shown) + 1) + "|",
+    ]
+    for workload, row in results.items():
+        cells = (row.get(n, {}).get("mb") for n in shown)
+        texts = ("-" if mb is None else f"{mb:.0f}" for mb in cells)
+        lines.append(f"| {workload} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def chart(results: dict[str, Any], names: list[str], file: Path) -> None:
+    """A bar for each peer and workload: its time over that of the first peer named."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    first, *others = names
+    rows = {w: r for w, r in results.items() if "median_ms" in r.get(first, {})}
+    figure, axes = plt.subplots(figsize=(11, 4.5))
+    width = 0.8 / max(1, len(others))
+    for k, name in enumerate(others):
+        places, ratios = [], []
+        for at, row in enumerate(rows.values()):
+            if "median_ms" in row.get(name, {}):
+                places.append(at - 0.4 + (k + 0.5) * width)
+                ratios.append(row[name]["median_ms"] / row[first]["median_ms"])
+        axes.bar(places, ratios, width, label=name)
+    axes.axhline(1.0, color="black", linewidth=1.0)
+    axes.set_yscale("log")
+    axes.set_ylabel(f"time over that of {first}")
+    axes.set_xticks(range(len(rows)), list(rows), rotation=30)
+    axes.legend(fontsize="small", ncols=3)
+    figure.tight_layout()
+    figure.savefig(file, dpi=120)
+    plt.close(figure)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n")[0],
@@ -273,6 +318,7 @@ def main() -> int:
         help="seconds for one workload, after at least 7 rounds (default 120)",
     )
     parser.add_argument("-o", "--output", type=Path, help="results as JSON")
+    parser.add_argument("--chart", type=Path, help="a bar chart (matplotlib), as PNG")
     parser.add_argument("--reference", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     CACHE.mkdir(exist_ok=True)
@@ -288,7 +334,9 @@ def main() -> int:
         results[workload] = time_workload(workload, names, options)
         if options.output:
             options.output.write_text(json.dumps(results, indent=1) + "\n")
-    print(table(results, names))
+    print(table(results, names), memory(results, names), sep="\n\n")
+    if options.chart:
+        chart(results, names, options.chart)
     wrong = any(
         p.get("verdict") == "WRONG" for r in results.values() for p in r.values()
     )
