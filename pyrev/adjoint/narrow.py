@@ -33,7 +33,9 @@ def narrowed(program: Program, adjoint: Adjoint, primal: Program) -> Program:
     """
     of_primal = infer(primal, {p.name: p.dtype for p in primal.params})
     narrow = {d for name, d in adjoint.names if of_primal.get(name) == "float32"}
-    narrow -= {p.name for p in program.params}
+    # Those of parameters are results: what is summed up in them is rounded once.
+    given = {p.name for p in primal.params}
+    narrow -= {d for name, d in adjoint.names if name in given}
     dtypes = {p.name: p.dtype for p in program.params}
     result = returned(primal)
     for name, of in adjoint.cotangents:

@@ -137,8 +137,21 @@ def _plain(value: Any) -> Any:
     return value.data if isinstance(value, Recording) else value
 
 
-def interpreted(text: str, name: str, turns: Turns, numpy: Any = np) -> Any:
+class Unfilled:
+    """NumPy, but that what is in an `empty` array shows where it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
+        made = np.empty(shape, dtype)
+        made.fill(np.nan if made.dtype.kind == "f" else made.dtype.type(99))
+        return made
+
+
+def interpreted(text: str, name: str, turns: Turns, numpy: Any = None) -> Any:
     """The function `name` of a module for Numba, with `turns` as its `prange`."""
+    numpy = Unfilled() if numpy is None else numpy
 
     def njit(*_: Any, **options: Any) -> Any:
         return lambda function: function

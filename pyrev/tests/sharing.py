@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pyrev.schedule import ownership
+from pyrev.schedule.rows import contract
 
 
 @contextmanager
 def shared_out(seed: int = 1) -> Iterator[None]:
     """Share every loop out, whatever little it does, but for every fourth seed."""
-    before = ownership.PLENTY
+    before = ownership.PLENTY, contract.LONG
     if seed % 4:
-        ownership.PLENTY = 0
+        ownership.PLENTY, contract.LONG = 0, 0
     try:
         yield
     finally:
-        ownership.PLENTY = before
+        ownership.PLENTY, contract.LONG = before

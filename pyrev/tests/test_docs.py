@@ -12,6 +12,7 @@ import pytest
 
 import pyrev
 from pyrev.schedule import ownership
+from pyrev.schedule.rows import contract
 
 ROOT = Path(__file__).parents[2]
 SCHEDULES = ROOT / "docs" / "schedules.md"
@@ -32,6 +33,7 @@ def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    monkeypatch.setattr(contract, "LONG", 256)
     f = pyrev.differentiable(loops().bslice, target="numba")
     # Sizes are all that is looked at.
     image = np.lib.stride_tricks.as_strided(

@@ -39,7 +39,8 @@ from pyrev.liveness import occurs
 from pyrev.schedule.legality import without
 from pyrev.types import promoted
 
-SHORT = 1 << 14  # elements: such a row stays in a core's cache, and malloc's own reach
+LONG = 256  # elements of a row that is worth the memory asked for in each iteration
+SHORT = 1 << 14  # elements of a row that stays in a core's cache
 
 Choose = Callable[[Expr, int], bool | None]
 
@@ -70,7 +71,8 @@ def contracted(program: Program, taken: set[str], choose: Choose) -> Program:
         loop = body[users[0]]
         if not isinstance(loop, For) or not _by_row(loop, made):
             continue
-        if choose(_product(made.shape[1:]), SHORT + 1) is not False:
+        size = _product(made.shape[1:])
+        if choose(size, LONG) is not True or choose(size, SHORT + 1) is not False:
             continue
         body[users[0]] = _with_row(loop, made, fresh(f"{made.array}_row", taken))
         del body[at]

@@ -9,6 +9,7 @@ import pytest
 
 from pyrev.ir import Expr, For, Program
 from pyrev.parse import parse_text
+from pyrev.schedule.rows import contract
 from pyrev.schedule.rows.contract import contracted
 from pyrev.show import program_text
 
@@ -42,7 +43,7 @@ STAYS = {
 }
 
 
-def made(text: str, row: int | None = 100, parallel: bool = True) -> tuple[str, For]:
+def made(text: str, row: int | None = 1000, parallel: bool = True) -> tuple[str, For]:
     program = parse_text(HEAD + text)
     proof = PROOF if parallel else ""
     body = tuple(
@@ -71,7 +72,11 @@ def test_what_others_read_stays(name: str) -> None:
     assert "_row" not in text
 
 
-def test_long_rows_and_serial_loops_stay() -> None:
+def test_long_and_short_rows_and_serial_loops_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contract, "LONG", 256)
     assert "_row" not in made(FILLED, row=1 << 20)[0]
+    assert "_row" not in made(FILLED, row=8)[0]
     assert "_row" not in made(FILLED, row=None)[0]
     assert "_row" not in made(FILLED, parallel=False)[0]
