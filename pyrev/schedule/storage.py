@@ -514,8 +514,11 @@ class _Storage:
     def made_beside(self, loop: Loop, at: int, leaf: Leaf, name: str) -> int | None:
         """The loop around `loop` whose iterations make `name` again anyway, if any.
 
-        What takes a loop to make is not made twice then but recorded there.
+        What takes a loop to make is not made twice then but recorded there, unless
+        memory is what is short.
         """
+        if self.memory is not None or self.checkpointed:
+            return None
         makers = [w for w in self.writes[name] if self.inside(loop.id, w)]
         if not any(
             self.inside(loop.id, f.id) for w in makers for f in self.places[w].loops
