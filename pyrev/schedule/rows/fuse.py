@@ -103,6 +103,8 @@ def _sunk(s: Stmt) -> For | None:
 def _under(test: Expr, body: Block) -> Block:
     """`body` where `test` holds."""
     match body:
+        case ():
+            return ()  # what it did is needed by nothing
         case (If(more, then, ()) as s,):
             first, second = conjuncts(test), conjuncts(more)
             if _harmless(more):

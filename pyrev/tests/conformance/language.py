@@ -2968,3 +2968,27 @@ case(
     least=1,
     real=12,
 )
+
+
+def loops_that_come_to_nothing(a, w, out):
+    if w[0] > -2.0:
+        root = math.sqrt(1.0 + w[0] * w[0])
+    if w[0] > -2.0:
+        for _ in range(3):
+            unused = 1  # noqa: F841
+    for i in range(a.shape[0]):
+        out[i] += abs(a[i]) * w[0]
+    if w[0] > -2.0:
+        for i in range(a.shape[0]):
+            for _ in range(2):
+                pass
+        out[0] *= root
+
+
+case(
+    loops_that_come_to_nothing,
+    lambda n, m: dict(a=m.away(n), w=m(n), out=m(n)),
+    "out",
+    least=1,
+    real=9,
+)
