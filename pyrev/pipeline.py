@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
-from pyrev.adjoint.narrow import narrowed
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.tangent import Tangent, tangent
 from pyrev.adjoint.tidy import tidy
@@ -88,9 +87,8 @@ def derive(
     """
     program = separated(program, avoid | RESERVED)
     made = derive_untidied(program, wrt, avoid, memory)
-    ready = narrowed(made.program, made.adjoint, program)
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(ready, _user_names(program, ready)))
+    ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     dump("tidy", ready)

@@ -1,0 +1,40 @@
+"""Adjoints between float32 and float64 are kept in the wider of both.
+
+A float32 adjoint of a float32 scalar would be zero or infinite in the middle of
+derivatives that a float32 can hold.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pyrev
+
+
+def scaled(a, w, v, out):
+    wide = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        t = a[i] * w[0]
+        wide[i] = t
+    for i in range(a.shape[0]):
+        out[i] += wide[i] * v[0]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize(("up", "down"), [(1e20, 1e-50), (1e-20, 1e40)])
+def test_what_float32_holds_in_the_end_is_not_lost_before(
+    target: str, up: float, down: float
+) -> None:
+    a = np.linspace(0.5, 0.875, 4, dtype=np.float32)
+    w, v, out = np.array([up], np.float32), np.array([down]), np.zeros(4)
+    _, pullback = pyrev.vjp(pyrev.differentiable(scaled, target=target), a, w, v, out)
+    found = pullback(out=np.ones(4)).a
+    # Linear, and exact steps: the difference is the derivative but for float32.
+    ends = np.zeros((2, 4))
+    for end, step in zip(ends, (-0.125, 0.125), strict=True):
+        scaled(a + np.float32(step), w, v, end)
+    np.testing.assert_allclose(found, (ends[1] - ends[0]) / 0.25, rtol=1e-5)
+    assert math.isfinite(found.sum()) and found.all()
