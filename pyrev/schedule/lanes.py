@@ -55,12 +55,11 @@ from pyrev.schedule.invariant import CHEAP
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count, upper
+from pyrev.schedule.work import Choose
 
 LANES = 64  # iterations side by side: eight vectors of float32, and rows stay in L1
 ENOUGH = 2048  # iterations from which on lanes leave no core idle
 WIDEST = 512  # elements of a row that is turned so that lanes are neighbours
-
-Choose = Callable[[Expr, int], bool | None]
 
 # What may end the process on the integers that memory happens to hold.
 _TRAPS = frozenset(("//", "%", "<<", ">>", "int", "round"))

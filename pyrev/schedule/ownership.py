@@ -12,7 +12,7 @@ has the measurements behind these choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.algebra import add_int, sub_int
@@ -66,7 +66,7 @@ from pyrev.schedule.legality import forward, parallelise, prove_parallel, races
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.verify import debugging, same_instances
-from pyrev.schedule.work import of_arguments, operations
+from pyrev.schedule.work import Choose, of_arguments, operations
 
 CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
 BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
@@ -76,8 +76,6 @@ TASKS = 1024  # enough for any number of cores
 PLENTY = 1 << 15  # operations from which on a nest is worth the start of all cores
 LITTLE = "too little work to start other cores"
 SMALL = 1 << 14  # elements of a target that a core keeps in its cache
-
-Choose = Callable[[Expr, int], bool | None]
 
 
 def schedule_cpu(

@@ -544,10 +544,7 @@ class _Storage:
     def made_again(self, level: int) -> set[str]:
         """The names whose values, as far as is known, an iteration makes again."""
         want = self.levels[level]
-        todo = list(want.roots)
-        todo += [
-            n for r in want.records for e in walk_expr(r.leaf) for n in mentioned(e)
-        ]
+        todo = [*want.roots, *(n for r in want.records for n in mentioned(r.leaf))]
         found: set[str] = set()
         while todo:
             name = todo.pop()

@@ -42,7 +42,7 @@ from pyrev.liveness import live_inside, with_live
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count
-from pyrev.schedule.work import of_arguments
+from pyrev.schedule.work import Choose, of_arguments
 from pyrev.types import expr_dtype
 
 FACTORS = (4, 2)  # iterations at a time
@@ -55,7 +55,6 @@ TASKS = 64  # parallel iterations that have to be left
 DEEPEST = 2  # loops in one tile
 LARGEST = 32  # statements in a tile, edges included
 
-Choose = Callable[[Expr, int], bool | None]
 Arms = Callable[[Expr, tuple[Block, ...]], tuple[Block, ...]]
 
 

@@ -6,7 +6,7 @@ second. A loop of a few thousand operations is done before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from pyrev.algebra import sub_int
@@ -34,6 +34,9 @@ from pyrev.linear import from_linear, linear, slope
 from pyrev.schedule.scalars import cost_of
 
 Shapes = Mapping[str, tuple[Expr, ...]]
+
+# Are there at least so many of something, by the first call's sizes? None: unknown.
+Choose = Callable[[Expr, int], bool | None]
 
 
 def operations(loop: For, outer: Sequence[For] = ()) -> Expr | None:

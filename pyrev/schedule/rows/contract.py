@@ -8,7 +8,6 @@ Contraction in Array Languages", PLDI 1998).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 
@@ -37,12 +36,11 @@ from pyrev.ir import (
 )
 from pyrev.liveness import occurs
 from pyrev.schedule.legality import without
+from pyrev.schedule.work import Choose
 from pyrev.types import promoted
 
 LONG = 256  # elements of a row that is worth the memory asked for in each iteration
 SHORT = 1 << 14  # elements of a row that stays in a core's cache
-
-Choose = Callable[[Expr, int], bool | None]
 
 
 def contracted(program: Program, taken: set[str], choose: Choose) -> Program:
