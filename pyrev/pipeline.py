@@ -42,9 +42,11 @@ from pyrev.ir import (
 from pyrev.liveness import live_out
 from pyrev.poly import integer_names
 from pyrev.schedule.kept import kept_in_place
+from pyrev.schedule.layout import turned
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
+from pyrev.schedule.rows.again import found_once
 from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.storage import Stored, store
 from pyrev.schedule.tiles import tiled
@@ -151,7 +153,7 @@ def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
         live_out(program),
         lambda name: concrete(types[name]),
     )
-    made = reuse(replace(program, body=block), taken | RESERVED)
+    made = reuse(replace(program, body=found_once(block)), taken | RESERVED)
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions)
@@ -312,6 +314,8 @@ def schedule_for_cpu(
     from pyrev.schedule.ownership import schedule_cpu
 
     program = sizes.literals(program)
+    used = {*all_names(program.body), *(p.name for p in program.params), *RESERVED}
+    program = turned(program, used, sizes)
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
     block, decisions = schedule_cpu(
@@ -337,6 +341,7 @@ def schedule_for_cpu(
         ),
     )
     made = contracted(made, set(all_names(made.body)) | taken | RESERVED, sizes)
+    made = replace(made, body=found_once(made.body))
     made = reuse(made, taken | RESERVED)
     check(made)
     dump("schedule", made)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyrev.schedule import ownership
+from pyrev.schedule import layout, ownership
 from pyrev.schedule.rows import contract
 
 
 @contextmanager
 def shared_out(seed: int = 1) -> Iterator[None]:
     """Share every loop out, whatever little it does, but for every fourth seed."""
-    before = ownership.PLENTY, contract.LONG
+    before = ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN
     if seed % 4:
-        ownership.PLENTY, contract.LONG = 0, 0
+        ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN = 0, 0, 0, 0
     try:
         yield
     finally:
-        ownership.PLENTY, contract.LONG = before
+        ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN = before

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.schedule import ownership
+from pyrev.schedule import layout, ownership
 from pyrev.schedule.rows import contract
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +34,8 @@ def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
 ) -> None:
     monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
     monkeypatch.setattr(contract, "LONG", 256)
+    monkeypatch.setattr(layout, "LARGE", 1 << 12)
+    monkeypatch.setattr(layout, "OFTEN", 8)
     f = pyrev.differentiable(loops().bslice, target="numba")
     # Sizes are all that is looked at.
     image = np.lib.stride_tricks.as_strided(

@@ -749,3 +749,72 @@ case(
     "out",
     real=40,
 )
+
+
+def colour_table(image, table, out):
+    top = table.shape[1] - 1
+    for y in range(image.shape[0]):
+        for x in range(image.shape[1]):
+            r = min(max(image[y, x, 0], 0.0), 1.0) * top
+            b = min(max(image[y, x, 1], 0.0), 1.0) * top
+            r0 = min(int(r), top - 1)
+            b0 = min(int(b), top - 1)
+            for c in range(3):
+                value = 0.0
+                for i in range(2):
+                    for j in range(2):
+                        weight = r - r0 if i == 1 else 1 - (r - r0)
+                        weight *= b - b0 if j == 1 else 1 - (b - b0)
+                        value += weight * table[c, r0 + i, b0 + j]
+                out[y, x, c] += value * value
+
+
+case(
+    colour_table,
+    lambda n, m: dict(
+        image=0.5 + 0.4 * m.away(n, 3, 2), table=m(3, 5, 5), out=m(n, 3, 3)
+    ),
+    "out",
+    real=6,
+)
+
+
+def two_planes_of_votes(where, weight):
+    votes = np.zeros((2, 8))
+    for k in range(where.shape[0]):
+        bin = where[k] % 8
+        votes[0, bin] += weight[k]
+        votes[1, bin] += weight[k] * weight[k]
+    spread = 0.0
+    for bin in range(8):
+        spread += votes[1, bin] - votes[0, bin] * votes[0, bin] / 8
+    return spread
+
+
+case(
+    two_planes_of_votes,
+    lambda n, m: dict(where=m.indices(40, n), weight=m(n)),
+    real=30,
+)
+
+
+def channels_of_a_walk(start, field, out):
+    for k in range(start.shape[0]):
+        at = start[k]
+        for step in range(3):
+            total = 0.0
+            for c in range(2):
+                part = 0.0
+                for side in range(2):
+                    part += field[c, at + side] * (side + 1)
+                total += part * part * (c + 1)
+            out[k] += total
+            at = (at + 2) % (field.shape[1] - 1)
+
+
+case(
+    channels_of_a_walk,
+    lambda n, m: dict(start=m.indices(5, n), field=m(2, 6), out=m(n)),
+    "out",
+    real=12,
+)

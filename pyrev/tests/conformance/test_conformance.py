@@ -16,7 +16,7 @@ import pytest
 
 import pyrev
 from pyrev import pipeline
-from pyrev.schedule import invariant, lanes, ownership, tiles
+from pyrev.schedule import invariant, lanes, layout, ownership, tiles
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -241,6 +241,15 @@ def test_the_text_with_register_tiles_is_right(
     monkeypatch.setattr(tiles, "FACTORS", (2,))
     monkeypatch.setattr(tiles, "WORTH", 0.0)
     assert_the_text_is_right_if(name, "2 of ")
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_arrays_in_another_layout_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "OFTEN", 0)
+    monkeypatch.setattr(layout, "LARGE", 0)
+    assert_the_text_is_right_if(name, "_turned")
 
 
 def assert_the_text_is_right_if(name: str, taken: str) -> None:
