@@ -10,12 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pyrev.algebra import add_int
 from pyrev.dependence import Access, Leaf, Region, private_names
 from pyrev.ir import (
     Add,
     Alloc,
     Assign,
     Block,
+    Expr,
     For,
     Grow,
     If,
@@ -24,6 +26,9 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    children,
+    exprs,
+    map_block,
     walk,
 )
 from pyrev.liveness import live_before, live_inside
@@ -156,6 +161,64 @@ def parallelise(
     """`loop` with its proof in `parallel`, or unchanged where there is none."""
     proof = prove_parallel(loop, outer, live_out, integers)
     return loop if proof is None else replace(loop, parallel=proof, reverse=False)
+
+
+def parallelise_chunks(
+    chunks: For,
+    plain: For,
+    loop: For,
+    ends: tuple[Expr, Expr],
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str] = frozenset(),
+) -> For:
+    """`chunks`, of which each runs the iterations of `loop` from the first of `ends` up
+    to the second, with its proof; unchanged where there is none.
+
+    However the range is parted, two chunks run different iterations. So they touch
+    different elements if chunks of one iteration each always do. `plain` is the same
+    before anything in it was moved: in `chunks` a loop over several iterations at a
+    time may be empty where there is one.
+    """
+    whole = parallelise(chunks, outer, live_out, integers)
+    if whole.parallel:
+        return whole
+
+    def one(e: Expr) -> Expr:
+        if e == ends[0]:
+            return Var(chunks.index)
+        return add_int(Var(chunks.index), 1) if e == ends[1] else e
+
+    proof: str | None = None
+    for form in (chunks, plain):
+        body = map_block(form.body, one)
+        if not _numbered_only(form.body, ends, chunks.index):
+            return chunks
+        single = replace(form, lo=loop.lo, hi=loop.hi, body=body)
+        proof = prove_parallel(single, outer, live_out, integers)
+        if proof is None:
+            return chunks
+    return replace(chunks, parallel=proof or "")
+
+
+def _numbered_only(body: Block, ends: tuple[Expr, Expr], index: str) -> bool:
+    """Does `index`, the ends of a range apart, only number the parts of some arrays?"""
+    numbered: set[str] = set()
+    others: set[str] = set()
+    todo = [e for s in walk(body) for e in exprs(s)]
+    while todo:
+        e = todo.pop()
+        if e in ends:
+            continue
+        if e == Var(index):
+            return False
+        inner = children(e)
+        if isinstance(e, Load):
+            own = bool(inner) and inner[0] == Var(index)
+            (numbered if own else others).add(e.array)
+            inner = inner[own:]
+        todo += inner
+    return not numbered & others
 
 
 def together(first: For, second: For) -> For:

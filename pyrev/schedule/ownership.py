@@ -62,7 +62,13 @@ from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.lanes import Side, in_lanes
-from pyrev.schedule.legality import forward, parallelise, prove_parallel, races
+from pyrev.schedule.legality import (
+    forward,
+    parallelise,
+    parallelise_chunks,
+    prove_parallel,
+    races,
+)
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.verify import debugging, same_instances
@@ -375,7 +381,7 @@ class _Cpu(Readable):
         they share, and the targets are small.
         """
         apart = all(g.target or self.parallel(g, outer, live) for g in groups)
-        if outer or (apart and not made) or not any(g.target for g in groups):
+        if outer or (apart and not made):
             return None
         region = Region((loop,), live, outer, self.integers)
         adds: dict[str, list[Leaf]] = {}
@@ -441,10 +447,14 @@ class _Cpu(Readable):
                 moved = self.inward((inner,), outer, inside)
             else:
                 moved = (side.named(side.loop),)
-        body = (*(c.make for c in copies), *moved, *(c.give for c in copies))
+        make, give = tuple(c.make for c in copies), tuple(c.give for c in copies)
+        body = (*make, *moved, *give)
         chunks = For(chunk, ZERO, count, ONE, body, loc=loop.loc)
         known = live | {c.parts for c in copies}
-        chunks = parallelise(chunks, outer, known, self.integers)
+        plain = replace(chunks, body=(*make, inner, *give))
+        chunks = parallelise_chunks(
+            chunks, plain, loop, (first, last), outer, known, self.integers
+        )
         if not chunks.parallel:
             self.used = before
             return None

@@ -6,6 +6,7 @@ fuse    neighbouring loops over one range that touch each element in the same it
         become one, and the increments of one element in it one sum;
 jam     a short loop around a long one that adds to a row becomes one long loop that
         adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
+first   what is zero until a loop adds to each element once is set by that loop;
 zeros   a row is filled with zeros by the loop that adds to it first, while it is in the
         cache, not all at once before;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
@@ -22,6 +23,7 @@ from dataclasses import replace
 
 from pyrev.ir import Block, For, Program, Stmt, all_names, blocks, with_blocks
 from pyrev.schedule.rows.edges import counted, opened, peeled
+from pyrev.schedule.rows.first import set_first
 from pyrev.schedule.rows.fuse import fused
 from pyrev.schedule.rows.jam import jammed, summed
 from pyrev.schedule.rows.zeros import zeroed
@@ -51,5 +53,5 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
         return summed(out, types)
 
     # The loops that fill with zeros meet those that add.
-    body = fused(zeroed(fused(program.body), taken))
+    body = fused(zeroed(fused(set_first(program.body)), taken))
     return replace(program, body=inner(body))

@@ -832,3 +832,19 @@ case(
     least=1,
     real=9,
 )
+
+
+def weighted_prefix_sums(x, w, out):
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] * w[j]
+            out[i, j] = s * s
+
+
+case(
+    weighted_prefix_sums,
+    lambda n, m: dict(x=m(n, 4), w=m(4), out=m(n, 4)),
+    "out",
+    real=12,
+)

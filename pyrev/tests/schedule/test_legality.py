@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pyrev.ir import Block, For, walk
 from pyrev.parse import parse_block
-from pyrev.schedule.legality import forward, free_order, prove_parallel
+from pyrev.schedule.legality import (
+    forward,
+    free_order,
+    parallelise_chunks,
+    prove_parallel,
+)
 
 PARALLEL = {
     "each iteration writes its own element": "for i in range(n):\n    a[i] = b[i]",
@@ -223,3 +230,41 @@ for t in reversed(range(n)):
 """
     )
     assert reversed_loops((forward(loop, (), LIVE),)) == ["t"]
+
+
+CHUNKS = """
+for c in range(4):
+    own = 0.0
+    for i in range(n * c // 4, n * (c + 1) // 4):
+        own += b[i]
+        a[i] = b[i]
+    parts[c] = own
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "proven"),
+    [
+        ("a[i] = b[i]", True),
+        ("a[i + 1] += b[i]", True),
+        ("a[n - i] = b[i] + a[n - i]", True),
+        ("a[i] = a[i + 1]", False),
+        ("a[i // 2] = b[i]", False),
+        ("a[0] += b[i]", False),
+        ("a[c] = b[i]", True),
+        ("a[i] = a[c]", False),
+    ],
+)
+def test_chunks_of_any_size_touch_what_their_iterations_do(
+    line: str, proven: bool
+) -> None:
+    (chunks,) = parse_block(CHUNKS.replace("a[i] = b[i]", line).strip("\n"))
+    assert isinstance(chunks, For)
+    inner = chunks.body[1]
+    assert isinstance(inner, For)
+    (loop,) = parse_block("for i in range(n):\n    pass")
+    assert isinstance(loop, For)
+    live = frozenset({"a", "parts"})
+    made = parallelise_chunks(chunks, chunks, loop, (inner.lo, inner.hi), (), live)
+    assert bool(made.parallel) == proven
+    assert replace(made, parallel="") == chunks

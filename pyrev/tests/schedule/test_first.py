@@ -1,0 +1,58 @@
+"""Zeros that a loop adds to once each are set by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyrev.parse import parse_block
+from pyrev.schedule.rows.first import set_first
+from pyrev.show import block_text
+
+PLAIN = """
+d = np.zeros(a.shape[0])
+for i in range(a.shape[0]):
+    d[i] += a[i] * b[i]
+    d[i] += c[i]
+"""
+
+TURNED = """
+d = np.zeros((a.shape[0], 3))
+for j in range(3):
+    s = b[j]
+    for i in range(d.shape[0]):
+        d[i, j] += s * a[i]
+"""
+
+STAYS = {
+    "a part": PLAIN.replace("range(a.shape[0])", "range(1, a.shape[0])"),
+    "another length": PLAIN.replace("range(a.shape[0])", "range(b.shape[0])"),
+    "a test": PLAIN.replace("    d[i] += a", "    if b[i] > 0:\n        d[i] += a", 1),
+    "another element": PLAIN.replace("d[i] += c[i]", "d[i] += d[i - 1]"),
+    "itself": PLAIN.replace("a[i] * b[i]", "a[i] * d[i]"),
+    "the element before": PLAIN.replace("d[i] +=", "d[i - 1] +="),
+    "a sum": PLAIN.replace("    d[i] +=", "    for j in range(3):\n        d[i] +=", 1),
+    "an earlier store": PLAIN.replace("\nfor i", "\nd[0] = c[1]\nfor i"),
+    "the diagonal": TURNED.replace("d[i, j]", "d[i, i]"),
+    "a moved end": TURNED.replace("a.shape[0], 3", "n, 3").replace("d.shape[0]", "n"),
+}
+
+
+def shown(text: str) -> str:
+    return block_text(parse_block(text.strip("\n")))
+
+
+def made(text: str) -> str:
+    return block_text(set_first(parse_block(text.strip("\n"))))
+
+
+@pytest.mark.parametrize("text", [PLAIN, TURNED], ids=["plain", "turned"])
+def test_the_first_term_is_set(text: str) -> None:
+    expected = shown(text).replace("np.zeros", "np.empty")
+    expected = expected.replace("d[i] += a", "d[i] = 0.0 + a")
+    assert made(text) == expected.replace("d[i, j] += s", "d[i, j] = 0.0 + s")
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_others_are_added_to_zeros(name: str) -> None:
+    assert STAYS[name] not in (PLAIN, TURNED)
+    assert made(STAYS[name]) == shown(STAYS[name])
