@@ -17,6 +17,7 @@ from pyrev.derivative import Derivative, Primal, TangentSource
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
+from pyrev.keeping import Keeping, names_of
 from pyrev.parse import Parsed, parse
 from pyrev.plan import Plans
 from pyrev.units import Unit, Units
@@ -31,7 +32,7 @@ class Options:
 
     wrt: object = None
     target: str = "auto"
-    memory: int | None = None
+    keeping: Keeping = Keeping()
     deterministic: bool = False
 
 
@@ -46,7 +47,8 @@ class Differentiable:
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         self._parsed: Parsed = parse(function)
         self._options = options
-        self._units = Units(self._parsed, options.memory)
+        options.keeping.check_names(self._parsed.program)
+        self._units = Units(self._parsed, options.keeping)
         self._plans = Plans(self._target)
         #: The parameters, where all may be given by position.
         self._positional = positional(self._parsed.signature)
@@ -95,6 +97,8 @@ def differentiable(
     wrt: object = None,
     target: str = "auto",
     memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
     deterministic: bool = False,
 ) -> Callable[[Callable[..., Any]], Differentiable]: ...
 @overload
@@ -105,6 +109,8 @@ def differentiable(
     wrt: object = None,
     target: str = "auto",
     memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
     deterministic: bool = False,
 ) -> Differentiable: ...
 
@@ -116,6 +122,8 @@ def differentiable(
     wrt: object = None,
     target: str = "auto",
     memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
     deterministic: bool = False,
 ) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
     """Make a plain loop function differentiable; a decorator, with or without
@@ -126,10 +134,15 @@ def differentiable(
     `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
     number or as text such as "500MB": loops are checkpointed to stay below it, and a
     call that can't raises `MemoryError`.
+    `store` and `recompute` name local values of the function (a name or several) and
+    overrule what is decided for them: `store` keeps a value from where it is made until
+    the reverse sweep has used it; `recompute` makes it again where it is used, for an
+    array each element on its own, in the function itself too. `explain()` prints what
+    there was to choose from.
     `deterministic` forbids atomics, which the CPU never uses.
 
     Raises `UnsupportedError`, with everything found, if the function is outside the
-    language.
+    language, and `ArgumentError` for options that do not fit it.
     """
     if target not in TARGETS:
         raise ArgumentError(f"target={target!r}: choose one of {', '.join(TARGETS)}")
@@ -137,7 +150,12 @@ def differentiable(
         from pyrev.diagnostics import BackendError
 
         raise BackendError("the CUDA target is not part of this version; use 'numba'")
-    options = Options(wrt, target, memory_bytes(memory), deterministic)
+    keeping = Keeping(
+        memory_bytes(memory),
+        names_of("store", store),
+        names_of("recompute", recompute),
+    )
+    options = Options(wrt, target, keeping, deterministic)
     if f is None:
         return lambda function: differentiable_with(function, options)
     return differentiable_with(f, options)

@@ -7,10 +7,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from pyrev.pipeline import Derived
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
 from pyrev.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way of keeping what the reverse sweep needs, and what it records."""
+
+    store: tuple[str, ...]
+    recorded: tuple[Stored, ...]
+    taken: bool
+
+    @staticmethod
+    def of(derived: Derived, taken: bool) -> Alternative:
+        kept = (s for s in derived.stored if s.kind == "taped" and not s.level)
+        return Alternative(derived.kept, tuple(kept), taken)
+
+    def to_dict(self) -> dict[str, object]:
+        """The alternative as plain data."""
+        recorded = [s.to_dict() for s in self.recorded]
+        return {"store": list(self.store), "recorded": recorded, "taken": self.taken}
+
+    def __str__(self) -> str:
+        what = [
+            f"{s.name} [{', '.join(map(expr_text, s.shape))}] {s.dtype}"
+            for s in self.recorded
+        ]
+        option = f"store={self.store!r}" if self.store else "nothing asked for"
+        taken = " (taken)" if self.taken else ""
+        return f"{option}{taken}: {', '.join(what) or 'nothing'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +52,7 @@ class Report:
     values: tuple[Stored, ...]
     reassociated: tuple[str, ...]
     inspected: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -33,6 +63,7 @@ class Report:
             "values": [s.to_dict() for s in self.values],
             "reassociated": list(self.reassociated),
             "inspected": list(self.inspected),
+            "alternatives": [a.to_dict() for a in self.alternatives],
         }
 
     def __str__(self) -> str:
@@ -57,6 +88,9 @@ class Report:
             lines.append(f"  line {s.loc.line}: {s.name}: {kind}")
         if not self.values:
             lines.append("  none beyond the arguments")
+        if len(self.alternatives) > 1:
+            lines += ["", "what is recorded in the forward sweep, with"]
+            lines += [f"  {one}" for one in self.alternatives]
         if self.reassociated:
             lines += ["", "reductions whose sums are reassociated:"]
             lines += [f"  {one}" for one in self.reassociated]
@@ -75,4 +109,5 @@ def report(function: str, unit: Unit, inspected: tuple[str, ...]) -> Report:
         unit.stored,
         unit.reassociated,
         inspected,
+        tuple(Alternative.of(d, taken) for d, taken in unit.alternatives),
     )

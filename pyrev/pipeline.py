@@ -25,6 +25,8 @@ from pyrev.adjoint.webs import separated
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
+    ONE,
+    ZERO,
     Alloc,
     Call,
     Const,
@@ -57,6 +59,7 @@ RESERVED = frozenset({"np", "math", "range", "reversed", "min", "max", "abs", "r
 
 
 FEW = 64  # what an extent may be to be a number in compiled text
+CANDIDATES = 4  # scalars of which each is tried as one that is kept
 LARGE = 1 << 14  # elements of an array from which on a call pays for its compilation
 
 
@@ -67,6 +70,18 @@ class Derived:
     adjoint: Adjoint
     program: Program
     stored: tuple[Stored, ...]
+    #: The names whose values are not made again, whatever that costs.
+    kept: tuple[str, ...] = ()
+
+    @property
+    def elements(self) -> Expr:
+        """How many elements are recorded in the forward sweep."""
+        total: Expr = ZERO
+        for s in self.stored:
+            if s.kind == "taped" and not s.level:
+                own = _product(s.shape)
+                total = own if total == ZERO else Call("+", (total, own))
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +92,77 @@ class Scheduled:
     decisions: tuple[Decision, ...]
 
 
+def alternatives(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    memory: int | None = None,
+    store: tuple[str, ...] = (),
+    recompute: tuple[str, ...] = (),
+) -> tuple[Derived, ...]:
+    """The unscheduled adjoints of `program` among which the sizes decide.
+
+    The first makes again what it can, as `derive` does. The others keep one scalar
+    more, and record fewer arrays for it: of a step's state often one number is needed.
+    """
+    first = derive(program, wrt, avoid, memory, store)
+    if memory is not None:
+        return (first,)
+    least = _recorded(first)
+    found = [first]
+    if least[0] < 2 or least[1] < 2:
+        return (first,)
+    again = {s.name: None for s in first.stored if s.kind == "recomputed" and s.level}
+    arrays = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
+    for name in [n for n in again if n not in {*arrays, *recompute}][:CANDIDATES]:
+        other = derive(program, wrt, avoid, memory, (*store, name))
+        if _recorded(other) < least:
+            found.append(other)
+    return tuple(found)
+
+
+def _recorded(derived: Derived) -> tuple[int, int]:
+    """The most axes of what is recorded, and how many arrays have so many."""
+    axes = [len(s.shape) for s in derived.stored if s.kind == "taped" and not s.level]
+    most = max(axes, default=0)
+    return most, axes.count(most)
+
+
+def _product(sizes: Sequence[Expr]) -> Expr:
+    total: Expr = ONE
+    for size in sizes:
+        total = size if total == ONE else Call("*", (total, size))
+    return total
+
+
 def derive(
     program: Program,
     wrt: tuple[str, ...],
     avoid: frozenset[str],
     memory: int | None = None,
+    store: tuple[str, ...] = (),
 ) -> Derived:
     """The unscheduled adjoint of `program` with respect to `wrt`.
 
-    `memory` bounds the bytes of the arrays that it makes.
+    `memory` bounds the bytes of the arrays that it makes; the values of the names in
+    `store` are kept and not made again.
     """
+    known = all_names(program.body)
     program = separated(program, avoid | RESERVED)
-    made = derive_untidied(program, wrt, avoid, memory)
+    # A further web of a scalar has a number behind its name.
+    kept = {n for n in all_names(program.body) if n in store}
+    kept |= {
+        n
+        for n in all_names(program.body)
+        if n not in known and n.rpartition("_")[0] in store
+    }
+    made = derive_untidied(program, wrt, avoid, memory, frozenset(kept))
     # A dtype is no dependence: loops may part.
     ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     dump("tidy", ready)
-    return replace(made, program=ready)
+    return replace(made, program=ready, kept=store)
 
 
 def _user_names(primal: Program, adjoint: Program) -> frozenset[str]:
@@ -113,6 +181,7 @@ def derive_untidied(
     wrt: tuple[str, ...],
     avoid: frozenset[str],
     memory: int | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> Derived:
     """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
@@ -126,6 +195,7 @@ def derive_untidied(
         lambda name: concrete(types[name]),
         avoid,
         memory,
+        kept,
     )
     dump("store", ready)
     return Derived(adjoint, ready, stored)
@@ -175,6 +245,17 @@ class Sizes:
         from pyrev.show import expr_text
 
         return self.asked(f"{expr_text(count)} >= {least}")
+
+    def of_arguments(self, derived: Derived) -> str:
+        """How many elements are recorded, as a test asks for it."""
+        from pyrev.schedule.work import of_arguments
+        from pyrev.show import expr_text
+
+        body = derived.program.body
+        local = {s.array: s.shape for s in walk(body) if isinstance(s, Alloc)}
+        params = {p.name for p in derived.program.params}
+        own = {n: shape for n, shape in local.items() if n not in params}
+        return expr_text(of_arguments(derived.elements, own))
 
     def literals(self, program: Program) -> Program:
         """The program with a number for each small extent that bounds a loop.
@@ -307,10 +388,28 @@ def _together(answers: tuple[tuple[str, bool], ...]) -> str:
 _OWN = {WEAK_FLOAT: "float", WEAK_INT: "int"}
 
 
+def chosen(made: Sequence[Derived], sizes: Sizes) -> Derived:
+    """Of several adjoints the one that records the least, if that is much less."""
+    best = made[0]
+    for other in made[1:]:
+        now, then = (sizes.of_arguments(d) for d in (best, other))
+        if not sizes.asked(f"{now} >= {LARGE}"):
+            break
+        if sizes.asked(f"4 * ({now}) > 5 * ({then})"):
+            best = other
+    return best
+
+
 def schedule_for_cpu(
-    program: Program, dtypes: Mapping[str, str], sizes: Sizes
+    program: Program,
+    dtypes: Mapping[str, str],
+    sizes: Sizes,
+    store: frozenset[str] = frozenset(),
 ) -> Scheduled:
-    """Put loops in the order of the CPU's form: row owners, private copies."""
+    """Put loops in the order of the CPU's form: row owners, private copies.
+
+    The arrays in `store` are kept whole.
+    """
     from pyrev.schedule.ownership import schedule_cpu
 
     program = sizes.literals(program)
@@ -340,7 +439,8 @@ def schedule_for_cpu(
             sizes,
         ),
     )
-    made = contracted(made, set(all_names(made.body)) | taken | RESERVED, sizes)
+    used = set(all_names(made.body)) | taken | RESERVED
+    made = contracted(made, used, sizes, store)
     made = replace(made, body=found_once(made.body))
     made = reuse(made, taken | RESERVED)
     check(made)

@@ -47,12 +47,14 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
+from pyrev.keeping import Keeping
 from pyrev.parse import Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
     Scheduled,
     Sizes,
-    derive,
+    alternatives,
+    chosen,
     derive_tangent,
     fits,
     schedule,
@@ -84,6 +86,8 @@ class Unit:
     cotangents: tuple[tuple[str, str | int], ...] = ()
     decisions: tuple[Decision, ...] = ()
     stored: tuple[Stored, ...] = ()
+    #: The adjoints that there was a choice of, and which one was taken.
+    alternatives: tuple[tuple[Derived, bool], ...] = ()
     reassociated: tuple[str, ...] = ()
     answers: tuple[tuple[str, bool], ...] = ()  # what the schedule knows of the sizes
     target: str = "python"
@@ -120,8 +124,8 @@ def _same_kind(kind: Kind, param: Param) -> bool:
 class Units:
     """All variants of one parsed function."""
 
-    def __init__(self, parsed: Parsed, memory: int | None = None) -> None:
-        self.memory = memory
+    def __init__(self, parsed: Parsed, keeping: Keeping | None = None) -> None:
+        self.keeping = keeping or Keeping()
         self._lock = MAKING
         self._reset(parsed)
 
@@ -184,7 +188,7 @@ class Units:
 
         def make() -> Units | ArgumentError:
             try:
-                return Units(parse(self.parsed.function, given), self.memory)
+                return Units(parse(self.parsed.function, given), self.keeping)
             except UnsupportedError as why:
                 try:
                     self.kinds(values)
@@ -223,7 +227,18 @@ class Units:
         return self._once(("truncated", _key(kinds)), find)
 
     def typed(self, kinds: Mapping[str, Kind]) -> Program:
-        """The program for these kinds of arguments."""
+        """The program for these kinds of arguments, with nothing in it that is asked to
+        be computed again where it is read.
+        """
+        if not self.keeping.recompute:
+            return self.read(kinds)
+        return self._once(
+            ("without", _key(kinds)),
+            lambda: self.keeping.without(self.read(kinds), self.avoid),
+        )
+
+    def read(self, kinds: Mapping[str, Kind]) -> Program:
+        """The program for these kinds of arguments, as it is written."""
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
         same = all(
             _same_kind(kinds[p.name], p) for p in self.program.params if p.name in kinds
@@ -250,11 +265,24 @@ class Units:
 
     def derived(
         self, kinds: Mapping[str, Kind], wrt: tuple[str, ...], variant: Variant
-    ) -> Derived:
-        """The unscheduled adjoint for these kinds."""
-        key = ("derived", _key(kinds), wrt, variant)
-        program = self._program(kinds, variant)
-        return self._once(key, lambda: derive(program, wrt, self.avoid, self.memory))
+    ) -> tuple[Derived, ...]:
+        """The unscheduled adjoints for these kinds: one, or what sizes choose from."""
+
+        def make() -> tuple[Derived, ...]:
+            program = self._program(kinds, variant)
+            keeping = self.keeping
+            found = alternatives(
+                program,
+                wrt,
+                self.avoid,
+                keeping.memory,
+                keeping.store,
+                keeping.recompute,
+            )
+            keeping.check(found[0])
+            return found
+
+        return self._once(("derived", _key(kinds), wrt, variant), make)
 
     @deep
     def primal(
@@ -271,7 +299,8 @@ class Units:
         def make() -> Unit:
             program = self._program(kinds, which)
             natural = bounds.naturals(which, adjoint=False)
-            return self._unit(target, program, kinds, "primal", values, natural)
+            sizes = Sizes(values or {})
+            return self._unit(target, program, kinds, "primal", sizes, natural)
 
         return self._fitting(("primal", target, _key(kinds), which), values, make)
 
@@ -294,15 +323,18 @@ class Units:
             which = bounds.for_adjoint(variant)
 
         def make() -> Unit:
-            derived = self.derived(kinds, wrt, which)
+            found = self.derived(kinds, wrt, which)
+            sizes = Sizes(values or {})
+            derived = found[0] if target == "python" else chosen(found, sizes)
             seen = dict(kinds)
             for name, of in derived.adjoint.cotangents:
                 rank = next(p.rank for p in derived.program.params if p.name == name)
                 seen[name] = Kind(rank, self._output_dtype(kinds, of))
             natural = bounds.naturals(which, adjoint=True)
-            unit = self._unit(target, derived.program, seen, "adjoint", values, natural)
+            unit = self._unit(target, derived.program, seen, "adjoint", sizes, natural)
             unit.cotangents = derived.adjoint.cotangents
             unit.stored = derived.stored
+            unit.alternatives = tuple((d, d is derived) for d in found)
             return unit
 
         key = ("adjoint", target, _key(kinds), wrt, which)
@@ -318,7 +350,7 @@ class Units:
             for name, dot in made.names:
                 if name in kinds:
                     seen[dot] = kinds[name]
-            unit = self._unit("python", made.program, seen, "tangent", None)
+            unit = self._unit("python", made.program, seen, "tangent", Sizes({}))
             unit.cotangents = tuple((dot, n) for n, dot in made.names if n in made.wrt)
             return unit
 
@@ -330,7 +362,7 @@ class Units:
         program: Program,
         kinds: Mapping[str, Kind],
         what: str,
-        values: Mapping[str, Any] | None,
+        sizes: Sizes,
         never_negative: frozenset[Expr] = frozenset(),
     ) -> Unit:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
@@ -352,8 +384,8 @@ class Units:
         else:
             from pyrev.emit.numba import emit_numba
 
-            sizes = Sizes(values or {})
-            done = schedule_for_cpu(program, dtypes, sizes)
+            store = frozenset(self.keeping.store)
+            done = schedule_for_cpu(program, dtypes, sizes, store)
             answers = tuple(sizes.answers)
             emitted = emit_numba(
                 done.program,

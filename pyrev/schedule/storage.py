@@ -187,11 +187,13 @@ def store(
     dtype_of: Callable[[str], str],
     avoid: frozenset[str],
     memory: int | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> tuple[Program, tuple[Stored, ...]]:
     """Replace every `Saved` and `Restart` of an adjoint program.
 
     `memory` bounds the bytes of the arrays that the result makes: loops whose values
-    would be taped are checkpointed. So are the loops that ask for it.
+    would be taped are checkpointed. So are the loops that ask for it. The values of the
+    names in `kept` are not made again, where nothing is checkpointed.
 
     `lost(body, at, load)` says whether the element that statement `at` reads may be
     written at or after it; `dtype_of` gives the dtype name of a scalar or array.
@@ -201,7 +203,7 @@ def store(
     }
 
     def made(loops: dict[int, int | None]) -> _Storage:
-        return _Storage(primal, adjoint, lost, dtype_of, avoid, loops, memory)
+        return _Storage(primal, adjoint, lost, dtype_of, avoid, loops, memory, kept)
 
     first = made(asked)
     result = first.run()
@@ -226,8 +228,10 @@ class _Storage:
         avoid: frozenset[str],
         checkpointed: Mapping[int, int | None],
         memory: int | None,
+        kept: frozenset[str],
     ) -> None:
         self.primal, self.adjoint = primal, adjoint
+        self.kept = frozenset() if checkpointed else kept
         self.checkpointed, self.memory = checkpointed, memory
         self.starts: dict[int, _Start] = {}
         #: Scalars of a state that first get a value in the loop: they start as zeros.
@@ -439,7 +443,7 @@ class _Storage:
         place = self.places[at]
         if any(loop.index == name for loop in place.loops) or name not in self.writes:
             return None
-        for loop in reversed(place.loops):
+        for loop in self.makers_of(place, name):
             if self.contains_writes(loop.id, name):
                 if self.slice(loop.id, name) is None:
                     continue
@@ -487,7 +491,7 @@ class _Storage:
         read = self.with_saved_indices(at, leaf)
         if name not in self.writes:
             return read
-        for loop in reversed(place.loops):
+        for loop in self.makers_of(place, name):
             if self.contains_writes(loop.id, name):
                 needs = self.slice(loop.id, name)
                 if needs is None:
@@ -510,6 +514,10 @@ class _Storage:
             self.note(name, "live", (), "", place)
             return read
         return self.tape(FUNCTION, at, leaf, name)
+
+    def makers_of(self, place: Place, name: str) -> Sequence[Loop]:
+        """The loops around `place` whose iterations may make `name` again."""
+        return () if name in self.kept else place.loops[::-1]
 
     def made_beside(self, loop: Loop, at: int, leaf: Leaf, name: str) -> int | None:
         """The loop around `loop` whose iterations make `name` again anyway, if any.

@@ -43,14 +43,20 @@ LONG = 256  # elements of a row that is worth the memory asked for in each itera
 SHORT = 1 << 14  # elements of a row that stays in a core's cache
 
 
-def contracted(program: Program, taken: set[str], choose: Choose) -> Program:
+def contracted(
+    program: Program,
+    taken: set[str],
+    choose: Choose,
+    store: frozenset[str] = frozenset(),
+) -> Program:
     """`program` with rows in place of arrays that one parallel loop alone uses.
 
     Law: the same values in everything but those arrays. Names that it makes are added
-    to `taken`; `choose` answers for sizes as in `schedule_cpu`.
+    to `taken`; `choose` answers for sizes as in `schedule_cpu`. The arrays in `store`
+    stay.
     """
     body = list(program.body)
-    kept = {p.name for p in program.params}
+    kept = {p.name for p in program.params} | store
     makers = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
     for s in walk(program.body):
         if isinstance(s, Return):

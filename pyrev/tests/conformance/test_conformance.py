@@ -16,6 +16,7 @@ import pytest
 
 import pyrev
 from pyrev import pipeline
+from pyrev.ir import Alloc, assigned_scalars, walk
 from pyrev.schedule import invariant, lanes, layout, ownership, tiles
 from pyrev.testing import (
     Cotangents,
@@ -161,10 +162,40 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUARTER)
 def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
+    assert_the_gradient_is_the_same(name, memory="1MB")
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_gradient_with_all_values_kept_is_the_same(name: str) -> None:
+    assert_the_gradient_is_the_same(name, store=local_values(name))
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_gradient_with_arrays_made_again_is_the_same(name: str) -> None:
+    arrays = local_values(name, arrays=True)
+    if not arrays:
+        pytest.skip("it makes no array")
+    for array in arrays:
+        assert_the_gradient_is_the_same(name, recompute=array)
+
+
+def local_values(name: str, arrays: bool = False) -> list[str]:
+    """The local scalars and arrays of a function, or its arrays alone."""
+    try:
+        f = pyrev.differentiable(BY_NAME[name].function)
+    except pyrev.UnsupportedError as why:
+        pytest.skip(f"refused: {why}")
+    body = f._units.program.body
+    found = {s.array for s in walk(body) if isinstance(s, Alloc)}
+    return sorted(found if arrays else found | set(assigned_scalars(body)))
+
+
+def assert_the_gradient_is_the_same(name: str, **options: Any) -> None:
+    """The gradient with these options, if it is not refused, is that without them."""
     entry = BY_NAME[name]
     try:
         free = pyrev.differentiable(entry.function, target="python")
-        bounded = pyrev.differentiable(entry.function, target="python", memory="1MB")
+        bounded = pyrev.differentiable(entry.function, target="python", **options)
     except pyrev.UnsupportedError as why:
         pytest.skip(f"refused: {why}")
     for size in sorted({max(3, entry.least), max(6, entry.least)}):
@@ -178,8 +209,12 @@ def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
                 )
                 for f in (bounded, free)
             )
+        except pyrev.ArgumentError as why:
+            if "recompute=" not in str(why):
+                raise
+            return
         except (pyrev.UnsupportedError, MemoryError) as why:
-            pytest.skip(f"not within 1 MB: {why}")
+            pytest.skip(f"not with these options: {why}")
         for parameter, value in expected.items():
             np.testing.assert_allclose(
                 found[parameter], value, rtol=1e-12, atol=1e-13, err_msg=parameter
