@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from pyrev import pool
 from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, TangentSource
@@ -253,8 +254,9 @@ class Pullback:
     """What `vjp` returns beside the result: cotangents of the outputs in, gradients
     out.
 
-    It holds references to arrays that the function only reads, and copies of what the
-    adjoint needs of arrays that it writes. It may be called any number of times.
+    It holds references to arrays that the function only reads, and what the adjoint
+    needs of arrays that it writes, of which `call` has copies from before it ran. It
+    may be called any number of times.
     """
 
     def __init__(
@@ -268,8 +270,8 @@ class Pullback:
             value = call.values[name]
             if not isinstance(value, np.ndarray):
                 continue
-            if name in unit.reads and (copy or name in written):
-                self._inputs[name] = value.copy()
+            if copy and name in unit.reads and name not in written:
+                self._inputs[name] = pool.copy(value)
         watched = [n for n in unit.reads if n not in written and not copy]
         self._watched = {
             n: fingerprint(call.values[n])
@@ -466,7 +468,8 @@ def vjp(
     names = call.wrt(wrt)
     call.check()
     unit = call.adjoint(names)
-    before = {n: call.values[n].copy() for n in unit.reads & set(call.units.written)}
+    changed = unit.reads & set(call.units.written)
+    before = {n: pool.copy(call.values[n]) for n in changed}
     result = call.run()
     live = dict(call.values)
     call.values = live | before
