@@ -60,6 +60,7 @@ from pyrev.pipeline import (
     schedule,
     schedule_for_cpu,
 )
+from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
@@ -553,15 +554,22 @@ class Units:
         """
         bounds = self.bounds(kinds)
         key = ("inspector", target, _key(kinds), sized)
-        unit = self._once(key, lambda: self._inspector(target, kinds, sized))
+        unit = self._fitting(
+            key, values, lambda: self._inspector(target, kinds, sized, values)
+        )
         with np.errstate(all="ignore"):
             result = unit.call([values[p] for p in unit.params])
         variant = bounds.inspected_variant(sized, doubts, result)
         return variant if target != "python" else Variant(variant.negative)
 
     def _inspector(
-        self, target: str, kinds: Mapping[str, Kind], variant: Variant
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        variant: Variant,
+        values: Mapping[str, Any],
     ) -> Unit:
+        sizes = Sizes(values)
         program = self.bounds(kinds).inspector(variant)
         doc = self._provenance("indices")
         if target == "python":
@@ -570,9 +578,13 @@ class Units:
             from pyrev.emit.numba import emit_numba
 
             dtypes = {n: k.dtype for n, k in kinds.items()}
+            program = in_chunks(program, sizes)
             text = emit_numba(program, dtypes, doc=doc, wraps=True).text
         params = tuple(p.name for p in program.params)
-        return Unit(program, text, params, frozenset(params), target=target)
+        answers = tuple(sizes.answers)
+        return Unit(
+            program, text, params, frozenset(params), answers=answers, target=target
+        )
 
     # ---------------------------------------------------------------- helpers
 

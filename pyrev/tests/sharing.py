@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyrev.schedule import layout, ownership
+from pyrev.schedule import inspection, layout, ownership
 from pyrev.schedule.rows import contract
 
 
@@ -17,9 +17,12 @@ from pyrev.schedule.rows import contract
 def shared_out(seed: int = 1) -> Iterator[None]:
     """Share every loop out, whatever little it does, but for every fourth seed."""
     before = ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN
+    many = inspection.MANY
     if seed % 4:
+        inspection.MANY = 0
         ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN = 0, 0, 0, 0
     try:
         yield
     finally:
         ownership.PLENTY, contract.LONG, layout.LARGE, layout.OFTEN = before
+        inspection.MANY = many

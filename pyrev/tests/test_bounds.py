@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,11 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.emit.numba import emit_numba
+from pyrev.ir import For, walk
+from pyrev.schedule.inspection import in_chunks
 from pyrev.tests import oracle
+from pyrev.tests.interpreted import interpreted, shuffled
 from pyrev.tests.test_random_subscripts import function_of
 
 Make = Callable[[int, Callable[..., Any]], dict[str, Any]]
@@ -414,7 +419,8 @@ def inspector(f: pyrev.api.Differentiable, *arguments: Any) -> Any:
     bounds = units.bounds(call.kinds)
     if not bounds.in_doubt(call.values):
         return None
-    return units._inspector("python", call.kinds, bounds.check(call.values))
+    variant = bounds.check(call.values)
+    return units._inspector("python", call.kinds, variant, call.values)
 
 
 def test_data_is_inspected_only_where_the_sizes_leave_a_doubt() -> None:
@@ -663,10 +669,10 @@ def test_only_what_a_float_moves_is_clamped_in_an_adjoint() -> None:
     made = pyrev.differentiable(planes, target="numba")
     values = {"x": np.ones((4, 9)), "g": np.ones(5), "out": np.ones((4, 9))}
     text = made.adjoint.source_for("numba", **values)
-    assert ", x.shape[1] - 1), -x.shape[1])" in text  # k
-    assert "+ 1, x.shape[1] - 1), -x.shape[1])" in text  # after
+    assert "max(min(k, x.shape[1] - 1), -x.shape[1])" in text
+    assert "max(min(after, x.shape[1] - 1), -x.shape[1])" in text
     assert "x.shape[0] - 1" not in text
-    assert "for n in prange(out.shape[0]):" in text
+    assert "for chunk in prange(32):" in text
     values["x"] = np.ones((3, 9))  # now n may be outside, if a float lets it
     assert made._units.bounds(made._units.default_kinds()).in_doubt(values)
     assert "min(n, x.shape[0] - 1)" in made.adjoint.source_for("numba")
@@ -788,3 +794,66 @@ def test_small_integers_wrap_as_in_numpy() -> None:
             pyrev.differentiable(f, target=target)(a, out, np.int8(127))
             f(a, plain, np.int8(127))
         assert out == plain == a[-128]
+
+
+def looked_up(a, p, q, out):
+    for i in range(out.shape[0]):
+        k = p[i]
+        out[i] += a[k]
+        for j in range(p[i], q[i]):
+            if a[j] > 1.0:
+                out[i] += a[j] * a[q[j - 1]]
+    for i in range(1, out.shape[0]):
+        out[i] += a[p[i - 1] + 1]
+
+
+def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
+    f = pyrev.differentiable(looked_up, target="python")
+    rng = np.random.default_rng(0)
+    found = Counter[int]()
+    for seed in range(200):
+        n = int(rng.integers(1, 90))
+        p, q = (rng.integers(-1, n, n + 2) for _ in range(2))
+        for _ in range(int(rng.integers(0, 3))):
+            one = p if rng.random() < 0.5 else q
+            one[rng.integers(n)] = int(rng.choice([-n - 3, n + 3, 2 * n]))
+        arrays = {"a": rng.uniform(0.5, 1.5, n + 1), "p": p, "q": q}
+        arrays["out"] = np.zeros(n)
+        units = f._units
+        kinds = units.kinds(arrays)
+        program = units.bounds(kinds).inspector(units.bounds(kinds).usual)
+        parts = in_chunks(program, lambda count, least: True)
+        loops = [s for s in walk(parts.body) if isinstance(s, For) and s.parallel]
+        assert len(loops) == 2
+        given = [arrays[x.name] for x in program.params]
+        dtypes = {name: kind.dtype for name, kind in kinds.items()}
+        made = [
+            interpreted(
+                emit_numba(one, dtypes, wraps=True).text.text, one.name, shuffled(seed)
+            )
+            for one in (program, parts)
+        ]
+        with np.errstate(over="ignore"):
+            whole, chunks = (one(*given) for one in made)
+        assert chunks[0] == whole[0]
+        assert whole[0] or chunks == whole
+        found[min(1, abs(whole[0]))] += 1
+    assert min(found[0], found[1]) > 20
+
+
+def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
+    def walk_on(a, p, out):
+        k = 0
+        for i in range(out.shape[0]):
+            k = p[k]
+            out[i] = a[k]
+
+    def numbered(a, p, n):
+        for i in range(n):
+            a[p[i]] = 0.5
+
+    for function in (walk_on, numbered):
+        units = pyrev.differentiable(function, target="python")._units
+        bounds = units.bounds(units.default_kinds())
+        program = bounds.inspector(bounds.usual)
+        assert in_chunks(program, lambda count, least: True) == program

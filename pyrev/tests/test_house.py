@@ -35,7 +35,7 @@ LAYERS = (
     {"schedule"},
     {"emit"},
     {"pipeline"},
-    {"arguments", "derivative", "explain", "gradients", "units", "plan"},
+    {"arguments", "derivative", "explain", "gradients", "keeping", "units", "plan"},
     {"api", "sampling", "testing"},
     {"__init__", "__main__", "examples"},
 )

@@ -1,0 +1,138 @@
+"""The inspection of data before a call, on all cores.
+
+What `pyrev.inspector` makes stops at its first finding, one iteration after the other.
+Where iterations share nothing but what is found, chunks of them look for themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyrev.ir import (
+    ONE,
+    ZERO,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Program,
+    Return,
+    Stmt,
+    Var,
+    While,
+    all_names,
+    assigned_scalars,
+    fresh,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.liveness import exposed
+from pyrev.rename import rename
+from pyrev.schedule.legality import parallelise
+from pyrev.schedule.ownership import CHUNKS
+from pyrev.schedule.work import Choose
+
+MANY = 1 << 12  # iterations from which on all cores inspect
+
+
+def in_chunks(program: Program, choose: Choose) -> Program:
+    """The inspector `program` with chunks of its long loops side by side.
+
+    Law: the same verdict. What is found first is what the first chunk finds that finds
+    anything. `choose` answers for sizes as in `schedule_cpu`.
+    """
+    last = program.body[-1]
+    assert isinstance(last, Return)
+    flags = tuple(e.name for e in last.values if isinstance(e, Var))
+    taken = set(all_names(program.body)) | {p.name for p in program.params}
+
+    def block(stmts: Block, after: Block) -> Block:
+        out: list[Stmt] = []
+        for k, s in enumerate(stmts):
+            behind = (*stmts[k + 1 :], *after)
+            match s:
+                case While() if (
+                    _apart(s, flags, behind)
+                    and choose(Call("-", (s.hi, s.lo)), MANY) is True
+                ):
+                    out += _chunked(s, flags, taken)
+                case If(test, then, ()) if test == _fine(flags):
+                    out.append(replace(s, then=block(then, behind)))
+                case _:
+                    out.append(s)
+        return tuple(out)
+
+    return replace(program, body=block(program.body, ()))
+
+
+def _fine(flags: tuple[str, ...]) -> Expr:
+    """Nothing has been found."""
+    return Call("==", (Var(flags[0]), ZERO))
+
+
+def _apart(loop: While, flags: tuple[str, ...], after: Block) -> bool:
+    """Do iterations of `loop` share nothing but the flags?"""
+    sizes = [e for end in (loop.lo, loop.hi) for e in walk_expr(end)]
+    # The number of a scalar may be so large that its product with another wraps.
+    if not all(isinstance(e, (Const, Extent, Call)) for e in sizes):
+        return False
+    if loop.step != ONE or loop.count or loop.test != _fine(flags):
+        return False
+    own = set(assigned_scalars(loop.body)) - set(flags)
+    if any(isinstance(s, (Alloc, Return)) for s in walk(loop.body)):
+        return False
+    if (
+        written(loop.body)
+        - own
+        - set(flags)
+        - {s.index for s in walk(loop.body) if isinstance(s, (For, While))}
+    ):
+        return False
+    return not any(exposed(loop.body, n)[0] or exposed(after, n)[0] for n in own)
+
+
+def _chunked(loop: While, flags: tuple[str, ...], taken: set[str]) -> Block:
+    chunk = fresh("chunk", taken)
+    parts = {f: fresh(f"{f}_parts", taken) for f in flags}
+    own = {f: fresh(f"own_{f}", taken) for f in flags}
+    count = Const(CHUNKS)
+    length = Call("max", (Call("-", (loop.hi, loop.lo)), ZERO))
+
+    def end(k: Expr) -> Expr:
+        part = Call("//", (Call("*", (length, k)), count))
+        return part if loop.lo == ZERO else Call("+", (loop.lo, part))
+
+    ends = end(Var(chunk)), end(Call("+", (Var(chunk), ONE)))
+    inner = rename(replace(loop, lo=ends[0], hi=ends[1]), own)
+    chunks = For(
+        chunk,
+        ZERO,
+        count,
+        ONE,
+        (
+            *(Assign(Var(own[f]), Var(f)) for f in flags),
+            inner,
+            *(Assign(Load(parts[f], (Var(chunk),)), Var(own[f])) for f in flags),
+        ),
+        loc=loop.loc,
+    )
+    chunks = parallelise(chunks, (), frozenset({*flags, *parts.values()}))
+    if not chunks.parallel:
+        return (loop,)
+    found = tuple(Load(parts[f], (Var(chunk),)) for f in flags)
+    seen = [
+        If(Call("!=", (part, ZERO)), (Assign(Var(f), part),))
+        for f, part in zip(flags, found, strict=True)
+    ]
+    return (
+        *(Alloc(p, (count,), None, "int64") for p in parts.values()),
+        chunks,
+        For(chunk, ZERO, count, ONE, (If(_fine(flags), tuple(seen)),)),
+    )
