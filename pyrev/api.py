@@ -21,6 +21,7 @@ from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
 from pyrev.parse import Parsed, parse
 from pyrev.plan import Plans
+from pyrev.tune import Tuning, tune
 from pyrev.units import Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,6 +80,29 @@ class Differentiable:
     def explain(self, target: str | None = None) -> str:
         """For every adjoint loop and every value kept: what was decided, and why."""
         return self.adjoint.explain(target)
+
+    def tune(
+        self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
+    ) -> Tuning:
+        """Time other schedules than the one that was chosen, on these arguments.
+
+        Of the function and of its adjoint with respect to `wrt` at most eight each are
+        compiled and run on copies; what is at least 5 % faster is used from then on
+        for arguments of such sizes, also by later processes (it is kept beside the
+        compiled code). Returns what was tried, with times in seconds; `print` it. A bar
+        shows the progress where tqdm is installed and unless `progress=False`.
+
+        Raises what the call would raise, and `ArgumentError` for `target="python"`.
+        """
+        if self._target == "python":
+            raise ArgumentError("tune: the Python target has one schedule; use 'numba'")
+        call = Call(self, args, kw)
+        call.check()
+        try:
+            return tune(call, self._target, call.wrt(wrt), progress)
+        finally:
+            self._plans.forget()
+            call.units.forget()
 
     @property
     def _target(self) -> str:

@@ -235,16 +235,28 @@ class Sizes:
     them.
 
     A schedule made with these answers is right for any arguments, and good for those
-    that give the same answers: `fits` tells.
+    that give the same answers: `fits` tells. What only weighs speed may be decided the
+    other way round, by the tests in `flipped`: then the schedule is another one.
     """
 
     values: Mapping[str, Any]
+    flipped: frozenset[str] = frozenset()
     answers: list[tuple[str, bool]] = field(default_factory=list)
+    #: The tests that only weighed speed, in the order in which they were asked.
+    weighed: dict[str, None] = field(default_factory=dict)
 
     def __call__(self, count: Expr, least: int) -> bool | None:
         from pyrev.show import expr_text
 
-        return self.asked(f"{expr_text(count)} >= {least}")
+        return self.weigh(f"{expr_text(count)} >= {least}")
+
+    def weigh(self, test: str) -> bool | None:
+        """The answer to a test of which any answer makes a schedule that is right."""
+        answer = self.asked(test)
+        if answer is None:
+            return None
+        self.weighed[test] = None
+        return answer != (test in self.flipped)
 
     def of_arguments(self, derived: Derived) -> str:
         """How many elements are recorded, as a test asks for it."""
@@ -395,7 +407,7 @@ def chosen(made: Sequence[Derived], sizes: Sizes) -> Derived:
         now, then = (sizes.of_arguments(d) for d in (best, other))
         if not sizes.asked(f"{now} >= {LARGE}"):
             break
-        if sizes.asked(f"4 * ({now}) > 5 * ({then})"):
+        if sizes.weigh(f"4 * ({now}) > 5 * ({then})"):
             best = other
     return best
 

@@ -97,6 +97,10 @@ class Plans:
         self._program: object = None
         self._known: dict[Hashable, Plan] = {}
 
+    def forget(self) -> None:
+        """Plan every call anew."""
+        self._known = {}
+
     def plan(self, units: Units, values: Mapping[str, Any]) -> Plan:
         """The plan for these arguments; `ArgumentError` if they do not fit."""
         if units.program is not self._program:  # read again: a helper has changed

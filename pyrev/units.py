@@ -30,6 +30,7 @@ from pyrev.emit.load import (
     launches_are_safe,
     load,
     serial,
+    tuning,
 )
 from pyrev.emit.python import emit_python
 from pyrev.ir import (
@@ -91,6 +92,8 @@ class Unit:
     alternatives: tuple[tuple[Derived, bool], ...] = ()
     reassociated: tuple[str, ...] = ()
     answers: tuple[tuple[str, bool], ...] = ()  # what the schedule knows of the sizes
+    #: Those of its tests that only weighed speed.
+    weighed: tuple[str, ...] = ()
     target: str = "python"
     _functions: dict[bool, Callable[..., Any]] = field(default_factory=dict, repr=False)
 
@@ -115,6 +118,17 @@ class Unit:
             return function(*values)
         with LAUNCH:
             return function(*values)
+
+
+def _tuned(
+    target: str, values: Mapping[str, Any] | None, make: Callable[[Sizes], Unit]
+) -> Unit:
+    """The unit for these sizes, or what `tune` found to be faster than it."""
+    unit = make(Sizes(values or {}))
+    if target == "python" or values is None:
+        return unit
+    flipped = tuning(unit.text.text, unit.program.name)
+    return make(Sizes(values, frozenset(flipped))) if flipped else unit
 
 
 def _same_kind(kind: Kind, param: Param) -> bool:
@@ -292,18 +306,24 @@ class Units:
         kinds: Mapping[str, Kind],
         values: Mapping[str, Any] | None = None,
         variant: Variant | None = None,
+        flipped: frozenset[str] | None = None,
     ) -> Unit:
-        """The function itself for a target."""
+        """The function itself for a target.
+
+        With `flipped` it is not the one that is kept for calls: see `Sizes`.
+        """
         bounds = self.bounds(kinds)
         which = bounds.usual if variant is None else variant
 
-        def make() -> Unit:
+        def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, which)
             natural = bounds.naturals(which, adjoint=False)
-            sizes = Sizes(values or {})
             return self._unit(target, program, kinds, "primal", sizes, natural)
 
-        return self._fitting(("primal", target, _key(kinds), which), values, make)
+        key = ("primal", target, _key(kinds), which)
+        if flipped is not None:
+            return make(Sizes(values or {}, flipped))
+        return self._fitting(key, values, lambda: _tuned(target, values, make))
 
     @deep
     def adjoint(
@@ -313,19 +333,20 @@ class Units:
         wrt: tuple[str, ...],
         values: Mapping[str, Any] | None = None,
         variant: Variant | None = None,
+        flipped: frozenset[str] | None = None,
     ) -> Unit:
         """The adjoint for a target, with respect to `wrt`.
 
-        `variant` is what `check_bounds` found for this call (None: no call yet).
+        `variant` is what `check_bounds` found for this call (None: no call yet). With
+        `flipped` it is not the one that is kept for calls: see `Sizes`.
         """
         bounds = self.bounds(kinds)
         which = bounds.usual if variant is None else variant
         if target != "python":
             which = bounds.for_adjoint(variant)
 
-        def make() -> Unit:
+        def make(sizes: Sizes) -> Unit:
             found = self.derived(kinds, wrt, which)
-            sizes = Sizes(values or {})
             derived = found[0] if target == "python" else chosen(found, sizes)
             seen = dict(kinds)
             for name, of in derived.adjoint.cotangents:
@@ -339,7 +360,14 @@ class Units:
             return unit
 
         key = ("adjoint", target, _key(kinds), wrt, which)
-        return self._fitting(key, values, make)
+        if flipped is not None:
+            return make(Sizes(values or {}, flipped))
+        return self._fitting(key, values, lambda: _tuned(target, values, make))
+
+    def forget(self) -> None:
+        """Make everything anew at the next call."""
+        with self._lock:
+            self._made = {}
 
     @deep
     def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
@@ -420,6 +448,7 @@ class Units:
             decisions=done.decisions,
             reassociated=reassociated,
             answers=answers,
+            weighed=tuple(sizes.weighed),
             target=target,
         )
 

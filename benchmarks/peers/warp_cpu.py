@@ -17,7 +17,7 @@ A = lambda a, g=False: wp.array(
 
 @wp.func
 def tapz(x: wp.array4d(dtype=float), n: int, c: int, yy: int, xx: int):
-    r = 0.0
+    r = wp.float32(0.0)
     if xx >= 0 and yy >= 0 and xx < x.shape[3] and yy < x.shape[2]:
         r = x[n, c, yy, xx]
     return r
@@ -70,7 +70,7 @@ def k_conv(
     x: wp.array4d(dtype=float), w: wp.array4d(dtype=float), o: wp.array4d(dtype=float)
 ):
     n, k, y, xx = wp.tid()
-    s = 0.0
+    s = wp.float32(0.0)
     for c in range(x.shape[1]):
         for j in range(3):
             for i in range(3):
@@ -88,7 +88,7 @@ def k_ck1(
     o: wp.array2d(dtype=float),
 ):
     y, xx = wp.tid()
-    s = 0.0
+    s = wp.float32(0.0)
     for i in range(5):
         s += x[y, xx + i] * k[0, i]
     d = s - t[y, xx]
@@ -103,7 +103,7 @@ def k_ck3(
     o: wp.array2d(dtype=float),
 ):
     y, xx = wp.tid()
-    s = 0.0
+    s = wp.float32(0.0)
     for j in range(3):
         for i in range(5):
             s += x[y + j, xx + i] * k[j, i]
@@ -200,7 +200,7 @@ def k_bs(
     b = x[n, 2, y, xx]
     P = gd * gh * gw
     for co in range(3):
-        s = 0.0
+        s = wp.float32(0.0)
         for ci in range(4):
             q = ((n * 12 + co * 4 + ci) * gd + zi) * gh * gw + yi * gw + xi
             e = q + gh * gw
@@ -227,7 +227,7 @@ def k_dil(
     x: wp.array4d(dtype=float), w: wp.array4d(dtype=float), o: wp.array4d(dtype=float)
 ):
     n, y, xx, co = wp.tid()
-    s = 0.0
+    s = wp.float32(0.0)
     for j in range(3):
         for i in range(3):
             for c in range(x.shape[3]):

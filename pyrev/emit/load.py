@@ -12,6 +12,7 @@ import fcntl
 import functools
 import hashlib
 import importlib.util
+import json
 import linecache
 import os
 import pickle
@@ -20,7 +21,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -97,6 +98,33 @@ def _store(path: Path, text: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def tuning(text: str, name: str) -> tuple[str, ...]:
+    """What `tune` found for the module with this text: see `remember_tuning`."""
+    try:
+        found = json.loads(_tuning_path(text, name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ()
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return tuple(found)
+    return ()
+
+
+def remember_tuning(text: str, name: str, flipped: Sequence[str]) -> None:
+    """Keep which tests of sizes are to be decided the other way round.
+
+    `text` is the module as it is without, so what is kept ends with it.
+    """
+    path = _tuning_path(text, name)
+    try:
+        _store(path, json.dumps(list(flipped)))
+    except OSError as error:
+        raise _unusable(path.parent, error) from None
+
+
+def _tuning_path(text: str, name: str) -> Path:
+    return module_path(text, name).with_suffix(".tuned")
 
 
 def _drop_torn(path: Path) -> None:

@@ -17,6 +17,8 @@ from pyrev.ir import (
     Alloc,
     Assign,
     Block,
+    Call,
+    Check,
     Const,
     Expr,
     Extent,
@@ -128,21 +130,35 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     if later & touched(nest) - own:
         raise NotInline("what it is made of changes before it is read")
     producer = _element(nest, made, array, live_after=body[at + 1 :])
-    rest = tuple(s for s in body if s is not nest and s is not made)
-    if any(
+    shape = made.shape
+    if sizes & later and any(
         isinstance(e, Extent) and e.array == array
-        for s in walk(rest)
+        for s in walk(body)
         for top in exprs(s)
         for e in walk_expr(top)
     ):
-        shape = made.shape
+        raise NotInline("its size is asked for when what it was made of has changed")
 
-        def size(e: Expr) -> Expr:
-            return shape[e.axis] if isinstance(e, Extent) and e.array == array else e
+    def size(e: Expr) -> Expr:
+        return shape[e.axis] if isinstance(e, Extent) and e.array == array else e
 
-        if any(not isinstance(n, (Const, Extent)) for n in shape):
-            raise NotInline("its size is asked for")
-        rest = map_block(rest, size)
+    # NumPy would not have made it.
+    checks = tuple(
+        Check(
+            Call(">=", (n, ZERO)),
+            "ValueError",
+            "negative dimensions are not allowed",
+            loc=made.loc,
+        )
+        for n in shape
+        if not isinstance(n, (Const, Extent))
+    )
+    rest = tuple(
+        x
+        for s in body
+        if s is not nest
+        for x in (checks if s is made else map_block((s,), size))
+    )
     return producer, rest
 
 

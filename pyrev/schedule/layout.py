@@ -90,6 +90,9 @@ class _Turner:
             for n, rank in ranks.items()
             if makers.count(n) == (n not in self.params)
         }
+        most = max(self.ranks.values(), default=0)
+        #: The indices of loops that copy, one after the other.
+        self.axes = [fresh(f"axis{k}", taken) for k in range(most)]
 
     def run(self) -> Block:
         out: list[Stmt] = []
@@ -155,7 +158,7 @@ class _Turner:
 
     def copied(self, turn: _Turn, nest: For, *, back: bool) -> For:
         """The loops that fill the other layout, or that bring its elements back."""
-        axes = [fresh(f"axis{k}", self.taken) for k in range(len(turn.order))]
+        axes = self.axes[: len(turn.order)]
         index: tuple[Expr, ...] = tuple(map(Var, axes))
         plain, other = Load(turn.array, index), Load(turn.name, turn.of(index))
         target, value = (plain, other) if back else (other, plain)

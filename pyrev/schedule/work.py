@@ -33,6 +33,8 @@ from pyrev.ir import (
 from pyrev.linear import from_linear, linear, slope
 from pyrev.schedule.scalars import cost_of
 
+MAKE = 16  # operations in the time that it takes to ask for memory
+
 Shapes = Mapping[str, tuple[Expr, ...]]
 
 # Are there at least so many of something, by the first call's sizes? None: unknown.
@@ -66,8 +68,11 @@ def _of_block(block: Block, outer: tuple[For, ...]) -> Expr | None:
         match s:
             case For():
                 found = [operations(s, outer)]
-            case While() | Alloc():
+            case While():
                 return None
+            case Alloc():
+                own += MAKE  # what fills it is counted where it does
+                continue
             case If():
                 own += cost_of(s.test)
                 found = [_of_block(b, outer) for b in blocks(s)]

@@ -35,7 +35,8 @@ LAYERS = (
     {"schedule"},
     {"emit"},
     {"pipeline"},
-    {"arguments", "derivative", "explain", "gradients", "keeping", "units", "plan"},
+    {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
+    {"tune"},
     {"api", "sampling", "testing"},
     {"__init__", "__main__", "examples"},
 )

@@ -30,7 +30,7 @@ def namespace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, An
 
 
 def test_every_block_of_the_readme_runs(namespace: dict[str, Any]) -> None:
-    assert len(blocks()) == 5
+    assert len(blocks()) == 6
     assert namespace["report"].ok
 
 

@@ -73,7 +73,7 @@ def test_sums_that_go_on_begin_with_what_is_there() -> None:
     text = made(SUMMED.replace("    for x", first + "    for x", 1))
     assert "sums = np.zeros" in text
     there = text.index("sums_turned[axis1, axis0] = sums[axis0, axis1]")
-    back = text.index("sums[axis0_2, axis1_2] = sums_turned[axis1_2, axis0_2]")
+    back = text.index("sums[axis0, axis1] = sums_turned[axis1, axis0]")
     assert there < text.index("sums_turned[k, c] +=") < back
 
 

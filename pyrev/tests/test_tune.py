@@ -1,0 +1,118 @@
+"""`f.tune`: other schedules are timed, right, and remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.emit.load import module_path, tuning
+from pyrev.schedule import ownership
+from pyrev.schedule.rows import contract
+
+
+def spread(x, w, out):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] * w[j]
+            out[i, j] = s * s
+        total += s
+    return total
+
+
+@pytest.fixture
+def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("PYREV_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    monkeypatch.setattr(contract, "LONG", 256)
+    rng = np.random.default_rng(0)
+    x, w = rng.random((14, 9)), rng.random(9)
+    return {"x": x, "w": w, "out": np.zeros((14, 9))}
+
+
+def said(monkeypatch: pytest.MonkeyPatch, was: float, now: float) -> None:
+    monkeypatch.setattr("pyrev.tune._beside", lambda one, other, run: (was, now))
+
+
+def texts(f: pyrev.api.Differentiable, given: dict[str, Any]) -> tuple[str, str]:
+    return (
+        f.primal.source_for("numba", **given),
+        f.adjoint.source_for("numba", **given),
+    )
+
+
+def test_what_is_faster_is_used_from_then_on(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = pyrev.differentiable(spread)
+    before = texts(f, arguments)
+    assert all("serial: too little work" in text for text in before)
+    said(monkeypatch, 1.0, 0.5)
+    found = f.tune(**arguments, progress=False)
+    assert {t.part for t in found.trials} == {"primal", "adjoint"}
+    assert all(t.taken for t in found.trials)
+    assert "0.500 ms" not in str(found) and "500.000 ms instead of" in str(found)
+    after = texts(f, arguments)
+    assert all("prange" in text for text in after)
+    # Another process would find the same.
+    assert texts(pyrev.differentiable(spread), arguments) == after
+    # Other sizes are another question.
+    few = {"x": np.ones((2, 3)), "w": np.ones(3), "out": np.ones((2, 3))}
+    assert texts(f, few) == texts(pyrev.differentiable(spread), few)
+
+
+def test_what_is_no_faster_is_not_taken(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = pyrev.differentiable(spread)
+    before = texts(f, arguments)
+    said(monkeypatch, 1.0, 0.5)
+    f.tune(**arguments, progress=False)
+    said(monkeypatch, 1.0, 0.99)
+    found = f.tune(**arguments, progress=False)
+    assert found.trials and not any(t.taken for t in found.trials)
+    assert texts(f, arguments) == before
+
+
+def test_arguments_stay_as_they_are_and_the_tuned_gradient_is_right(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = pyrev.differentiable(spread)
+    given = {name: value.copy() for name, value in arguments.items()}
+    monkeypatch.setattr("pyrev.tune.FASTER", 1e9)  # whatever the clock says
+    found = f.tune(**arguments, progress=False)
+    assert found.trials and all(t.taken and t.seconds > 0.0 for t in found.trials)
+    for name, value in given.items():
+        np.testing.assert_array_equal(arguments[name], value)
+    report = pyrev.check_grad(f, **arguments)
+    assert report.ok, str(report)
+    assert "prange" in f.adjoint.source_for("numba", **arguments)
+
+
+def test_a_record_that_is_no_list_of_tests_is_left_out(
+    arguments: dict[str, Any],
+) -> None:
+    text = pyrev.differentiable(spread).primal.source_for("numba", **arguments)
+    path = module_path(text, "spread").with_suffix(".tuned")
+    for wrong in ("{", '{"a": 1}', "[1, 2]", ""):
+        path.write_text(wrong, encoding="utf-8")
+        assert tuning(text, "spread") == ()
+    path.write_text('["x.shape[0] >= 3"]', encoding="utf-8")
+    assert tuning(text, "spread") == ("x.shape[0] >= 3",)
+
+
+def test_the_python_target_has_nothing_to_tune(arguments: dict[str, Any]) -> None:
+    f = pyrev.differentiable(spread, target="python")
+    with pytest.raises(pyrev.ArgumentError, match="one schedule"):
+        f.tune(**arguments)
+
+
+def test_a_call_that_raises_is_not_tuned(arguments: dict[str, Any]) -> None:
+    f = pyrev.differentiable(spread)
+    with pytest.raises(IndexError):
+        f.tune(arguments["x"], arguments["w"][:-1], arguments["out"])

@@ -1,0 +1,165 @@
+"""Timing of the schedules that the cost model was nearly as likely to take.
+
+A schedule follows from a few dozen tests of sizes, "are there enough rows to share
+out?", of which any answer gives right code. `tune` turns them over one by one, on the
+user's own data, and keeps what is faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyrev import pool
+from pyrev.emit.load import remember_tuning
+from pyrev.units import Unit
+
+if TYPE_CHECKING:
+    from pyrev.api import Call
+
+ROUNDS = 5
+FASTER = 0.95  # of the time so far: less is noise
+MOST = 8  # schedules that are timed, of the function and of its adjoint each
+LONGEST = 2.0  # seconds for the rounds of one pair
+
+Make = Callable[[frozenset[str]], Unit]
+Run = Callable[[Unit], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One schedule: the tests that were turned over, and its time beside the best."""
+
+    part: str  # "primal" or "adjoint"
+    flipped: tuple[str, ...]
+    seconds: float
+    best: float
+    taken: bool
+
+    def __str__(self) -> str:
+        tests = " and ".join(f"not ({t})" for t in self.flipped)
+        taken = ", taken" if self.taken else ""
+        return (
+            f"{self.part}: {1e3 * self.seconds:.3f} ms instead of"
+            f" {1e3 * self.best:.3f} ms{taken}: as if {tests}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What `tune` tried, in order."""
+
+    trials: tuple[Trial, ...]
+
+    def __str__(self) -> str:
+        if not self.trials:
+            return "there was one schedule to choose from"
+        return "\n".join(map(str, self.trials))
+
+
+def tune(call: Call, target: str, wrt: tuple[str, ...], progress: bool) -> Tuning:
+    """Time the candidates for this call and remember the best ones on disk."""
+    units, kinds, variant = call.units, call.kinds, call.variant
+    values = dict(call.values)
+
+    def primal(flipped: frozenset[str]) -> Unit:
+        return units.primal(target, kinds, values, variant, flipped)
+
+    def adjoint(flipped: frozenset[str]) -> Unit:
+        return units.adjoint(target, kinds, wrt, values, variant, flipped)
+
+    def fresh() -> dict[str, Any]:
+        return values | {n: pool.copy(values[n]) for n in units.written}
+
+    call.values = fresh()
+    result = call.run()
+    results = result if isinstance(result, tuple) else (result,)
+    outputs: dict[str | int, Any] = {n: v for n, v in call.values.items()}
+    outputs |= enumerate(results)
+    call.values = values
+
+    def run(unit: Unit) -> float:
+        given = fresh() | {p: _ones(outputs[of]) for p, of in unit.cotangents}
+        begin = time.perf_counter()
+        unit.call([given[p] for p in unit.params])
+        return time.perf_counter() - begin
+
+    trials: list[Trial] = []
+    with _bar(progress) as step:
+        for part, make in (("primal", primal), ("adjoint", adjoint)):
+            trials += _search(part, make, run, step)
+    return Tuning(tuple(trials))
+
+
+def _ones(output: Any) -> Any:
+    if isinstance(output, np.ndarray):
+        return np.ones_like(output)
+    return np.float32(1.0) if isinstance(output, np.float32) else 1.0
+
+
+def _search(
+    part: str, make: Make, run: Run, step: Callable[[str], None]
+) -> Iterator[Trial]:
+    plain = best = make(frozenset())
+    seen = {plain.text.text}
+    flipped: tuple[str, ...] = ()
+    todo = list(plain.weighed)
+    tried = 0
+    while todo and tried < MOST:
+        test = todo.pop(0)
+        step(f"{part}: {test}")
+        other = make(frozenset((*flipped, test)))
+        if other.text.text in seen:
+            continue
+        seen.add(other.text.text)
+        tried += 1
+        was, now = _beside(best, other, run)
+        taken = now < FASTER * was
+        yield Trial(part, (*flipped, test), now, was, taken)
+        if taken:
+            best, flipped = other, (*flipped, test)
+            # Another schedule asks other questions.
+            todo += [t for t in other.weighed if t not in {*plain.weighed, *todo}]
+    remember_tuning(plain.text.text, plain.program.name, flipped)
+
+
+def _beside(one: Unit, other: Unit, run: Run) -> tuple[float, float]:
+    """The median times of two, run in turn; what both need first is not counted."""
+    for unit in (one, other):
+        run(unit)
+    times: list[tuple[float, float]] = []
+    begin = time.perf_counter()
+    while len(times) < ROUNDS:
+        times.append((run(one), run(other)))
+        if len(times) >= 3 and time.perf_counter() - begin > LONGEST:
+            break
+    return _median([a for a, _ in times]), _median([b for _, b in times])
+
+
+def _median(times: Sequence[float]) -> float:
+    return statistics.median(times)
+
+
+@contextlib.contextmanager
+def _bar(progress: bool) -> Iterator[Callable[[str], None]]:
+    """Shows what is being tried, with tqdm where it is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        progress = False
+    if not progress:
+        yield lambda text: None
+        return
+    with tqdm(desc="tune", unit=" schedules") as bar:
+
+        def step(text: str) -> None:
+            bar.set_postfix_str(text if len(text) < 60 else f"{text[:57]}...")
+            bar.update()
+
+        yield step
