@@ -18,7 +18,7 @@ def swirl(u, v, c, steps):  # type: ignore[no-untyped-def]
             u[i] += 0.1 * (v[i + 1] - v[i])
             v[i] -= 0.1 * (u[i] - u[i - 1])
         for i in range(1, u.shape[0] - 1):
-            bend = u[i] * v[i] - v[i - 1] + u[i + 1]
+            bend = u[i] - v[i] - v[i - 1] + u[i + 1]
             c[i] += bend * bend * 0.1
 
 
