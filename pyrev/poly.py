@@ -9,8 +9,10 @@ is "unknown", which every caller takes for the unfavourable one.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
@@ -41,7 +43,10 @@ _T = TypeVar("_T")
 _LOCK = threading.RLock()
 _BUDGET = 3_000_000
 _context: Any = None
+#: What ISL has answered, in this process or before, by the digest of the question.
 _empty_answers: dict[str, bool] = {}
+_MOST = 1 << 18  # answers
+_noted: list[set[str]] = []
 
 TRUE_TEXT = "true"
 
@@ -102,7 +107,10 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
     if space.context():
         text = f"{text[:-1]} and {space.context()} }}"
-    if (known := _empty_answers.get(text)) is not None:
+    key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    for keys in _noted:
+        keys.add(key)
+    if (known := _empty_answers.get(key)) is not None:
         return known
     try:
         answer = _ask(
@@ -110,10 +118,31 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
         )
     except Unknown:
         answer = False
-    if len(_empty_answers) > 20_000:
+    if len(_empty_answers) > _MOST:
         _empty_answers.clear()
-    _empty_answers[text] = answer
+    _empty_answers[key] = answer
     return answer
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[set[str]]:
+    """The digests of the questions that `is_empty` is asked in the meantime."""
+    keys: set[str] = set()
+    _noted.append(keys)
+    try:
+        yield keys
+    finally:
+        _noted.pop()
+
+
+def answers(keys: Iterable[str]) -> dict[str, bool]:
+    """What is known of these questions."""
+    return {k: _empty_answers[k] for k in sorted(keys) if k in _empty_answers}
+
+
+def recall(known: Mapping[str, bool]) -> None:
+    """Take the `answers` of another process: to equal questions they are the same."""
+    _empty_answers.update(known)
 
 
 # ------------------------------------------------------------------ expressions to text

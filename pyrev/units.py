@@ -29,6 +29,8 @@ from pyrev.emit.load import (
     is_alone,
     launches_are_safe,
     load,
+    proofs,
+    remember_proofs,
     serial,
     tuning,
 )
@@ -61,6 +63,7 @@ from pyrev.pipeline import (
     schedule,
     schedule_for_cpu,
 )
+from pyrev.poly import answers, noted, recall
 from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
@@ -155,6 +158,9 @@ class Units:
             if p.name in self.program.captured
         }
         self._made: dict[Any, Any] = {}
+        #: What ISL was asked about this function, and what of it is kept on disk.
+        self._asked: set[str] = set()
+        self._kept: dict[str, bool] | None = None
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -565,6 +571,7 @@ class Units:
 
         Raises `IndexError` or `ArgumentError` if the sizes alone are wrong.
         """
+        self._recall()
         bounds = self.bounds(kinds)
         return bounds.check(values), bounds.in_doubt(values)
 
@@ -639,8 +646,23 @@ class Units:
             with self._lock:
                 found = self._made.get(key)
                 if found is None:
-                    found = self._made[key] = make()
+                    with noted() as asked:
+                        found = self._made[key] = make()
+                    self._asked |= asked
         return found
+
+    def _recall(self) -> None:
+        """Take what an earlier process has proved of this function."""
+        if self._kept is None:
+            self._kept = proofs(self.program.name, repr(self.program))
+            recall(self._kept)
+
+    def _remember(self) -> None:
+        """Keep what was proved for the next process."""
+        known = answers(self._asked)
+        if self._kept is not None and not known.keys() <= self._kept.keys():
+            self._kept = {**self._kept, **known}
+            remember_proofs(self.program.name, repr(self.program), self._kept)
 
     def _fitting(
         self, key: Any, values: Mapping[str, Any] | None, make: Callable[[], Unit]
@@ -651,8 +673,12 @@ class Units:
             if values is None or fits(unit.answers, values):
                 return unit
         with self._lock:
-            unit = make()
+            with noted() as asked:
+                unit = make()
+            self._asked |= asked
             known.append(unit)
+            if unit.target != "python" and values is not None:
+                self._remember()
         return unit
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import hashlib
+import importlib.metadata
 import importlib.util
 import json
 import linecache
@@ -21,7 +22,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -125,6 +126,30 @@ def remember_tuning(text: str, name: str, flipped: Sequence[str]) -> None:
 
 def _tuning_path(text: str, name: str) -> Path:
     return module_path(text, name).with_suffix(".tuned")
+
+
+def proofs(name: str, program: str) -> dict[str, bool]:
+    """What `remember_proofs` kept for the function with this program, as text."""
+    try:
+        found = json.loads(_proofs_path(name, program).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if isinstance(found, dict) and all(isinstance(v, bool) for v in found.values()):
+        return found
+    return {}
+
+
+def remember_proofs(name: str, program: str, answers: Mapping[str, bool]) -> None:
+    """Keep what ISL answered about a function: the next process need not ask again."""
+    try:
+        _store(_proofs_path(name, program), json.dumps(answers))
+    except OSError:
+        pass  # it is only slower without
+
+
+def _proofs_path(name: str, program: str) -> Path:
+    version = importlib.metadata.version("islpy")
+    return module_path(f"islpy {version}\n{program}", name).with_suffix(".isl")
 
 
 def _drop_torn(path: Path) -> None:
