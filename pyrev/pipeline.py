@@ -38,6 +38,7 @@ from pyrev.ir import (
     Stmt,
     all_names,
     map_block,
+    map_expr,
     walk,
     walk_expr,
 )
@@ -50,6 +51,7 @@ from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows
 from pyrev.schedule.rows.again import found_once
 from pyrev.schedule.rows.contract import contracted
+from pyrev.schedule.rows.first import set_first
 from pyrev.schedule.storage import Stored, store
 from pyrev.schedule.tiles import tiled
 from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, with_own_dtypes
@@ -90,6 +92,8 @@ class Scheduled:
 
     program: Program
     decisions: tuple[Decision, ...]
+    #: What stands for extents of arguments in it.
+    facts: Mapping[tuple[str, int], Expr] = field(default_factory=dict)
 
 
 def alternatives(
@@ -269,11 +273,13 @@ class Sizes:
         own = {n: shape for n, shape in local.items() if n not in params}
         return expr_text(of_arguments(derived.elements, own))
 
-    def literals(self, program: Program) -> Program:
-        """The program with a number for each small extent that bounds a loop.
+    def facts(self, program: Program) -> dict[tuple[str, int], Expr]:
+        """What is known of the extents that bound loops: ``(array, axis) -> size``.
 
-        Loops of a few iterations are unrolled then. Only beside large arrays: where all
-        is small, one compilation for all sizes is worth more.
+        A number for a small one, since loops of a few iterations are unrolled then; for
+        another one the same extent of an earlier parameter, if it is equal: loops over
+        either run over one range. Only beside large arrays: where all is small, one
+        compilation for all sizes is worth more.
         """
         arrays = [p.name for p in program.params if p.rank]
         # What loops run over, and what is made for them to run over.
@@ -289,18 +295,28 @@ class Sizes:
             if isinstance(e, Extent) and e.array in arrays
         }
         if not bounding:
-            return program
+            return {}
         sizes = [f"{n}.size" for n in arrays if n in self.values]
         if not sizes or not self.asked(f"max({', '.join([*sizes, '0'])}) >= {LARGE}"):
-            return program
+            return {}
         known: dict[tuple[str, int], Expr] = {}
-        for array, axis in bounding:
+        firsts: dict[int, list[str]] = {}
+        for array, axis in sorted(bounding, key=lambda e: (e[1], arrays.index(e[0]))):
+            if array not in self.values:
+                continue
             extent = f"{array}.shape[{axis}]"
-            if array in self.values and self.asked(f"{extent} <= {FEW}"):
+            if self.asked(f"{extent} <= {FEW}"):
                 size = self.values[array].shape[axis]
                 known[array, axis] = Const(size)
                 self.asked(f"{extent} == {size}")
-        return specialise(program, known)
+                continue
+            for other in firsts.setdefault(axis, []):
+                if self.asked(f"{extent} == {other}.shape[{axis}]"):
+                    known[array, axis] = Extent(other, axis)
+                    break
+            else:
+                firsts[axis].append(array)
+        return known
 
     def asked(self, test: str) -> bool | None:
         """The answer for these arguments, on record if there is one."""
@@ -353,16 +369,23 @@ def _numbers(*values: object) -> bool:
 
 def specialise(program: Program, extents: Mapping[tuple[str, int], Expr]) -> Program:
     """The program for arrays that have these extents: ``(array, axis) -> size``."""
+    return replace(
+        program, body=map_block(program.body, lambda e: _specialised(e, extents))
+    )
 
-    def known(e: Expr) -> Expr:
-        match e:
-            case Extent(array, axis) if (array, axis) in extents:
-                return replace(extents[array, axis], loc=e.loc)
-            case Call(op, (Const(a), Const(b))) if op in _EXACT and _numbers(a, b):
-                return Const(_EXACT[op](a, b), loc=e.loc)
-        return e
 
-    return replace(program, body=map_block(program.body, known))
+def specialised(e: Expr, extents: Mapping[tuple[str, int], Expr]) -> Expr:
+    """An expression as it stands in a program that `specialise` made."""
+    return map_expr(e, lambda part: _specialised(part, extents))
+
+
+def _specialised(e: Expr, extents: Mapping[tuple[str, int], Expr]) -> Expr:
+    match e:
+        case Extent(array, axis) if (array, axis) in extents:
+            return replace(extents[array, axis], loc=e.loc)
+        case Call(op, (Const(a), Const(b))) if op in _EXACT and _numbers(a, b):
+            return Const(_EXACT[op](a, b), loc=e.loc)
+    return e
 
 
 def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
@@ -424,8 +447,10 @@ def schedule_for_cpu(
     """
     from pyrev.schedule.ownership import schedule_cpu
 
-    program = sizes.literals(program)
+    facts = sizes.facts(program)
+    program = specialise(program, facts) if facts else program
     used = {*all_names(program.body), *(p.name for p in program.params), *RESERVED}
+    program = replace(program, body=set_first(program.body))
     program = turned(program, used, sizes)
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
@@ -457,7 +482,7 @@ def schedule_for_cpu(
     made = reuse(made, taken | RESERVED)
     check(made)
     dump("schedule", made)
-    return Scheduled(made, decisions)
+    return Scheduled(made, decisions, facts)
 
 
 def dump(name: str, program: Program) -> None:

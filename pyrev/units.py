@@ -41,6 +41,7 @@ from pyrev.ir import (
     Assign,
     Check,
     Expr,
+    Extent,
     Load,
     Param,
     Program,
@@ -62,6 +63,8 @@ from pyrev.pipeline import (
     fits,
     schedule,
     schedule_for_cpu,
+    specialise,
+    specialised,
 )
 from pyrev.poly import answers, noted, recall
 from pyrev.schedule.inspection import in_chunks
@@ -132,6 +135,27 @@ def _tuned(
         return unit
     flipped = tuning(unit.text.text, unit.program.name)
     return make(Sizes(values, frozenset(flipped))) if flipped else unit
+
+
+def _natural(
+    program: Program,
+    never_negative: frozenset[Expr],
+    facts: Mapping[tuple[str, int], Expr],
+) -> frozenset[Expr]:
+    """The subscripts that are never negative, as they stand where `facts` are known.
+
+    Two may be one expression then: it counts if both do.
+    """
+    subscripts = {
+        k
+        for s in walk(program.body)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Load)
+        for k in e.index
+    }
+    others = {specialised(k, facts) for k in subscripts - never_negative}
+    return frozenset(specialised(k, facts) for k in never_negative) - others
 
 
 def _same_kind(kind: Kind, param: Param) -> bool:
@@ -359,7 +383,18 @@ class Units:
                 rank = next(p.rank for p in derived.program.params if p.name == name)
                 seen[name] = Kind(rank, self._output_dtype(kinds, of))
             natural = bounds.naturals(which, adjoint=True)
-            unit = self._unit(target, derived.program, seen, "adjoint", sizes, natural)
+            program = derived.program
+            if target != "python":
+                # A cotangent has the shape of what it belongs to.
+                ranks = {p.name: p.rank for p in program.params}
+                alike: dict[tuple[str, int], Expr] = {
+                    (name, k): Extent(of, k)
+                    for name, of in derived.adjoint.cotangents
+                    for k in range(ranks[name])
+                    if isinstance(of, str)
+                }
+                program = specialise(program, alike)
+            unit = self._unit(target, program, seen, "adjoint", sizes, natural)
             unit.cotangents = derived.adjoint.cotangents
             unit.stored = derived.stored
             unit.alternatives = tuple((d, d is derived) for d in found)
@@ -427,7 +462,7 @@ class Units:
                 dtypes,
                 doc=self._provenance(what),
                 sources=self._sources(),
-                natural=never_negative,
+                natural=_natural(program, never_negative, done.facts),
             )
             text, reassociated = emitted.text, emitted.reassociated
         params = tuple(p.name for p in done.program.params)

@@ -1,8 +1,10 @@
-"""Zeros that a loop adds to once each are set by it instead.
+"""What a loop sets, or adds to, once for each element has no value before it.
 
 ``d_x = np.zeros(n)`` and ``for i in range(n): d_x[i] += g[i]`` go through memory twice,
 or three times where the zeros are written too. ``d_x[i] = 0.0 + g[i]`` does once; the
-zero stays, because it makes a positive zero of a negative one.
+zero stays, because it makes a positive zero of a negative one. A copy of which every
+element is overwritten before it is read is no copy; one of which every element is read
+and then set to zero is zeros, and what it was copied from is read.
 """
 
 from __future__ import annotations
@@ -30,18 +32,20 @@ from pyrev.ir import (
     written,
 )
 from pyrev.liveness import occurs, touched
+from pyrev.rename import rename
+from pyrev.schedule.legality import without
 
 
 def set_first(block: Block) -> Block:
-    """`block` with such arrays left empty until then.
+    """`block` with such arrays left empty until then, and without such copies.
 
     Law: the same values, to the bit.
     """
     out = [with_blocks(s, tuple(map(set_first, blocks(s)))) for s in block]
     for k, made in enumerate(block):
-        if not isinstance(made, Alloc) or made.source is not None:
+        if not isinstance(made, Alloc):
             continue
-        if not isinstance(made.fill, Const):
+        if made.source is None and not isinstance(made.fill, Const):
             continue
         at = next(
             (n for n in range(k + 1, len(out)) if made.array in touched(out[n])), None
@@ -54,8 +58,55 @@ def set_first(block: Block) -> Block:
             continue
         changed = _set_in(nest, made, ())
         if changed is not None:
-            out[k], out[at] = replace(made, fill=None), changed
+            out[k], out[at] = replace(made, fill=None, source=None), changed
+            continue
+        source = made.source
+        if source is None or source in written((*block[k + 1 : at], nest)):
+            continue
+        changed = _zeroed_in(nest, made, ())
+        if changed is not None:
+            out[k] = replace(made, fill=Const(0.0), source=None)
+            out[at] = rename(changed, {made.array: source}, extents=False)
     return tuple(out)
+
+
+def _zeroed_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
+    """`s` without the zeros that it puts where it has read; None if it may read them.
+
+    Every element is read, if at all, in the iteration that sets it to zero.
+    """
+    if not isinstance(s, For) or s.index in written(s.body):
+        return None
+    around = (*loops, s)
+    users = [k for k, inner in enumerate(s.body) if occurs((inner,), made.array)]
+    if not users:
+        return None
+    last = s.body[users[-1]]
+    if isinstance(last, For) and len(users) == 1:
+        inner = _zeroed_in(last, made, around)
+        if inner is None:
+            return None
+        at = users[0]
+        return _without(s, made, (*s.body[:at], inner, *s.body[at + 1 :]))
+    match last:
+        case Assign(Load(array) as target, Const(value)) if array == made.array:
+            before = tuple(s.body[k] for k in users[:-1])
+            if (
+                value != 0
+                or made.array in written(before)
+                or not _covers(target, made, around)
+                or any(index != target.index for index in accesses(before, array))
+                or {n for e in target.index for n in names(e)} & written(s.body)
+            ):
+                return None
+            return _without(s, made, tuple(x for x in s.body if x is not last))
+    return None
+
+
+def _without(loop: For, made: Alloc, body: Block) -> For:
+    """`loop` with a body that no longer writes the array."""
+    proof = without(loop.parallel, made.array) if loop.parallel else ""
+    return replace(loop, body=body, parallel=proof)
 
 
 def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
@@ -67,7 +118,9 @@ def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
     if not users:
         return None
     first = s.body[users[0]]
-    if isinstance(first, Add) and isinstance(first.target, Load):
+    if isinstance(first, Add) and made.source is not None:
+        return None
+    if isinstance(first, (Add, Assign)) and isinstance(first.target, Load):
         target = first.target
         if (
             target.array != made.array
@@ -76,8 +129,10 @@ def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
             or any(index != target.index for index in accesses(s.body, made.array))
         ):
             return None
-        assert made.fill is not None
-        value = Call("+", (made.fill, first.value))
+        value = first.value
+        if isinstance(first, Add):
+            assert made.fill is not None
+            value = Call("+", (made.fill, value))
         done: Stmt = Assign(target, value, loc=first.loc, id=first.id, note=first.note)
     else:
         if len(users) > 1:

@@ -56,3 +56,55 @@ def test_the_first_term_is_set(text: str) -> None:
 def test_others_are_added_to_zeros(name: str) -> None:
     assert STAYS[name] not in (PLAIN, TURNED)
     assert made(STAYS[name]) == shown(STAYS[name])
+
+
+SET = """
+d = a.copy()
+for i in range(a.shape[0]):
+    s = b[i]
+    d[i] = s * c[i]
+    d[i] += 1.0
+"""
+
+ZEROED = """
+d = a.copy()
+for i in reversed(range(a.shape[0])):
+    s = d[i] * 2.0
+    if s > 0.0:
+        b[i] += d[i]
+    d[i] = 0.0
+    c[i] += s
+return d
+"""
+
+COPIED = {
+    "a part": SET.replace("range(a.shape[0])", "range(1, a.shape[0])"),
+    "read before": SET.replace("s = b[i]", "s = d[i]"),
+    "added to first": SET.replace("d[i] = s", "d[i] += s"),
+    "a test": ZEROED.replace("    d[i] = 0.0", "    if s > 1:\n        d[i] = 0.0"),
+    "a neighbour": ZEROED.replace("+= d[i]", "+= d[i - 1]"),
+    "read after": ZEROED.replace("c[i] += s", "c[i] += d[i]"),
+    "another number": ZEROED.replace("d[i] = 0.0", "d[i] = 1.0"),
+    "added to": ZEROED.replace("    s = d[i] * 2.0", "    s = 2.0\n    d[i] += s"),
+    "a part of it": ZEROED.replace("range(a.shape[0])", "range(3)"),
+    "what it is copied from changes": ZEROED.replace("c[i] += s", "a[i] += s"),
+    "in an earlier loop": "d = a.copy()\nfor k in range(2):\n    a[k] = 1.0\n"
+    + ZEROED[len("\nd = a.copy()\n") :],
+}
+
+
+def test_a_copy_that_is_overwritten_is_none() -> None:
+    empty = "np.empty(a.shape[0], dtype=np.result_type(a))"
+    assert made(SET) == shown(SET).replace("a.copy()", empty)
+
+
+def test_a_copy_that_is_read_and_zeroed_is_zeros() -> None:
+    expected = shown(ZEROED).replace("a.copy()", "np.zeros_like(a)")
+    expected = expected.replace("    d[i] = 0.0\n", "").replace("d[i]", "a[i]")
+    assert made(ZEROED) == expected
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_other_copies_stay(name: str) -> None:
+    assert COPIED[name] not in (SET, ZEROED)
+    assert made(COPIED[name]) == shown(COPIED[name])
