@@ -36,8 +36,7 @@ LAYERS = (
     {"emit"},
     {"pipeline"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
-    {"tune"},
-    {"api", "sampling", "testing"},
+    {"api", "sampling", "testing", "tune"},
     {"__init__", "__main__", "examples"},
 )
 DOORS = {
