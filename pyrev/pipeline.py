@@ -450,7 +450,7 @@ def schedule_for_cpu(
     facts = sizes.facts(program)
     program = specialise(program, facts) if facts else program
     used = {*all_names(program.body), *(p.name for p in program.params), *RESERVED}
-    program = replace(program, body=set_first(program.body))
+    program = replace(program, body=set_first(program.body, alone=True))
     program = turned(program, used, sizes)
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}

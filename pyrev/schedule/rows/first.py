@@ -23,11 +23,13 @@ from pyrev.ir import (
     Extent,
     For,
     Load,
+    Return,
     Stmt,
     Var,
     accesses,
     blocks,
     names,
+    walk,
     with_blocks,
     written,
 )
@@ -36,12 +38,15 @@ from pyrev.rename import rename
 from pyrev.schedule.legality import without
 
 
-def set_first(block: Block) -> Block:
+def set_first(block: Block, alone: bool = False) -> Block:
     """`block` with such arrays left empty until then, and without such copies.
+
+    If `alone`, zeros stay where other loops go on with the array: as increments they
+    may all come to be in one loop.
 
     Law: the same values, to the bit.
     """
-    out = [with_blocks(s, tuple(map(set_first, blocks(s)))) for s in block]
+    out = [with_blocks(s, tuple(set_first(b, alone) for b in blocks(s))) for s in block]
     for k, made in enumerate(block):
         if not isinstance(made, Alloc):
             continue
@@ -52,11 +57,15 @@ def set_first(block: Block) -> Block:
         )
         if at is None or not isinstance(nest := out[at], For):
             continue
+        if any(isinstance(s, Return) for s in walk((nest,))):
+            continue
         # What the sizes are made of may have changed since.
         sizes = frozenset().union(*map(names, made.shape))
         if sizes & written(block[k + 1 : at + 1]):
             continue
-        changed = _set_in(nest, made, ())
+        more = (s for s in out[at + 1 :] if not isinstance(s, Return))
+        stays = alone and made.source is None and occurs(tuple(more), made.array)
+        changed = None if stays else _set_in(nest, made, ())
         if changed is not None:
             out[k], out[at] = replace(made, fill=None, source=None), changed
             continue

@@ -52,6 +52,15 @@ def test_the_first_term_is_set(text: str) -> None:
     assert made(text) == expected.replace("d[i, j] += s", "d[i, j] = 0.0 + s")
 
 
+def test_before_loops_are_fused_only_what_one_of_them_uses_is_set() -> None:
+    more = PLAIN + "for i in range(3):\n    d[i] += b[i]\n"
+    assert "0.0 +" in block_text(set_first(parse_block(more.strip("\n"))))
+    both = block_text(set_first(parse_block(more.strip("\n")), alone=True))
+    assert both == shown(more)
+    one = block_text(set_first(parse_block(PLAIN.strip("\n")), alone=True))
+    assert one == made(PLAIN)
+
+
 @pytest.mark.parametrize("name", STAYS)
 def test_others_are_added_to_zeros(name: str) -> None:
     assert STAYS[name] not in (PLAIN, TURNED)
