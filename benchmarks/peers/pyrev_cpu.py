@@ -17,13 +17,17 @@ Step = Callable[[], Inputs]
 def filled(
     loop: Callable[..., Any], like: np.ndarray, given: Inputs, outs: dict[str, str]
 ) -> Step:
-    """A workload that fills `out` from `given`, pulled back from the cotangent `go`."""
+    """A workload that fills `out` from `given`, pulled back from the cotangent `go`.
+
+    The caller keeps `out`, as those of the other compiled peers do.
+    """
     function = pyrev.differentiable(loop)
     wrt = tuple(outs)
     go = given.pop("go")
+    out = np.empty_like(like)
 
     def step() -> Inputs:
-        out = np.zeros_like(like)
+        out.fill(0.0)
         _, pullback = pyrev.vjp(function, **given, out=out, wrt=wrt)
         gradients = pullback(out=go)
         return {"out": out} | {outs[name]: gradients[name] for name in wrt}
