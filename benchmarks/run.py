@@ -18,6 +18,7 @@ import argparse
 import importlib.util
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -201,8 +202,7 @@ def time_workload(
     for round_ in range(options.rounds + 1):
         # Whoever comes after a peer whose threads still spin is slowed down: not always
         # the same one.
-        first = round_ % max(1, len(peers))
-        for peer in (*peers[first:], *peers[:first]):
+        for peer in random.Random(round_).sample(peers, len(peers)):
             if not peer.wants_another(options.rounds) or (
                 round_ == 0 and peer.first > 10
             ):
