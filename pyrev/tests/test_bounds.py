@@ -811,7 +811,7 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
     f = pyrev.differentiable(looked_up, target="python")
     rng = np.random.default_rng(0)
     found = Counter[int]()
-    for seed in range(200):
+    for seed in range(80):
         n = int(rng.integers(1, 90))
         p, q = (rng.integers(-1, n, n + 2) for _ in range(2))
         for _ in range(int(rng.integers(0, 3))):
@@ -838,7 +838,7 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
         assert chunks[0] == whole[0]
         assert whole[0] or chunks == whole
         found[min(1, abs(whole[0]))] += 1
-    assert min(found[0], found[1]) > 20
+    assert min(found[0], found[1]) > 10
 
 
 def test_an_inspector_stays_whole_where_iterations_share_something() -> None:

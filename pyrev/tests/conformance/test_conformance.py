@@ -165,12 +165,12 @@ def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, memory="1MB")
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", EIGHTH)
 def test_the_gradient_with_all_values_kept_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, store=local_values(name))
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", EIGHTH)
 def test_the_gradient_with_arrays_made_again_is_the_same(name: str) -> None:
     arrays = local_values(name, arrays=True)
     if not arrays:
@@ -278,7 +278,7 @@ def test_the_text_with_register_tiles_is_right(
     assert_the_text_is_right_if(name, "2 of ")
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", EIGHTH)
 def test_the_text_with_arrays_in_another_layout_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
