@@ -24,8 +24,7 @@ class Alternative:
 
     @staticmethod
     def of(derived: Derived, taken: bool) -> Alternative:
-        kept = (s for s in derived.stored if s.kind == "taped" and not s.level)
-        return Alternative(derived.kept, tuple(kept), taken)
+        return Alternative(derived.kept, derived.recorded, taken)
 
     def to_dict(self) -> dict[str, object]:
         """The alternative as plain data."""

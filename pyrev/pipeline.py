@@ -25,7 +25,6 @@ from pyrev.adjoint.webs import separated
 from pyrev.check import check
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
-    ONE,
     ZERO,
     Alloc,
     Call,
@@ -54,6 +53,7 @@ from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first import set_first
 from pyrev.schedule.storage import Stored, store
 from pyrev.schedule.tiles import tiled
+from pyrev.schedule.work import of_arguments, product
 from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, with_own_dtypes
 
 #: Names that generated text uses itself.
@@ -76,13 +76,17 @@ class Derived:
     kept: tuple[str, ...] = ()
 
     @property
+    def recorded(self) -> tuple[Stored, ...]:
+        """What the forward sweep records."""
+        return tuple(s for s in self.stored if s.kind == "taped" and not s.level)
+
+    @property
     def elements(self) -> Expr:
-        """How many elements are recorded in the forward sweep."""
+        """How many elements that are."""
         total: Expr = ZERO
-        for s in self.stored:
-            if s.kind == "taped" and not s.level:
-                own = _product(s.shape)
-                total = own if total == ZERO else Call("+", (total, own))
+        for s in self.recorded:
+            own = product(s.shape)
+            total = own if total == ZERO else Call("+", (total, own))
         return total
 
 
@@ -127,16 +131,9 @@ def alternatives(
 
 def _recorded(derived: Derived) -> tuple[int, int]:
     """The most axes of what is recorded, and how many arrays have so many."""
-    axes = [len(s.shape) for s in derived.stored if s.kind == "taped" and not s.level]
+    axes = [len(s.shape) for s in derived.recorded]
     most = max(axes, default=0)
     return most, axes.count(most)
-
-
-def _product(sizes: Sequence[Expr]) -> Expr:
-    total: Expr = ONE
-    for size in sizes:
-        total = size if total == ONE else Call("*", (total, size))
-    return total
 
 
 def derive(
@@ -264,7 +261,6 @@ class Sizes:
 
     def of_arguments(self, derived: Derived) -> str:
         """How many elements are recorded, as a test asks for it."""
-        from pyrev.schedule.work import of_arguments
         from pyrev.show import expr_text
 
         body = derived.program.body

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,11 +139,8 @@ def _beside(one: Unit, other: Unit, run: Run) -> tuple[float, float]:
         times.append((run(one), run(other)))
         if len(times) >= 3 and time.perf_counter() - begin > LONGEST:
             break
-    return _median([a for a, _ in times]), _median([b for _, b in times])
-
-
-def _median(times: Sequence[float]) -> float:
-    return statistics.median(times)
+    was, now = zip(*times, strict=True)
+    return statistics.median(was), statistics.median(now)
 
 
 @contextlib.contextmanager

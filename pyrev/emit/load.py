@@ -103,10 +103,7 @@ def _store(path: Path, text: str) -> None:
 
 def tuning(text: str, name: str) -> tuple[str, ...]:
     """What `tune` found for the module with this text: see `remember_tuning`."""
-    try:
-        found = json.loads(_tuning_path(text, name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ()
+    found = _kept(_tuning_path(text, name))
     if isinstance(found, list) and all(isinstance(one, str) for one in found):
         return tuple(found)
     return ()
@@ -124,16 +121,21 @@ def remember_tuning(text: str, name: str, flipped: Sequence[str]) -> None:
         raise _unusable(path.parent, error) from None
 
 
+def _kept(path: Path) -> Any:
+    """What a file of the cache holds as JSON; None if it is not there, or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def _tuning_path(text: str, name: str) -> Path:
     return module_path(text, name).with_suffix(".tuned")
 
 
 def proofs(name: str, program: str) -> dict[str, bool]:
     """What `remember_proofs` kept for the function with this program, as text."""
-    try:
-        found = json.loads(_proofs_path(name, program).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    found = _kept(_proofs_path(name, program))
     if isinstance(found, dict) and all(isinstance(v, bool) for v in found.values()):
         return found
     return {}

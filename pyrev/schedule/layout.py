@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from pyrev.ir import (
     ONE,
@@ -42,7 +41,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import occurs
 from pyrev.schedule.storage import trip_count
-from pyrev.schedule.work import Choose, most_trips, of_arguments
+from pyrev.schedule.work import Choose, most_trips, of_arguments, product
 
 OFTEN = 8  # accesses for each element, from which on two copies of it are paid for
 LARGE = 1 << 12  # elements of an array that does not stay in the first cache anyway
@@ -141,7 +140,7 @@ class _Turner:
         record = [_in_record(k, found) for k in axes]
         if not any(record):
             return None
-        size = self.known(_product([Extent(array, k) for k in axes]))
+        size = self.known(product(Extent(array, k) for k in axes))
         if self.choose(size, LARGE) is not True:
             return None
         enough = Call("*", (Const(OFTEN), size))
@@ -229,11 +228,7 @@ def _count(loops: tuple[For, ...]) -> Expr | None:
     """How often what is inside these loops runs, at most."""
     trips = [most_trips(f, loops[:k]) for k, f in enumerate(loops)]
     known = [t for t in trips if t is not None]
-    return _product(known) if len(known) == len(trips) else None
-
-
-def _product(sizes: list[Expr]) -> Expr:
-    return reduce(lambda a, b: Call("*", (a, b)), sizes)
+    return product(known) if len(known) == len(trips) else None
 
 
 def _with(nest: For, turn: _Turn) -> For:

@@ -6,7 +6,7 @@ second. A loop of a few thousand operations is done before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 
 from pyrev.algebra import sub_int
@@ -85,6 +85,14 @@ def _of_block(block: Block, outer: tuple[For, ...]) -> Expr | None:
             total.append(one)
     total = [one for one in (*total, Const(own)) if one != ZERO]
     return reduce(lambda a, b: Call("+", (a, b)), total) if total else ZERO
+
+
+def product(sizes: Iterable[Expr]) -> Expr:
+    """The product of sizes, as an expression."""
+    total: Expr = ONE
+    for size in sizes:
+        total = size if total == ONE else Call("*", (total, size))
+    return total
 
 
 def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:

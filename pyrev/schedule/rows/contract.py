@@ -9,12 +9,10 @@ Contraction in Array Languages", PLDI 1998).
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 
 from pyrev.ir import (
     Alloc,
     Block,
-    Call,
     Const,
     Expr,
     Extent,
@@ -36,7 +34,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import occurs
 from pyrev.schedule.legality import without
-from pyrev.schedule.work import Choose
+from pyrev.schedule.work import Choose, product
 from pyrev.types import promoted
 
 LONG = 256  # elements of a row that is worth the memory asked for in each iteration
@@ -75,7 +73,7 @@ def contracted(
         loop = body[users[0]]
         if not isinstance(loop, For) or not _by_row(loop, made):
             continue
-        size = _product(made.shape[1:])
+        size = product(made.shape[1:])
         if choose(size, LONG) is not True or choose(size, SHORT + 1) is not False:
             continue
         body[users[0]] = _with_row(loop, made, fresh(f"{made.array}_row", taken))
@@ -112,7 +110,3 @@ def _with_row(loop: For, made: Alloc, row: str) -> For:
     room = Alloc(row, made.shape[1:], made.fill, made.dtype, loc=made.loc)
     body: Block = (room, *map_block(loop.body, of_row))
     return replace(loop, body=body, parallel=without(loop.parallel, made.array))
-
-
-def _product(sizes: tuple[Expr, ...]) -> Expr:
-    return reduce(lambda a, b: Call("*", (a, b)), sizes)
