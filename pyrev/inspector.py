@@ -37,6 +37,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    loop_indices,
     map_expr,
     map_stmt_exprs,
     names,
@@ -275,7 +276,7 @@ class _Inspector:
         own = set(assigned_scalars(block)) - flags
         return (
             index not in all_names(block)
-            and not changed - flags - own - _indices(block)
+            and not changed - flags - own - loop_indices(block)
             and not any(exposed(block, n)[0] for n in own)
         )
 
@@ -350,10 +351,6 @@ class _Inspector:
             for axis, k in enumerate(e.index)
         )
         return replace(e, index=index)
-
-
-def _indices(block: Block) -> set[str]:
-    return {s.index for s in walk(block) if isinstance(s, (For, While))}
 
 
 class _Sequence:

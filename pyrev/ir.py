@@ -552,6 +552,13 @@ def assigned_scalars(block: Block) -> tuple[str, ...]:
     return tuple(found)
 
 
+def loop_indices(block: Block) -> frozenset[str]:
+    """The indices of the loops in a block."""
+    return frozenset(
+        s.index for s in walk(block) if isinstance(s, (For, While)) and s.index
+    )
+
+
 def written(block: Block) -> frozenset[str]:
     """The scalars and arrays that a block assigns, allocates or uses as loop index."""
     found: set[str] = set()

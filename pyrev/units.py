@@ -681,10 +681,15 @@ class Units:
             with self._lock:
                 found = self._made.get(key)
                 if found is None:
-                    with noted() as asked:
-                        found = self._made[key] = make()
-                    self._asked |= asked
+                    found = self._made[key] = self._noted(make)
         return found
+
+    def _noted(self, make: Callable[[], T]) -> T:
+        """What `make` gives; what it asks of ISL is noted."""
+        with noted() as asked:
+            made = make()
+        self._asked |= asked
+        return made
 
     def _recall(self) -> None:
         """Take what an earlier process has proved of this function."""
@@ -708,9 +713,7 @@ class Units:
             if values is None or fits(unit.answers, values):
                 return unit
         with self._lock:
-            with noted() as asked:
-                unit = make()
-            self._asked |= asked
+            unit = self._noted(make)
             known.append(unit)
             if unit.target != "python" and values is not None:
                 self._remember()

@@ -54,6 +54,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    loop_indices,
     map_block,
     mentioned,
     names,
@@ -221,7 +222,7 @@ class _Module:
         self.nests = 0
         self.first: list[Alloc] = []
         self.allocates = False
-        self.indices = _loop_indices(program.body)
+        self.indices = loop_indices(program.body)
         self.indices |= {p.name for p in program.params if not p.rank}
         self.indices -= frozenset(assigned_scalars(program.body))
         #: The parameter by which a function says that it failed, if any of them can.
@@ -1146,7 +1147,7 @@ def _own_scalars(block: Block, after: Block) -> Block:
 def _in_order(block: Block) -> list[str]:
     """Every name of a block but its loop indices, in order of appearance."""
     out: list[str] = []
-    indices = _loop_indices(block)
+    indices = loop_indices(block)
     for s in walk(block):
         if isinstance(s, Alloc) and s.source is not None:
             out.append(s.source)
@@ -1155,10 +1156,6 @@ def _in_order(block: Block) -> list[str]:
         for e in exprs(s):
             out.extend(n for n in mentioned(e) if n not in indices)
     return out
-
-
-def _loop_indices(block: Block) -> set[str]:
-    return {s.index for s in walk(block) if isinstance(s, (For, While)) and s.index}
 
 
 def _elements(stmt: Stmt) -> int:

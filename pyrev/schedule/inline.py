@@ -37,6 +37,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    loop_indices,
     map_block,
     map_stmt_exprs,
     names,
@@ -125,8 +126,7 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     if sizes & written(body[body.index(made) + 1 : at + 1]):
         raise NotInline("its loops leave some of its elements out")
     later = written(body[at + 1 :])
-    own = {s.index for s in walk((nest,)) if isinstance(s, (For, While))}
-    own |= {array, *assigned_scalars((nest,))}
+    own = {array, *assigned_scalars((nest,)), *loop_indices((nest,))}
     if later & touched(nest) - own:
         raise NotInline("what it is made of changes before it is read")
     producer = _element(nest, made, array, live_after=body[at + 1 :])
@@ -192,11 +192,7 @@ def _element(nest: For, made: Alloc, array: str, live_after: Block) -> _Producer
         occurs(live_after, n) and exposed(live_after, n)[0] for n in scalars
     ):
         raise NotInline("an iteration hands a value on")
-    if (
-        written(body)
-        - {array, *scalars}
-        - {s.index for s in walk(body) if isinstance(s, (For, While))}
-    ):
+    if written(body) - {array, *scalars, *loop_indices(body)}:
         raise NotInline("its loops write something else, too")
     return _Producer(array, tuple(place), made.fill, body, scalars)
 

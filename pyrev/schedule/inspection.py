@@ -29,6 +29,7 @@ from pyrev.ir import (
     all_names,
     assigned_scalars,
     fresh,
+    loop_indices,
     walk,
     walk_expr,
     written,
@@ -88,12 +89,7 @@ def _apart(loop: While, flags: tuple[str, ...], after: Block) -> bool:
     own = set(assigned_scalars(loop.body)) - set(flags)
     if any(isinstance(s, (Alloc, Return)) for s in walk(loop.body)):
         return False
-    if (
-        written(loop.body)
-        - own
-        - set(flags)
-        - {s.index for s in walk(loop.body) if isinstance(s, (For, While))}
-    ):
+    if written(loop.body) - own - set(flags) - loop_indices(loop.body):
         return False
     return not any(exposed(loop.body, n)[0] or exposed(after, n)[0] for n in own)
 

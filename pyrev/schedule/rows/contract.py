@@ -22,12 +22,12 @@ from pyrev.ir import (
     Program,
     Return,
     Var,
-    While,
     accesses,
     all_names,
     assigned_scalars,
     exprs,
     fresh,
+    loop_indices,
     map_block,
     walk,
     walk_expr,
@@ -88,8 +88,7 @@ def _by_row(loop: For, made: Alloc) -> bool:
     # What is measured so never changes, and is never negative.
     if not all(isinstance(e, (Const, Extent)) for e in made.shape):
         return False
-    inner = {s.index for s in walk(loop.body) if isinstance(s, (For, While))}
-    if loop.index in inner | set(assigned_scalars(loop.body)):
+    if loop.index in loop_indices(loop.body) | set(assigned_scalars(loop.body)):
         return False
     if any(
         isinstance(e, Extent) and e.array == made.array
