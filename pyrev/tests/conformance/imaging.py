@@ -818,3 +818,20 @@ case(
     "out",
     real=12,
 )
+
+
+def masked_twice(x, y, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] * y[i, j] * out[i, j]
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            out[i, j] = out[i, j] * y[i, j]
+
+
+case(
+    masked_twice,
+    lambda n, m: dict(x=m(n, 3), y=m(n, 3), out=m(n, 3)),
+    "out",
+    real=12,
+)
