@@ -278,18 +278,26 @@ class Pullback:
     """What `vjp` returns beside the result: cotangents of the outputs in, gradients
     out.
 
-    It holds references to arrays that the function only reads, and what the adjoint
-    needs of arrays that it writes, of which `call` has copies from before it ran. It
-    may be called any number of times.
+    It holds references to arrays that the function only reads, and in `kept` what the
+    adjoint needs of arrays that it writes and what the forward sweep recorded. It may
+    be called any number of times.
     """
 
     def __init__(
-        self, call: Call, wrt: tuple[str, ...], unit: Unit, copy: bool, result: Any
+        self,
+        call: Call,
+        wrt: tuple[str, ...],
+        unit: Unit,
+        copy: bool,
+        result: Any,
+        kept: Mapping[str, Any],
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
-        self._kinds = call.kinds
+        self._kinds, self._kept = call.kinds, kept
         written = call.units.written
         self._inputs = dict(call.values)
+        # Of an array that is written the caller's own is none of ours any more.
+        self._inputs |= {n: kept[n] for n in written if n in kept}
         for name in call.values:
             value = call.values[name]
             if not isinstance(value, np.ndarray):
@@ -348,7 +356,7 @@ class Pullback:
         seeds = {
             param: self._seed(of, given.get(of)) for param, of in self._unit.cotangents
         }
-        values = self._inputs | seeds
+        values = {**self._inputs, **self._kept, **seeds}
         found = self._unit.call([values[p] for p in self._unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
@@ -491,15 +499,16 @@ def vjp(
     call = Call(function, args, kw)
     names = call.wrt(wrt)
     call.check()
+    apart = call.plan.sweeps(call.values, call.variant, names)
+    if apart is not None:
+        raw, kept = apart.run(call.values)
+        result = call.restore(raw)
+        return result, Pullback(call, names, apart.reverse, copy, result, kept)
     unit = call.adjoint(names)
     changed = unit.reads & set(call.units.written)
     before = {n: pool.copy(call.values[n]) for n in changed}
     result = call.run()
-    live = dict(call.values)
-    call.values = live | before
-    pullback = Pullback(call, names, unit, copy, result)
-    call.values = live
-    return result, pullback
+    return result, Pullback(call, names, unit, copy, result, before)
 
 
 def value_and_grad(
@@ -539,7 +548,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt)
             call.check()
-            pullback = Pullback(call, names, call.adjoint(names), False, 0.0)
+            pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
         return _bare(pullback(1.0), wrt)
 
     return gradient

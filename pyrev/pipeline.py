@@ -148,6 +148,17 @@ def derive(
     `memory` bounds the bytes of the arrays that it makes; the values of the names in
     `store` are kept and not made again.
     """
+    program, kept = prepared(program, avoid, store)
+    made = derive_untidied(program, wrt, avoid, memory, kept)
+    ready = tidied(made.program, _user_names(program, made.program))
+    dump("tidy", ready)
+    return replace(made, program=ready, kept=store)
+
+
+def prepared(
+    program: Program, avoid: frozenset[str], store: tuple[str, ...]
+) -> tuple[Program, frozenset[str]]:
+    """The program to differentiate, and the names in it that `store` asks to keep."""
     known = all_names(program.body)
     program = separated(program, avoid | RESERVED)
     # A further web of a scalar has a number behind its name.
@@ -157,13 +168,16 @@ def derive(
         for n in all_names(program.body)
         if n not in known and n.rpartition("_")[0] in store
     }
-    made = derive_untidied(program, wrt, avoid, memory, frozenset(kept))
+    return program, frozenset(kept)
+
+
+def tidied(program: Program, users: frozenset[str]) -> Program:
+    """The program without what it does not need; `users` are names of the user's."""
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(made.program, _user_names(program, made.program)))
+    ready = with_own_dtypes(tidy(program, users))
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
-    dump("tidy", ready)
-    return replace(made, program=ready, kept=store)
+    return ready
 
 
 def _user_names(primal: Program, adjoint: Program) -> frozenset[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from pyrev.arguments import Kind
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
-from pyrev.units import Unit, Units
+from pyrev.units import Swept, Unit, Units
 
 T = TypeVar("T")
 _MOST = 256  # sizes of one function
@@ -80,6 +80,19 @@ class Plan:
             ("adjoint", variant, wrt),
             lambda: self.units.adjoint(self.target, self.kinds, wrt, values, variant),
         )
+
+    def sweeps(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Swept | None:
+        """The two sweeps for this call and its pullback, where they run apart."""
+        if self.target == "python":
+            return None
+        units, kinds = self.units, self.kinds
+        (found,) = self.once(
+            ("sweeps", variant, wrt),
+            lambda: (units.sweeps(self.target, kinds, wrt, values, variant),),
+        )
+        return found
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gave for these sizes when it was first asked for."""

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pyrev import pool
 from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
 from pyrev.bounds import Bounds, Variant, natural
@@ -72,11 +74,13 @@ from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
+from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
 from pyrev.writer import Text
 
 T = TypeVar("T")
+M = TypeVar("M", bound="Unit | Sweeping")
 
 
 @dataclass(slots=True)
@@ -124,6 +128,42 @@ class Unit:
             return function(*values)
         with LAUNCH:
             return function(*values)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """The two sweeps of an adjoint as units."""
+
+    made: Sweeps
+    forward: Unit
+    reverse: Unit
+
+    def run(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Run the function; its raw result, and what the reverse sweep has from it.
+
+        Arrays that the caller may change are copied.
+        """
+        made = self.made
+        raw = self.forward.call([values[p] for p in self.forward.params]) or ()
+        results, passed = raw[: made.results], raw[made.results :]
+        kept = {
+            name: pool.copy(value) if name in made.shared else value
+            for name, value in zip(made.passed, passed, strict=True)
+        }
+        for name, dtype in made.dtypes.items():
+            if not isinstance(kept[name], np.ndarray):
+                kept[name] = scalar(kept[name], dtype)
+        kept |= {name: pool.copy(values[name]) for name in made.final}
+        return results[0] if made.single else results or None, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeping:
+    """How an adjoint runs for a call and its pullback: in two parts, or None."""
+
+    apart: Swept | None
+    answers: tuple[tuple[str, bool], ...]
+    target: str
 
 
 def _tuned(
@@ -378,24 +418,9 @@ class Units:
         def make(sizes: Sizes) -> Unit:
             found = self.derived(kinds, wrt, which)
             derived = found[0] if target == "python" else chosen(found, sizes)
-            seen = dict(kinds)
-            for name, of in derived.adjoint.cotangents:
-                rank = next(p.rank for p in derived.program.params if p.name == name)
-                seen[name] = Kind(rank, self._output_dtype(kinds, of))
-            natural = bounds.naturals(which, adjoint=True)
-            program = derived.program
-            if target != "python":
-                # A cotangent has the shape of what it belongs to.
-                ranks = {p.name: p.rank for p in program.params}
-                alike: dict[tuple[str, int], Expr] = {
-                    (name, k): Extent(of, k)
-                    for name, of in derived.adjoint.cotangents
-                    for k in range(ranks[name])
-                    if isinstance(of, str)
-                }
-                program = specialise(program, alike)
-            unit = self._unit(target, program, seen, "adjoint", sizes, natural)
-            unit.cotangents = derived.adjoint.cotangents
+            unit = self._reversing(
+                target, derived.adjoint, derived.program, kinds, "adjoint", sizes, which
+            )
             unit.stored = derived.stored
             unit.alternatives = tuple((d, d is derived) for d in found)
             return unit
@@ -404,6 +429,90 @@ class Units:
         if flipped is not None:
             return make(Sizes(values or {}, flipped))
         return self._fitting(key, values, lambda: _tuned(target, values, make))
+
+    def _reversing(
+        self,
+        target: str,
+        adjoint: Adjoint,
+        program: Program,
+        kinds: Mapping[str, Kind],
+        what: str,
+        sizes: Sizes,
+        variant: Variant,
+    ) -> Unit:
+        """The unit for a program that takes cotangents."""
+        seen = dict(kinds)
+        ranks = {p.name: p.rank for p in program.params}
+        for name, of in adjoint.cotangents:
+            seen[name] = Kind(ranks[name], self._output_dtype(kinds, of))
+        if target != "python":
+            # A cotangent has the shape of what it belongs to.
+            alike: dict[tuple[str, int], Expr] = {
+                (name, k): Extent(of, k)
+                for name, of in adjoint.cotangents
+                for k in range(ranks[name])
+                if isinstance(of, str)
+            }
+            program = specialise(program, alike)
+        natural = self.bounds(kinds).naturals(variant, adjoint=True)
+        unit = self._unit(target, program, seen, what, sizes, natural)
+        unit.cotangents = adjoint.cotangents
+        return unit
+
+    @deep
+    def sweeps(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        values: Mapping[str, Any],
+        variant: Variant,
+        flipped: tuple[frozenset[str], frozenset[str]] | None = None,
+    ) -> Swept | None:
+        """The adjoint in two parts, for a call and its pullback, where that pays.
+
+        `flipped` is as for `adjoint`, for either part.
+        """
+        which = self.bounds(kinds).for_adjoint(variant)
+
+        def apart(kept: tuple[str, ...]) -> tuple[Sweeps | None]:
+            program = self._program(kinds, which)
+            found = sweeps(program, wrt, self.avoid, kept)
+            return (found if found is not None and pays(found) else None,)
+
+        def make() -> Sweeping:
+            sizes = Sizes(values)
+            derived = chosen(self.derived(kinds, wrt, which), sizes)
+            key = ("apart", _key(kinds), wrt, which, derived.kept)
+            (made,) = self._once(key, lambda: apart(derived.kept))
+            if made is None or self.keeping.memory is not None:
+                return Sweeping(None, tuple(sizes.answers), target)
+            tapes = {n: Kind(made.ranks[n], d) for n, d in made.dtypes.items()}
+
+            def forward(sizes: Sizes) -> Unit:
+                what, ahead = "forward", made.forward
+                natural = self.bounds(kinds).naturals(which, adjoint=True)
+                return self._unit(target, ahead, kinds, what, sizes, natural)
+
+            def reverse(sizes: Sizes) -> Unit:
+                seen = {**kinds, **tapes}
+                back = made.reverse
+                return self._reversing(
+                    target, made.adjoint, back, seen, "reverse", sizes, which
+                )
+
+            if flipped is None:
+                ahead = _tuned(target, values, forward)
+                back = _tuned(target, values, reverse)
+            else:
+                ahead = forward(Sizes(values, flipped[0]))
+                back = reverse(Sizes(values, flipped[1]))
+            answers = (*sizes.answers, *ahead.answers, *back.answers)
+            return Sweeping(Swept(made, ahead, back), answers, target)
+
+        key = ("sweeps", target, _key(kinds), wrt, which)
+        found = make() if flipped is not None else self._fitting(key, values, make)
+        return found.apart
 
     def forget(self) -> None:
         """Make everything anew at the next call."""
@@ -436,7 +545,7 @@ class Units:
         never_negative: frozenset[Expr] = frozenset(),
     ) -> Unit:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
-        if what != "adjoint":
+        if what in ("primal", "tangent"):
             program = uncounted(program)
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
@@ -570,14 +679,7 @@ class Units:
                 if view.result == name:
                     return viewed(view, values)
             return values[name] if name in self.visible else item
-        match dtype:
-            case "weak float":
-                return float(item)
-            case "weak int":
-                return int(item)
-            case "bool":
-                return bool(item)
-        return np.dtype(dtype).type(item)
+        return scalar(item, dtype)
 
     # ---------------------------------------------------------------- bounds
 
@@ -667,6 +769,8 @@ class Units:
             "adjoint": "Adjoint (reverse-mode derivative)",
             "tangent": "Tangent (forward-mode derivative)",
             "primal": "Schedule",
+            "forward": "Forward sweep: the function and what its adjoint needs,",
+            "reverse": "Reverse sweep of the adjoint",
             "indices": "The data-dependent subscripts",
         }
         return f"{names[what]} of `{function.__name__}` in {file}."
@@ -705,10 +809,10 @@ class Units:
             remember_proofs(self.program.name, repr(self.program), self._kept)
 
     def _fitting(
-        self, key: Any, values: Mapping[str, Any] | None, make: Callable[[], Unit]
-    ) -> Unit:
+        self, key: Any, values: Mapping[str, Any] | None, make: Callable[[], M]
+    ) -> M:
         """The variant made for sizes like these, made now if there is none."""
-        known: list[Unit] = self._once((key, values is None), list)
+        known: list[M] = self._once((key, values is None), list)
         for unit in tuple(known):
             if values is None or fits(unit.answers, values):
                 return unit
@@ -718,6 +822,18 @@ class Units:
             if unit.target != "python" and values is not None:
                 self._remember()
         return unit
+
+
+def scalar(value: Any, dtype: str) -> Any:
+    """A number that compiled code returned, as NumPy and Python would have it."""
+    match dtype:
+        case "weak float":
+            return float(value)
+        case "weak int":
+            return int(value)
+        case "bool":
+            return bool(value)
+    return np.dtype(dtype).type(value)
 
 
 def viewed(view: View, values: Mapping[str, Any]) -> np.ndarray[Any, Any]:

@@ -218,6 +218,22 @@ def store(
     return result
 
 
+def store_apart(
+    primal: Program,
+    adjoint: Adjoint,
+    lost: Lost,
+    dtype_of: Callable[[str], str],
+    avoid: frozenset[str],
+    kept: frozenset[str] = frozenset(),
+) -> tuple[Block, Block]:
+    """The same as two blocks that run one after the other: forward, and back.
+
+    The first does all that the primal does, in the caller's arrays, but for its
+    `Return`; nothing is checkpointed.
+    """
+    return _Storage(primal, adjoint, lost, dtype_of, avoid, {}, None, kept).apart()
+
+
 class _Storage:
     def __init__(
         self,
@@ -237,6 +253,8 @@ class _Storage:
         #: Scalars of a state that first get a value in the loop: they start as zeros.
         self.first: dict[str, None] = {}
         self.backward = dict(adjoint.backward)
+        #: What the forward sweep does though no value is needed of it.
+        self.ends: list[int] = []
         self.lost, self.dtype_of = lost, dtype_of
         self.places: dict[int, Place] = {}
         self._index(primal.body, ())
@@ -275,19 +293,38 @@ class _Storage:
     # ---------------------------------------------------------------- driver
 
     def run(self) -> tuple[Program, tuple[Stored, ...]]:
+        body, done = self.built()
+        program = replace(self.adjoint.program, body=self.fill(body, done))
+        program = self.own_copies(program)
+        return self.within_budget(program), tuple(self.decisions.values())
+
+    def apart(self) -> tuple[Block, Block]:
+        """What runs again at FUNCTION, with all that the primal does, and the rest."""
+        outputs = self.level(FUNCTION).roots
+        for p in self.primal.params:
+            if p.rank and p.name in self.writes:
+                outputs[p.name] = None
+        for s in walk(self.primal.body):
+            match s:
+                case Return(values):
+                    outputs |= dict.fromkeys(n for e in values for n in mentioned(e))
+                case Check():
+                    self.ends.append(s.id)
+        body, done = self.built()
+        forward = done.pop(FUNCTION)
+        return forward, self.fill(body, done)
+
+    def built(self) -> tuple[Block, dict[int, Block]]:
+        """The reverse sweep, and what runs again at each level in it."""
         body = tuple(self.resolve_stmt(s) for s in self.adjoint.program.body)
         # Inner levels first: building one may ask an outer level for more.
         done: dict[int, Block] = {}
         while True:
             open_levels = [k for k in self.levels if k not in done]
             if not open_levels:
-                break
+                return body, done
             level = max(open_levels, key=self.depth)
             done[level] = self.build(level)
-        body = self.fill(body, done)
-        program = replace(self.adjoint.program, body=body)
-        program = self.own_copies(program)
-        return self.within_budget(program), tuple(self.decisions.values())
 
     def taped_loops(self) -> list[int]:
         """The loops of the function itself that values are taped over."""
@@ -1118,6 +1155,7 @@ class _Storage:
         before: dict[int, Block] = {}
         around: list[int] = []
         if level == FUNCTION:
+            around += self.ends
             for loop, start in self.starts.items():
                 before[loop] = start.head
                 around += self.controls(FUNCTION, loop)
