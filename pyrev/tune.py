@@ -18,14 +18,14 @@ import numpy as np
 
 from pyrev import pool
 from pyrev.emit.load import remember_tuning
-from pyrev.units import Unit
+from pyrev.units import Swept, Unit
 
 if TYPE_CHECKING:
     from pyrev.api import Call
 
 ROUNDS = 5
 FASTER = 0.95  # of the time so far: less is noise
-MOST = 8  # schedules that are timed, of the function and of its adjoint each
+MOST = 8  # schedules that are timed, of each part
 LONGEST = 2.0  # seconds for the rounds of one pair
 
 Make = Callable[[frozenset[str]], Unit]
@@ -36,7 +36,7 @@ Run = Callable[[Unit], float]
 class Trial:
     """One schedule: the tests that were turned over, and its time beside the best."""
 
-    part: str  # "primal" or "adjoint"
+    part: str  # "primal", and "adjoint" or its two sweeps, "forward" and "reverse"
     flipped: tuple[str, ...]
     seconds: float
     best: float
@@ -74,8 +74,23 @@ def tune(call: Call, target: str, wrt: tuple[str, ...], progress: bool) -> Tunin
     def adjoint(flipped: frozenset[str]) -> Unit:
         return units.adjoint(target, kinds, wrt, values, variant, flipped)
 
+    def sweep(forward: frozenset[str], reverse: frozenset[str]) -> Swept:
+        flipped = forward, reverse
+        made = units.sweeps(target, kinds, wrt, values, variant, flipped)
+        assert made is not None  # whatever is turned over
+        return made
+
     def fresh() -> dict[str, Any]:
         return values | {n: pool.copy(values[n]) for n in units.written}
+
+    parts: dict[str, Make] = {"primal": primal, "adjoint": adjoint}
+    recorded: dict[str, Any] = {}
+    apart = units.sweeps(target, kinds, wrt, values, variant)
+    if apart is not None:
+        del parts["adjoint"]
+        parts["forward"] = lambda flipped: sweep(flipped, frozenset()).forward
+        parts["reverse"] = lambda flipped: sweep(frozenset(), flipped).reverse
+        _, recorded = apart.run(fresh())
 
     call.values = fresh()
     result = call.run()
@@ -86,13 +101,15 @@ def tune(call: Call, target: str, wrt: tuple[str, ...], progress: bool) -> Tunin
 
     def run(unit: Unit) -> float:
         given = fresh() | {p: _ones(outputs[of]) for p, of in unit.cotangents}
+        if unit.cotangents:
+            given |= recorded
         begin = time.perf_counter()
         unit.call([given[p] for p in unit.params])
         return time.perf_counter() - begin
 
     trials: list[Trial] = []
     with _bar(progress) as step:
-        for part, make in (("primal", primal), ("adjoint", adjoint)):
+        for part, make in parts.items():
             trials += _search(part, make, run, step)
     return Tuning(tuple(trials))
 

@@ -34,7 +34,7 @@ LAYERS = (
     {"adjoint"},
     {"schedule"},
     {"emit"},
-    {"pipeline"},
+    {"pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
     {"api", "sampling", "testing", "tune"},
     {"__init__", "__main__", "examples"},

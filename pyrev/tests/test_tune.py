@@ -116,3 +116,24 @@ def test_a_call_that_raises_is_not_tuned(arguments: dict[str, Any]) -> None:
     f = pyrev.differentiable(spread)
     with pytest.raises(IndexError):
         f.tune(arguments["x"], arguments["w"][:-1], arguments["out"])
+
+
+def steps(u, n):  # type: ignore[no-untyped-def]
+    for _ in range(n):
+        for i in range(u.shape[0]):
+            u[i] = u[i] * u[i] - 0.5
+
+
+def test_the_two_sweeps_of_an_adjoint_are_tuned_apart(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f = pyrev.differentiable(steps)
+    monkeypatch.setattr("pyrev.tune.FASTER", 1e9)  # whatever the clock says
+    found = f.tune(np.full(14, 0.3), 3, progress=False)
+    assert {t.part for t in found.trials} == {"primal", "forward", "reverse"}
+    u = np.full(14, 0.3)
+    _, pullback = pyrev.vjp(f, u, 3)
+    np.testing.assert_allclose(u[0], ((0.3**2 - 0.5) ** 2 - 0.5) ** 2 - 0.5)
+    np.testing.assert_allclose(
+        pullback(u=np.ones(14))["u"], 8 * 0.3 * (0.09 - 0.5) * ((0.09 - 0.5) ** 2 - 0.5)
+    )

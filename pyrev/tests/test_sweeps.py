@@ -1,0 +1,133 @@
+"""A call that keeps what its pullback needs, and a pullback that only goes back."""
+
+from __future__ import annotations
+
+import copy
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev import units
+from pyrev.api import Call
+from pyrev.testing import draw_cotangents, run
+from pyrev.testing.outcome import outcome
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
+from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.interpreted import interpreted, shuffled
+from pyrev.tests.oracle import same_bits
+from pyrev.tests.test_corpus import FULL, ROTATION
+from pyrev.units import Unit
+
+EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
+SHARE = [n for n in EVERY if FULL or zlib.crc32(n.encode()) % 8 == ROTATION % 8]
+
+
+def apart(f: Any, **arguments: Any) -> Any:
+    """The two sweeps that `vjp` would run for this call, None if it runs the whole."""
+    call = Call(pyrev.differentiable(f), (), arguments)
+    call.check()
+    return call.plan.sweeps(call.values, call.variant, call.wrt(None))
+
+
+@pytest.mark.parametrize("name", SHARE)
+def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = EVERY[name]
+    monkeypatch.setattr(units, "pays", lambda made: True)
+    monkeypatch.setattr(
+        Unit,
+        "function",
+        property(lambda u: interpreted(u.text.text, u.program.name, shuffled(0))),
+    )
+    size = max(3, entry.least)
+    rng = entry.generator(size)
+    arguments = entry.make(size, np.float64, rng)
+    expected = run(entry.plain, arguments, entry.outputs)
+    weights = draw_cotangents(expected, rng)
+    try:
+        whole = pyrev.differentiable(entry.function, target="python")
+        f = pyrev.differentiable(entry.function, target="numba")
+        whole.adjoint.python  # noqa: B018
+    except pyrev.UnsupportedError as why:
+        pytest.skip(f"refused: {why}")
+    _, one = pyrev.vjp(whole, **copy.deepcopy(arguments))
+    own = copy.deepcopy(arguments)
+    result, pullback = pyrev.vjp(f, **own)
+    for value, want in zip(
+        outcome(result, own, entry.outputs).values(), expected.values(), strict=True
+    ):
+        np.testing.assert_allclose(value, want, rtol=1e-12, atol=1e-14)
+    # What the caller does with the outputs is no business of the pullback.
+    results = result if isinstance(result, tuple) else (result,)
+    for output in (*(own[n] for n in entry.outputs), *results):
+        if isinstance(output, np.ndarray) and output.flags.writeable:
+            output.fill(7)
+    first, again = (
+        pullback(weights.positional, cotangents=weights.written) for _ in range(2)
+    )
+    gradients = one(weights.positional, cotangents=weights.written)
+    for parameter, value in gradients.items():
+        np.testing.assert_allclose(
+            first[parameter], value, rtol=1e-10, atol=1e-11, err_msg=parameter
+        )
+        assert same_bits(first[parameter], again[parameter])
+
+
+def steps(u, a, n):  # type: ignore[no-untyped-def]
+    for _ in range(n):
+        for i in range(1, u.shape[0]):
+            u[i] = a[i] * np.sin(u[i]) + u[i - 1]
+
+
+def products(u, a, out):  # type: ignore[no-untyped-def]
+    for i in range(u.shape[0]):
+        t = u[i] * a[i]
+        out[i] = t * t
+
+
+def test_what_steps_in_time_is_run_once() -> None:
+    made = apart(steps, u=np.ones(4), a=np.ones(4), n=3)
+    assert made.made.passed == ("u_tape",)
+    assert "u_tape" in made.reverse.params
+    assert "sin" in made.forward.text.text and "sin" not in made.reverse.text.text
+
+
+def test_what_parallel_loops_make_is_made_again() -> None:
+    assert apart(products, u=np.ones(4), a=np.ones(4), out=np.ones(4)) is None
+
+
+def test_a_budget_of_memory_is_for_the_whole() -> None:
+    f = pyrev.differentiable(steps, memory="1MB")
+    assert apart(f, u=np.ones(4), a=np.ones(4), n=3) is None
+
+
+def test_what_the_function_asserts_holds_where_it_runs_as_a_forward_sweep() -> None:
+    f = EVERY["asserted_progress"].function
+    assert apart(f, x=2.0) is not None
+    with pytest.raises(AssertionError, match="no progress"):
+        pyrev.vjp(f, math.inf)
+
+
+def test_a_pullback_watches_what_it_still_reads() -> None:
+    u, a = np.full(4, 0.5), np.full(4, 2.0)
+    _, pullback = pyrev.vjp(steps, u, a, 2)
+    _, own = pyrev.vjp(steps, np.full(4, 0.5), a, 2, copy=True)
+    before = own(u=np.ones(4))["u"]
+    a[1] = 3.0
+    with pytest.raises(pyrev.ArgumentError, match="changed"):
+        pullback(u=np.ones(4))
+    np.testing.assert_array_equal(own(u=np.ones(4))["u"], before)
+
+
+def test_float32_stays_float32() -> None:
+    u, a = np.full(4, 0.5, np.float32), np.full(4, 2.0, np.float32)
+    made = apart(steps, u=u.copy(), a=a, n=2)
+    _, kept = made.run({"u": u.copy(), "a": a, "n": 2})
+    assert kept["u_tape"].dtype == np.float32
+    _, pullback = pyrev.vjp(steps, u, a, 2)
+    assert pullback(u=np.ones(4, np.float32))["a"].dtype == np.float32
