@@ -51,6 +51,7 @@ from pyrev.schedule.rows import rows
 from pyrev.schedule.rows.again import found_once
 from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first import set_first
+from pyrev.schedule.rows.overlap import overlapped
 from pyrev.schedule.storage import Stored, store
 from pyrev.schedule.tiles import tiled
 from pyrev.schedule.work import of_arguments, product
@@ -488,6 +489,7 @@ def schedule_for_cpu(
     )
     used = set(all_names(made.body)) | taken | RESERVED
     made = contracted(made, used, sizes, store)
+    made = overlapped(made, used, sizes, store)
     made = replace(made, body=found_once(made.body))
     made = reuse(made, taken | RESERVED)
     check(made)

@@ -18,6 +18,7 @@ import pyrev
 from pyrev import pipeline
 from pyrev.ir import Alloc, assigned_scalars, walk
 from pyrev.schedule import invariant, lanes, layout, ownership, tiles
+from pyrev.schedule.rows import overlap
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -276,6 +277,17 @@ def test_the_text_with_register_tiles_is_right(
     monkeypatch.setattr(tiles, "FACTORS", (2,))
     monkeypatch.setattr(tiles, "WORTH", 0.0)
     assert_the_text_is_right_if(name, "2 of ")
+
+
+@pytest.mark.parametrize("name", QUARTER)
+def test_the_text_with_blocks_of_rows_is_right(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlap, "LARGE", 0)
+    monkeypatch.setattr(overlap, "BLOCKS", 0)
+    monkeypatch.setattr(overlap, "ROWS", 2)
+    monkeypatch.setattr(pipeline, "LARGE", 0)  # extents are numbers
+    assert_the_text_is_right_if(name, "_rows: the last ")
 
 
 @pytest.mark.parametrize("name", EIGHTH)
