@@ -66,7 +66,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import integer
 from pyrev.liveness import live_before
-from pyrev.magnitude import Magnitudes, Place
+from pyrev.magnitude import Interval, Magnitudes, Place
 from pyrev.poly import TRUE_TEXT, Unknown, conj, disj, exists, is_empty
 from pyrev.rename import guarded_leaves
 from pyrev.show import block_text, expr_text
@@ -769,6 +769,28 @@ class Bounds:
             }
             found &= unsettled
         return found
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The arrays of integers that the function only reads."""
+        changed = written(self.program.body)
+        return tuple(
+            p.name
+            for p in self.program.params
+            if p.rank and "int" in self.types[p.name] and p.name not in changed
+        )
+
+    def settled(
+        self,
+        values: Mapping[str, Any],
+        doubts: frozenset[int],
+        elements: Mapping[str, Interval],
+    ) -> bool:
+        """Are the subscripts in doubt inside, and not negative, whichever of the
+        elements between these bounds they read?
+        """
+        loose = self._magnitudes.unsettled(values, elements)
+        return doubts.isdisjoint(self._sites[place] for place in loose)
 
     def inspected_variant(
         self, variant: Variant, doubts: frozenset[int], result: Sequence[Any]

@@ -59,6 +59,8 @@ class Interval(NamedTuple):
         return max(-self.low, self.high)
 
 
+#: In the place of an axis: not an extent, but all elements.
+_ELEMENTS = -1
 #: Parameters and loop indices by name, extents by array and axis.
 Known = dict[str | tuple[str, int], Interval]
 
@@ -87,10 +89,7 @@ class Magnitudes:
         made = [s.array for s in walk(program.body) if isinstance(s, Alloc)]
         self._local = frozenset(a for a in made if made.count(a) == 1)
         self._passed: tuple[int, ...] | None = None
-        self._settled: tuple[tuple[int, ...] | None, frozenset[Place]] = (
-            None,
-            frozenset(),
-        )
+        self._settled: tuple[Any, frozenset[Place]] = None, frozenset()
         self._limit = next((n for n in _SIZES if self._fits(n)), 0)
 
     def _fits(self, size: int) -> bool:
@@ -116,13 +115,23 @@ class Magnitudes:
                 )
         self._passed = sizes
 
-    def unsettled(self, values: Mapping[str, Any]) -> frozenset[Place]:
-        """The subscripts not shown to lie in their array, and not to be negative."""
-        sizes = self._sizes(values)
+    def unsettled(
+        self,
+        values: Mapping[str, Any],
+        elements: Mapping[str, Interval] | None = None,
+    ) -> frozenset[Place]:
+        """The subscripts not shown to lie in their array, and not to be negative.
+
+        `elements` says between what the elements of arrays of integers lie that the
+        function only reads.
+        """
+        between = tuple((elements or {}).items())
+        asked = self._sizes(values), between
         last, found = self._settled
-        if sizes != last:
-            found = frozenset(self._loose(self.program.body, self._known(values)))
-            self._settled = sizes, found
+        if asked != last:
+            known = self._known(values) | {(n, _ELEMENTS): v for n, v in between}
+            found = frozenset(self._loose(self.program.body, known))
+            self._settled = asked, found
         return found
 
     def _sizes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
@@ -205,6 +214,8 @@ class Magnitudes:
                 return known.get(name)
             case Extent(array, axis):
                 return known.get((array, axis))
+            case Load(array):
+                return known.get((array, _ELEMENTS))
             case Call(op, args) if expr_dtype(e, self.types) in (WEAK_INT, "int64"):
                 parts = [self._value(a, known) for a in args]
                 if op == "where":

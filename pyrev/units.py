@@ -8,6 +8,7 @@ and on nothing else.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import linecache
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from pyrev.arguments import Kind, expectations, kinds
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.diagnostics import ArgumentError, UnsupportedError
+from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
     MAKING,
@@ -54,6 +56,7 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.keeping import Keeping
+from pyrev.magnitude import Interval
 from pyrev.parse import Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
@@ -78,6 +81,8 @@ from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
 from pyrev.writer import Text
+
+TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Unit | Sweeping")
@@ -726,6 +731,8 @@ class Units:
         Raises `IndexError`, before anything is written, if an access leaves an array.
         """
         bounds = self.bounds(kinds)
+        if target != "python" and self._inside(bounds, values, doubts):
+            return sized
         key = ("inspector", target, _key(kinds), sized)
         unit = self._fitting(
             key, values, lambda: self._inspector(target, kinds, sized, values)
@@ -734,6 +741,22 @@ class Units:
             result = unit.call([values[p] for p in unit.params])
         variant = bounds.inspected_variant(sized, doubts, result)
         return variant if target != "python" else Variant(variant.negative)
+
+    def _inside(
+        self, bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int]
+    ) -> bool:
+        """Is no element of large tables of subscripts outside of anything?
+
+        To find the least and the largest takes less time than to follow the loops.
+        """
+        tables = {n: values[n] for n in bounds.tables if values[n].size}
+        if max((t.size for t in tables.values()), default=0) < TABLE:
+            return False
+        elements = {
+            n: Interval(*map(int, _extremes().call([t.reshape(-1)])))
+            for n, t in tables.items()
+        }
+        return bounds.settled(values, doubts, elements)
 
     def _inspector(
         self,
@@ -822,6 +845,14 @@ class Units:
             if unit.target != "python" and values is not None:
                 self._remember()
         return unit
+
+
+@functools.cache
+def _extremes() -> Unit:
+    """What finds the least and the largest of an array of integers."""
+    program = Program(extremes.NAME, (Param("a", 1, "int64"),), ())
+    text = Text(extremes.TEXT, ())
+    return Unit(program, text, ("a",), frozenset("a"), target="numba")
 
 
 def scalar(value: Any, dtype: str) -> Any:

@@ -1,0 +1,40 @@
+"""The least and the largest element of an array of integers, found on all cores."""
+
+from __future__ import annotations
+
+NAME = "extremes"
+
+#: A module as `pyrev.emit.numba` writes them; the array has one axis and elements.
+TEXT = """\
+# The least and the largest element of an array of integers.
+import numpy as np
+from numba import njit, prange
+
+ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}
+SERIAL = {"error_model": "numpy", "nogil": True}
+SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+PARALLEL = {**SERIAL, "parallel": True}
+
+
+@njit(**SERIAL)
+def _part(a, first, last):
+    low = high = a[0]
+    for i in range(first, last):
+        low = min(low, a[np.uint64(i)])
+        high = max(high, a[np.uint64(i)])
+    return low, high
+
+
+@njit(**PARALLEL)
+def _parts(a, lows, highs):
+    for chunk in prange(32):
+        first, last = a.size * chunk // 32, a.size * (chunk + 1) // 32
+        lows[chunk], highs[chunk] = _part(a, first, last)
+
+
+@njit(**ENTRY)
+def extremes(a):
+    lows, highs = np.empty(32, dtype=a.dtype), np.empty(32, dtype=a.dtype)
+    _parts(a, lows, highs)
+    return lows.min(), highs.max()
+"""
