@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev import units
 from pyrev.emit.numba import emit_numba
 from pyrev.ir import For, walk
 from pyrev.schedule.inspection import in_chunks
@@ -857,3 +858,45 @@ def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
         bounds = units.bounds(units.default_kinds())
         program = bounds.inspector(bounds.usual)
         assert in_chunks(program, lambda count, least: True) == program
+
+
+# ------------------------------------------------------------------ large tables
+
+
+def rows_of_squares(x, at, start, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        for p in range(start[i], start[i + 1]):
+            out[i] += x[at[p]] ** 2
+
+
+def of_rows(at: list[int]) -> dict[str, Any]:
+    return {
+        "x": np.arange(1.0, 4.0),
+        "at": np.array(at, np.int32),
+        "start": np.array([0, 2, len(at)]),
+        "out": np.zeros(2),
+    }
+
+
+def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(units, "TABLE", 1)
+    f = pyrev.differentiable(rows_of_squares)
+    with monkeypatch.context() as patch:
+        patch.setattr(units.Units, "_inspector", None)
+        given = of_rows([0, 2, 1, 1])
+        _, pullback = pyrev.vjp(f, **given)
+        np.testing.assert_array_equal(given["out"], [10.0, 8.0])
+        np.testing.assert_array_equal(pullback(out=np.ones(2))["x"], [2.0, 8.0, 6.0])
+    for at in ([0, 3, 1], [0, -4, 1]):
+        with pytest.raises(IndexError, match="leaves axis 0 of `x`"):
+            f(**of_rows(at))
+    given = of_rows([0, -1, 1])
+    _, pullback = pyrev.vjp(f, **given)
+    np.testing.assert_array_equal(given["out"], [10.0, 4.0])
+    np.testing.assert_array_equal(pullback(out=np.ones(2))["x"], [2.0, 4.0, 6.0])
+    given = of_rows([0, 1, 2]) | {"start": np.array([0, 2, 4])}
+    with pytest.raises(IndexError, match="leaves axis 0 of `at`"):
+        f(**given)
+    np.testing.assert_array_equal(given["out"], 0.0)
