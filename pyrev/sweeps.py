@@ -2,13 +2,13 @@
 
 A pullback that follows a call need not run the function a second time: the call makes
 what the reverse sweep needs. That pays where the iterations of a loop wait for each
-other. What parallel loops make is as well made again, since the reverse sweep then has
-it in the same row and it is never stored (Li et al. 2018, section 4.3).
+other. What loops make in any order is as well made again, since the reverse sweep then
+has it in the same row and it is never stored (Li et al. 2018, section 4.3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
@@ -20,6 +20,7 @@ from pyrev.ir import (
     Extent,
     For,
     Grow,
+    Loop,
     Param,
     Program,
     Return,
@@ -35,9 +36,13 @@ from pyrev.ir import (
 from pyrev.liveness import flow_of, with_live
 from pyrev.pipeline import RESERVED, dump, prepared, tidied, with_known_shapes
 from pyrev.poly import integer_names
-from pyrev.schedule.legality import prove_parallel
+from pyrev.schedule.legality import free_order
 from pyrev.schedule.storage import store_apart
+from pyrev.schedule.work import of_arguments, operations
+from pyrev.show import expr_text
 from pyrev.types import concrete, infer
+
+SHARE = 4  # a part of the work that is worth keeping what it made
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +168,36 @@ def _needs(block: Block) -> tuple[str, ...]:
     return tuple(sorted(read | (measured - made)))
 
 
-def pays(made: Sweeps) -> bool:
-    """Would a pullback otherwise run a loop again whose iterations wait for others?"""
+def pays(made: Sweeps, weigh: Callable[[str], bool | None]) -> bool:
+    """Would a pullback otherwise run loops again whose iterations wait for others?
+
+    They have to be a good part of the function's work; `weigh` answers a test of sizes.
+    """
     body = made.forward.body
-    integers = integer_names(body)
     wanted = {*made.passed, *made.final}
-    for s, live in with_live(body, frozenset(wanted)):
-        if isinstance(s, While) and written((s,)) & wanted:
-            return True
-        if (
-            isinstance(s, For)
-            and written((s,)) & wanted
-            and prove_parallel(s, (), live, integers) is None
-        ):
-            return True
-    return False
+    loops = [
+        (s, bool(written((s,)) & wanted) and _waits(s, live, body))
+        for s, live in with_live(body, frozenset(wanted))
+        if isinstance(s, (For, While))
+    ]
+    if not any(waits for _, waits in loops):
+        return False
+    shapes = {s.array: s.shape for s in walk(body) if isinstance(s, Alloc)}
+    waiting, total = [], []
+    for loop, waits in loops:
+        work = operations(loop) if isinstance(loop, For) else None
+        if work is None:
+            return True  # data decides how much that is
+        text = expr_text(of_arguments(work, shapes))
+        total.append(text)
+        if waits:
+            waiting.append(text)
+    answer = weigh(f"{SHARE} * ({' + '.join(waiting)}) >= {' + '.join(total)}")
+    return answer is not False
+
+
+def _waits(loop: Loop, live: frozenset[str], body: Block) -> bool:
+    """Can the iterations of `loop` not run in any order?"""
+    if isinstance(loop, While):
+        return True
+    return not free_order(loop, (), live, integer_names(body))

@@ -480,17 +480,11 @@ class Units:
         """
         which = self.bounds(kinds).for_adjoint(variant)
 
-        def apart(kept: tuple[str, ...]) -> tuple[Sweeps | None]:
-            program = self._program(kinds, which)
-            found = sweeps(program, wrt, self.avoid, kept)
-            return (found if found is not None and pays(found) else None,)
-
         def make() -> Sweeping:
             sizes = Sizes(values)
             derived = chosen(self.derived(kinds, wrt, which), sizes)
-            key = ("apart", _key(kinds), wrt, which, derived.kept)
-            (made,) = self._once(key, lambda: apart(derived.kept))
-            if made is None or self.keeping.memory is not None:
+            made = self._sweeps(kinds, wrt, which, derived.kept)
+            if made is None or not pays(made, sizes.weigh):
                 return Sweeping(None, tuple(sizes.answers), target)
             tapes = {n: Kind(made.ranks[n], d) for n, d in made.dtypes.items()}
 
@@ -518,6 +512,23 @@ class Units:
         key = ("sweeps", target, _key(kinds), wrt, which)
         found = make() if flipped is not None else self._fitting(key, values, make)
         return found.apart
+
+    def _sweeps(
+        self,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        variant: Variant,
+        kept: tuple[str, ...],
+    ) -> Sweeps | None:
+        """The adjoint in two parts, unscheduled; None if it can't be."""
+        if self.keeping.memory is not None:
+            return None
+        program = self._program(kinds, variant)
+        (made,) = self._once(
+            ("apart", _key(kinds), wrt, variant, kept),
+            lambda: (sweeps(program, wrt, self.avoid, kept),),
+        )
+        return made
 
     def forget(self) -> None:
         """Make everything anew at the next call."""

@@ -39,7 +39,7 @@ def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = EVERY[name]
-    monkeypatch.setattr(units, "pays", lambda made: True)
+    monkeypatch.setattr(units, "pays", lambda made, weigh: True)
     monkeypatch.setattr(
         Unit,
         "function",
@@ -101,6 +101,24 @@ def test_what_steps_in_time_is_run_once() -> None:
 
 def test_what_parallel_loops_make_is_made_again() -> None:
     assert apart(products, u=np.ones(4), a=np.ones(4), out=np.ones(4)) is None
+
+
+def started(u, a, n):  # type: ignore[no-untyped-def]
+    top = u[0]
+    for i in range(u.shape[0]):
+        top = max(top, u[i])
+    s = 0.0
+    for k in range(n):
+        for i in range(u.shape[0]):
+            for j in range(a.shape[0]):
+                s += np.exp(u[i] - top) * a[j] * k
+    return s
+
+
+def test_what_waits_has_to_be_a_good_part_of_the_work() -> None:
+    u, a = np.ones(20), np.ones(30)
+    assert apart(started, u=u, a=a, n=0) is not None
+    assert apart(started, u=u, a=a, n=9) is None
 
 
 def test_a_budget_of_memory_is_for_the_whole() -> None:
