@@ -27,7 +27,8 @@ class Plan:
     """What is known of calls with arguments of these sizes.
 
     `sized` is the program that they ask for, None before they were checked; `doubts`
-    are the subscripts for which the data of each call must be looked at.
+    are the subscripts for which the data of each call must be looked at, unless sizes
+    alone `settled` them.
     """
 
     units: Units
@@ -35,6 +36,7 @@ class Plan:
     target: str
     sized: Variant | None = None
     doubts: frozenset[int] = frozenset()
+    settled: Variant | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict)
 
     def check(self, values: Mapping[str, Any]) -> Variant:
@@ -51,9 +53,14 @@ class Plan:
             self.sized = sized
         if not self.doubts:
             return self.sized
-        return self.units.inspected(
+        if self.settled is not None:
+            return self.settled
+        found = self.units.inspected(
             self.target, self.kinds, values, self.sized, self.doubts
         )
+        if self.units.by_sizes(self.kinds, self.sized):
+            self.settled = found
+        return found
 
     def _check_kinds(self) -> None:
         if self.target == "python":

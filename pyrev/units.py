@@ -46,11 +46,13 @@ from pyrev.ir import (
     Check,
     Expr,
     Extent,
+    For,
     Load,
     Param,
     Program,
     Var,
     View,
+    While,
     exprs,
     walk,
     walk_expr,
@@ -76,6 +78,7 @@ from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
+from pyrev.schedule.work import of_arguments, operations
 from pyrev.show import expr_text
 from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
@@ -83,6 +86,8 @@ from pyrev.widen import widened
 from pyrev.writer import Text
 
 TABLE = 1 << 14  # elements of a table that is looked at as a whole first
+
+AT_ONCE = 1 << 12  # operations that CPython does in a millisecond
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Unit | Sweeping")
@@ -753,6 +758,13 @@ class Units:
         variant = bounds.inspected_variant(sized, doubts, result)
         return variant if target != "python" else Variant(variant.negative)
 
+    def by_sizes(self, kinds: Mapping[str, Kind], sized: Variant) -> bool:
+        """Is what `inspected` finds the same for all data of these sizes?"""
+        return self._once(
+            ("by sizes", _key(kinds), sized),
+            lambda: (_reads_nothing(self.bounds(kinds).inspector(sized)),),
+        )[0]
+
     def _inside(
         self, bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int]
     ) -> bool:
@@ -779,6 +791,8 @@ class Units:
         sizes = Sizes(values)
         program = self.bounds(kinds).inspector(variant)
         doc = self._provenance("indices")
+        if _reads_nothing(program) and _few_operations(program, sizes):
+            target = "python"  # at once, where to compile takes a second
         if target == "python":
             text = emit_python(program, doc=doc)
         else:
@@ -856,6 +870,26 @@ class Units:
             if unit.target != "python" and values is not None:
                 self._remember()
         return unit
+
+
+def _reads_nothing(program: Program) -> bool:
+    """Does the program look at no element of an array and at no float?"""
+    floats = {p.name for p in program.params if not p.rank and "int" not in p.dtype}
+    parts = [e for s in walk(program.body) for top in exprs(s) for e in walk_expr(top)]
+    return not any(
+        isinstance(e, Load) or isinstance(e, Var) and e.name in floats for e in parts
+    )
+
+
+def _few_operations(program: Program, sizes: Sizes) -> bool:
+    """Is the program done in CPython before it were compiled?"""
+    if any(isinstance(s, While) for s in walk(program.body)):
+        return False
+    loops = [operations(s) for s in walk(program.body) if isinstance(s, For)]
+    texts = [expr_text(of_arguments(n, {})) for n in loops if n is not None]
+    if len(texts) < len(loops):
+        return False
+    return sizes.asked(f"{' + '.join(texts) or '0'} <= {AT_ONCE}") is True
 
 
 @functools.cache

@@ -1,12 +1,15 @@
 """Numba resolves an operation of given types once, and only while ours compiles."""
 
 import math
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCodeLibrary
 from numba.core.types.functions import BaseFunction
 
 from pyrev.emit import compiler
@@ -72,3 +75,65 @@ def test_functions_of_others_are_left_alone() -> None:
     assert own._compiler.pipeline_class is compiler.Compiler
     assert module.f._compiler.pipeline_class is compiler.Remembering
     assert own(3.0) == 9.0
+
+
+NESTED = """
+import numpy as np
+from numba import njit, prange
+
+SERIAL = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@njit(**SERIAL)
+def row(x, i):
+    made = np.empty(x.shape[1])
+    for j in range(x.shape[1]):
+        made[j] = x[i, j] * x[i, j]
+    return made.sum()
+
+
+@njit(parallel=True, **SERIAL)
+def rows(x, out):
+    for i in prange(x.shape[0]):
+        out[i] = row(x, i)
+
+
+@njit(cache=True)
+def f(x, out):
+    rows(x, out)
+    return row(x, 0)
+"""
+
+
+def test_what_only_others_call_is_not_made_machine_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    finish = JITCodeLibrary._finalize_specific
+
+    def noted(self: Any) -> None:
+        made.append(self.name.rpartition(".")[-1])
+        finish(self)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", noted)
+    f = load(NESTED, "nested").f
+    x, out = np.arange(6.0).reshape(3, 2), np.zeros(3)
+    assert f(x, out) == 1.0
+    np.testing.assert_array_equal(out, [1.0, 13.0, 41.0])
+    assert "f" in made and not {"row", "rows"} & set(made)
+    # Machine code on disk is whole: it is all that the next process has.
+    code = f"""
+import numpy as np
+from pyrev.emit.load import load
+f = load({NESTED!r}, "nested").f
+out = np.zeros(3)
+assert f(np.arange(6.0).reshape(3, 2), out) == 1.0 and out[2] == 41.0
+assert f.stats.cache_hits and not f.stats.cache_misses
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_memory_that_is_missing_in_a_linked_function_is_an_error() -> None:
+    f = load(NESTED.replace("np.empty(x.shape[1])", "np.empty(1 << 62)"), "big").f
+    with pytest.raises((MemoryError, ValueError)):
+        f(np.ones((1, 2)), np.ones(1))
