@@ -6,7 +6,8 @@ Each is one plain function, written as Numba users write it, `prange` included. 
 turn, as medians of the rounds in ms: the function under `@njit(parallel=True)` and
 nothing else (natural), as pyrev runs it (primal), and with its gradient with respect to
 all float arrays (`vjp` and pullback). Every gradient is checked first, at a small size,
-against differences of the undecorated function.
+against differences of the undecorated function. Where PyTorch is installed and whole
+arrays can say the same (`further_torch.py`), its gradient is timed beside it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ from numba import njit, prange
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import pyrev
+
+try:
+    import further_torch
+except ImportError:
+    further_torch = None
 
 Arguments = dict[str, Any]
 
@@ -256,8 +262,8 @@ WORKLOADS = (
 )
 
 
-def steps(w: Workload, arguments: Arguments) -> dict[str, Callable[[], object]]:
-    """The three ways of running a workload, each from the same arguments."""
+def steps(w: Workload, arguments: Arguments) -> dict[str, Callable[[], Any]]:
+    """The ways of running a workload, each from the same arguments."""
     f = pyrev.differentiable(w.function, target="numba")
     natural = njit(parallel=True, error_model="numpy")(w.function)
     # A function that returns a number is pulled back from it.
@@ -267,15 +273,18 @@ def steps(w: Workload, arguments: Arguments) -> dict[str, Callable[[], object]]:
     def fresh() -> Arguments:
         return {k: v.copy() if k in w.outputs else v for k, v in arguments.items()}
 
-    def gradient() -> object:
+    def gradient() -> Any:
         _, pullback = pyrev.vjp(f, **fresh())
         return pullback(1.0) if returns else pullback(cotangents=ones)
 
-    return {
+    run = {
         "natural": lambda: natural(*fresh().values()),
         "primal": lambda: f(**fresh()),
         "gradient": gradient,
     }
+    if further_torch is not None and w.name in further_torch.FORWARD:
+        run["torch"] = further_torch.gradient(w.name, arguments)
+    return run
 
 
 def measure(w: Workload, size: int, rounds: int) -> dict[str, Any]:
@@ -296,6 +305,8 @@ def measure(w: Workload, size: int, rounds: int) -> dict[str, Any]:
     found["first gradient, s"] = first["gradient"]
     found["gradient / natural"] = found["gradient"] / found["natural"]
     found["primal / natural"] = found["primal"] / found["natural"]
+    if "torch" in found:
+        found["torch / gradient"] = found["torch"] / found["gradient"]
     return found
 
 
@@ -305,6 +316,15 @@ def check(w: Workload) -> None:
     report = pyrev.check_grad(f, **copy.deepcopy(arguments))
     if not report.ok:
         raise SystemExit(f"{w.name}: {report}")
+    run = steps(w, arguments)
+    if "torch" in run:
+        ours, theirs = run["gradient"](), run["torch"]()
+        for name, gradient in theirs.items():
+            np.testing.assert_allclose(gradient, ours[name], rtol=1e-9, atol=1e-9)
+
+
+def _cell(value: float | None) -> str:
+    return f"{'-':>19}" if value is None else f"{value:19.2f}"
 
 
 def main() -> int:
@@ -321,6 +341,8 @@ def main() -> int:
         "gradient",
         "primal / natural",
         "gradient / natural",
+        "torch",
+        "torch / gradient",
     )
     print(f"{'':18}" + "".join(f"{c:>19}" for c in columns))
     for w in WORKLOADS:
@@ -330,11 +352,13 @@ def main() -> int:
         found = measure(w, w.small if options.small else w.size, options.rounds)
         results[w.name] = found
         print(
-            f"{w.name:18}" + "".join(f"{found[c]:19.2f}" for c in columns), flush=True
+            f"{w.name:18}" + "".join(_cell(found.get(c)) for c in columns), flush=True
         )
-    for column in columns[3:]:
-        mean = statistics.geometric_mean(r[column] for r in results.values())
-        print(f"geometric mean of {column}: {mean:.2f}")
+    for column in ("primal / natural", "gradient / natural", "torch / gradient"):
+        values = [r[column] for r in results.values() if column in r]
+        if values:
+            mean = statistics.geometric_mean(values)
+            print(f"geometric mean of {column}: {mean:.2f}")
     if options.out is not None:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
     return 0

@@ -77,9 +77,13 @@ class Differentiable:
         """The forward derivative (Python target)."""
         return TangentSource(self._units, self._options.wrt)
 
-    def explain(self, target: str | None = None) -> str:
-        """For every adjoint loop and every value kept: what was decided, and why."""
-        return self.adjoint.explain(target)
+    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
+        """For every adjoint loop and every value kept: what was decided, and why.
+
+        For a target ("python" or "numba") and, if given, for arguments: much of what is
+        decided for "numba" depends on their sizes.
+        """
+        return self.adjoint.explain(target, *args, **kw)
 
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any

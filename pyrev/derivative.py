@@ -149,15 +149,31 @@ class Derivative(_Source):
         ranks = {p.name: p.rank for p in unit.program.params}
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
-    def explain(self, target: str | None = None) -> str:
+    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
-        return str(self.report(target))
+        return str(self.report(target, *args, **kw))
 
-    def report(self, target: str | None = None) -> Report:
-        """The report as data, for a target (default: the function's own)."""
-        unit = self._default(target or "python")
-        bounds = self._units.bounds(self._units.default_kinds())
-        return report(self._units.program.name, unit, bounds.described())
+    def report(self, target: str | None = None, *args: Any, **kw: Any) -> Report:
+        """The report as data, for a target (default: the function's own).
+
+        With arguments it is about the code that runs for such: much of what is decided
+        depends on sizes.
+        """
+        own = target or "python"
+        given = bool(args or kw)
+        unit = self._for(own, args, kw) if given else self._default(own)
+        units = self._units
+        if given:
+            parsed = units.parsed
+            values = bind(parsed.function.__name__, parsed.signature, args, kw)
+            values |= {c.name: c.read() for c in parsed.captured}
+            units = units.fitting(values)
+        kinds = units.kinds(values) if given else units.default_kinds()
+        inspected = units.bounds(kinds).described()
+        passed: tuple[str, ...] = ()
+        if own != "python":
+            passed = units.passed(kinds, self._names(kinds), values if given else None)
+        return report(units.program.name, unit, inspected, passed)
 
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from pyrev.ir import Alloc, For, walk
 from pyrev.pipeline import Derived
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
@@ -52,6 +53,10 @@ class Report:
     reassociated: tuple[str, ...]
     inspected: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    #: What the generated code does beside running the loops in this order.
+    forms: tuple[str, ...] = ()
+    #: What a call keeps for its pullback, which then only runs the reverse sweep.
+    passed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -63,6 +68,8 @@ class Report:
             "reassociated": list(self.reassociated),
             "inspected": list(self.inspected),
             "alternatives": [a.to_dict() for a in self.alternatives],
+            "forms": list(self.forms),
+            "passed": list(self.passed),
         }
 
     def __str__(self) -> str:
@@ -90,6 +97,12 @@ class Report:
         if len(self.alternatives) > 1:
             lines += ["", "what is recorded in the forward sweep, with"]
             lines += [f"  {one}" for one in self.alternatives]
+        if self.passed:
+            lines += ["", "kept by `vjp`, so that a pullback only goes back:"]
+            lines += [f"  {one}" for one in self.passed]
+        if self.forms:
+            lines += ["", "forms of the generated code (docs/schedules.md):"]
+            lines += [f"  {one}" for one in self.forms]
         if self.reassociated:
             lines += ["", "reductions whose sums are reassociated:"]
             lines += [f"  {one}" for one in self.reassociated]
@@ -99,8 +112,16 @@ class Report:
         return "\n".join(lines)
 
 
-def report(function: str, unit: Unit, inspected: tuple[str, ...]) -> Report:
-    """The report on one adjoint unit."""
+def report(
+    function: str,
+    unit: Unit,
+    inspected: tuple[str, ...],
+    passed: tuple[str, ...] = (),
+) -> Report:
+    """The report on one adjoint unit.
+
+    `passed` is what a call would keep for the reverse sweep.
+    """
     return Report(
         function,
         unit.target,
@@ -109,4 +130,24 @@ def report(function: str, unit: Unit, inspected: tuple[str, ...]) -> Report:
         unit.reassociated,
         inspected,
         tuple(Alternative.of(d, taken) for d, taken in unit.alternatives),
+        _forms(unit),
+        passed,
     )
+
+
+#: Notes at loops that decisions are about, or parts of loops.
+_NO_FORMS = ("gather", "serial", "private copies", "the ", "those ")
+
+
+def _forms(unit: Unit) -> tuple[str, ...]:
+    """Tiles, lanes, shared rows, blocks, other layouts: each once, in order."""
+    found: dict[str, None] = {}
+    for s in walk(unit.program.body):
+        match s:
+            case For(note=note) if note and not note.startswith(_NO_FORMS):
+                found[note] = None
+            case Alloc(array) if array.endswith("_turned"):
+                found[f"{array}: channels side by side"] = None
+            case Alloc(array) if array.endswith("_row"):
+                found[f"{array}: a row in the place of an array"] = None
+    return tuple(found)

@@ -69,6 +69,18 @@ class Sweeps:
     results: int
     single: bool
 
+    def described(self) -> tuple[str, ...]:
+        """What is passed, with its extents and dtypes."""
+        shapes = {
+            s.array: s.shape for s in walk(self.forward.body) if isinstance(s, Alloc)
+        }
+        found = [f"{name}, as the call leaves it" for name in self.final]
+        for name in self.passed:
+            sizes = ", ".join(map(expr_text, shapes.get(name, ())))
+            dtype = concrete(self.dtypes[name])
+            found.append(f"{name} [{sizes}] {dtype}" if sizes else f"{name} {dtype}")
+        return tuple(found)
+
 
 def sweeps(
     program: Program,

@@ -518,6 +518,22 @@ class Units:
         found = make() if flipped is not None else self._fitting(key, values, make)
         return found.apart
 
+    @deep
+    def passed(
+        self,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        values: Mapping[str, Any] | None,
+    ) -> tuple[str, ...]:
+        """What a call keeps for its pullback, in words; nothing where that runs all."""
+        sizes = Sizes(values or {})
+        which = self.bounds(kinds).for_adjoint(None)
+        derived = chosen(self.derived(kinds, wrt, which), sizes)
+        made = self._sweeps(kinds, wrt, which, derived.kept)
+        if made is None or not pays(made, sizes.weigh):
+            return ()
+        return made.described()
+
     def _sweeps(
         self,
         kinds: Mapping[str, Kind],

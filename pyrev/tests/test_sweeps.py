@@ -151,3 +151,25 @@ def test_float32_stays_float32() -> None:
     assert kept["u_tape"].dtype == np.float32
     _, pullback = pyrev.vjp(steps, u, a, 2)
     assert pullback(u=np.ones(4, np.float32))["a"].dtype == np.float32
+
+
+def test_explain_lists_what_a_call_keeps_for_its_pullback() -> None:
+    f = pyrev.differentiable(steps)
+    u, a = np.full(4, 0.5), np.full(4, 2.0)
+    report = f.adjoint.report("numba", u, a, 2)
+    assert report.passed == ("u_tape [max(n, 0), max(u.shape[0] - 1, 0)] float64",)
+    assert report.to_dict()["passed"] == list(report.passed)
+    assert "kept by `vjp`" in f.explain("numba", u, a, 2)
+    # The text for Python is the whole adjoint, and so are those of other functions.
+    assert f.adjoint.report("python").passed == ()
+    b, out = np.ones(4), np.ones(4)
+    other = pyrev.differentiable(products).adjoint.report("numba", b, b, out)
+    assert other.passed == ()
+
+
+def test_explain_lists_the_forms_of_the_code_for_arguments() -> None:
+    f = pyrev.differentiable(EVERY["matmul"].function)
+    a, b, c = np.ones((80, 80)), np.ones((80, 80)), np.zeros((80, 80))
+    report = f.adjoint.report("numba", a, b, c)
+    assert any("at a time" in form for form in report.forms)
+    assert all(form in f.explain("numba", a, b, c) for form in report.forms)
