@@ -157,7 +157,10 @@ def test_explain_lists_what_a_call_keeps_for_its_pullback() -> None:
     f = pyrev.differentiable(steps)
     u, a = np.full(4, 0.5), np.full(4, 2.0)
     report = f.adjoint.report("numba", u, a, 2)
-    assert report.passed == ("u_tape [max(n, 0), max(u.shape[0] - 1, 0)] float64",)
+    assert report.passed == (
+        "u, as the call leaves it",
+        "u_tape [max(n, 0), max(u.shape[0] - 1, 0)] float64",
+    )
     assert report.to_dict()["passed"] == list(report.passed)
     assert "kept by `vjp`" in f.explain("numba", u, a, 2)
     # The text for Python is the whole adjoint, and so are those of other functions.
