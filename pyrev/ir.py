@@ -287,6 +287,9 @@ Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Restart | Return
 Loop = For | While
 Block = tuple[Stmt, ...]
 
+#: The operations that may raise, or have no value in compiled code.
+RISKY = frozenset(("//", "%", "**", "<<", ">>", "int", "round"))
+
 # ------------------------------------------------------------------ programs
 
 

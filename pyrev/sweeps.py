@@ -15,8 +15,10 @@ from pyrev.adjoint.activity import returned
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
+    RISKY,
     Alloc,
     Block,
+    Call,
     Extent,
     For,
     Grow,
@@ -149,6 +151,8 @@ def sweeps(
     if values or passed:
         forward += (Return((*values, *map(Var, passed)), single=False),)
     ahead = tidied(replace(ahead, body=forward), users)
+    if not _risky(program.body) <= {s.id for s in walk(ahead.body)}:
+        return None  # nothing needs it, but it may raise
     dump("forward", ahead)
     dump("reverse", behind)
     outputs = {e.name for e in values if isinstance(e, Var)}
@@ -178,6 +182,19 @@ def _needs(block: Block) -> tuple[str, ...]:
         if isinstance(e, Extent)
     }
     return tuple(sorted(read | (measured - made)))
+
+
+def _risky(block: Block) -> set[int]:
+    """The statements that may raise, by their numbers."""
+    return {
+        s.id
+        for s in walk(block)
+        if any(
+            isinstance(e, Call) and e.op in RISKY
+            for top in exprs(s)
+            for e in walk_expr(top)
+        )
+    }
 
 
 def pays(made: Sweeps, weigh: Callable[[str], bool | None]) -> bool:

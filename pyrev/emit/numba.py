@@ -26,6 +26,7 @@ from pyrev.emit.share import share
 from pyrev.emit.vector import VECTOR, definitions
 from pyrev.ir import (
     ONE,
+    RISKY,
     TRUE,
     ZERO,
     Add,
@@ -108,8 +109,6 @@ FAULTS = {
     "power": ("ValueError", "an integer to a negative power: make it a float"),
     "conversion": ("ValueError", "this float is not a 64-bit integer"),
 }
-#: The operations that may.
-_RISKY = frozenset(("//", "%", "**", "int", "round"))
 #: What Numba knows from NumPy and from `math`, with the same dtypes and values.
 IN_MATH = {
     **{
@@ -1008,7 +1007,7 @@ class _Module:
 @by_identity
 def _risky(e: Expr) -> bool:
     """Is there an operation in `e` that has an `own_test`?"""
-    return any(isinstance(part, Call) and part.op in _RISKY for part in walk_expr(e))
+    return any(isinstance(part, Call) and part.op in RISKY for part in walk_expr(e))
 
 
 def _decorators(how: str) -> list[ast.expr]:

@@ -133,6 +133,20 @@ def test_what_the_function_asserts_holds_where_it_runs_as_a_forward_sweep() -> N
         pyrev.vjp(f, math.inf)
 
 
+def divided(u, n):  # type: ignore[no-untyped-def]
+    for t in range(u.shape[0] - 1):
+        k = 7 % (n - t)  # noqa: F841
+        u[t + 1] = u[t + 1] * u[t]
+
+
+def test_what_nothing_needs_still_raises() -> None:
+    with pytest.raises(ZeroDivisionError):
+        pyrev.vjp(divided, np.ones(4), 1)
+    u = np.full(3, 2.0)
+    _, pullback = pyrev.vjp(divided, u, 5)
+    np.testing.assert_array_equal(pullback(u=np.array([0.0, 0.0, 1.0]))["u"], [4, 4, 4])
+
+
 def test_a_pullback_watches_what_it_still_reads() -> None:
     u, a = np.full(4, 0.5), np.full(4, 2.0)
     _, pullback = pyrev.vjp(steps, u, a, 2)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pyrev.ir import (
+    RISKY,
     Add,
     Assign,
     Block,
@@ -36,8 +37,6 @@ from pyrev.ir import (
 from pyrev.schedule.storage import trip_count
 
 SHORT = 64  # iterations of a nest that the unroller or one cache line takes in
-#: What may stop the process, or raise: it stays where it is.
-_RISKY = frozenset(("//", "%", "<<", ">>", "int", "round", "**"))
 
 
 def found_once(block: Block) -> Block:
@@ -74,7 +73,7 @@ def _movable(s: Stmt) -> bool:
     return all(
         isinstance(one, (Assign, Add, If))
         and not any(
-            isinstance(e, Call) and e.op in _RISKY
+            isinstance(e, Call) and e.op in RISKY
             for top in exprs(one)
             for e in walk_expr(top)
         )

@@ -54,18 +54,7 @@ def contracted(
     stay.
     """
     body = list(program.body)
-    kept = {p.name for p in program.params} | store
-    makers = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
-    for s in walk(program.body):
-        if isinstance(s, Return):
-            kept |= all_names((s,))
-        elif isinstance(s, Alloc):
-            kept |= {s.source or "", *promoted(s.dtype)}
-    for made in tuple(body):
-        if not isinstance(made, Alloc) or made.source is not None:
-            continue
-        if made.array in kept or sum(m.array == made.array for m in makers) > 1:
-            continue
+    for made in its_own(program, store):
         at = next(k for k, s in enumerate(body) if s is made)
         users = [k for k, s in enumerate(body) if k != at and occurs((s,), made.array)]
         if len(users) != 1 or users[0] < at:
@@ -79,6 +68,26 @@ def contracted(
         body[users[0]] = _with_row(loop, made, fresh(f"{made.array}_row", taken))
         del body[at]
     return replace(program, body=tuple(body))
+
+
+def its_own(program: Program, store: frozenset[str]) -> tuple[Alloc, ...]:
+    """The arrays that `program` makes once, and that nothing is returned or made like.
+
+    Those in `store` are not among them.
+    """
+    kept = {p.name for p in program.params} | store
+    makers = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
+    for s in walk(program.body):
+        if isinstance(s, Return):
+            kept |= all_names((s,))
+        elif isinstance(s, Alloc):
+            kept |= {s.source or "", *promoted(s.dtype)}
+    return tuple(
+        s
+        for s in program.body
+        if isinstance(s, Alloc) and s.source is None and s.array not in kept
+        if sum(m.array == s.array for m in makers) == 1
+    )
 
 
 def _by_row(loop: For, made: Alloc) -> bool:

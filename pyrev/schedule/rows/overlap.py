@@ -30,7 +30,6 @@ from pyrev.ir import (
     Var,
     While,
     accesses,
-    all_names,
     assigned_scalars,
     blocks,
     exprs,
@@ -47,8 +46,8 @@ from pyrev.linear import integer, linear
 from pyrev.liveness import flow_of, live_out, names_in, occurs, with_live
 from pyrev.poly import integer_names
 from pyrev.schedule.legality import parallelise
+from pyrev.schedule.rows.contract import its_own
 from pyrev.schedule.work import Choose, product
-from pyrev.types import promoted
 
 ROWS = 32  # rows of a block
 REACH = 8  # rows that a block makes for its neighbours, at most
@@ -72,19 +71,8 @@ def overlapped(
     stay.
     """
     body = list(program.body)
-    kept = {p.name for p in program.params} | store
-    makers = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
-    for s in walk(program.body):
-        if isinstance(s, Return):
-            kept |= all_names((s,))
-        elif isinstance(s, Alloc):
-            kept |= {s.source or "", *promoted(s.dtype)}
-    for made in tuple(body):
-        if not isinstance(made, Alloc) or made.source is not None:
-            continue
-        if made.fill is not None or len(made.shape) < 2 or made.array in kept:
-            continue
-        if sum(m.array == made.array for m in makers) > 1:
+    for made in its_own(program, store):
+        if made.fill is not None or len(made.shape) < 2:
             continue
         both = _pair(body, made)
         if both is None:
