@@ -15,6 +15,16 @@ from pyrev import pool
 from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, TangentSource
+from pyrev.device import (
+    any_device,
+    cupy,
+    is_array,
+    is_device,
+    resident,
+    share_memory,
+    uploaded,
+)
+from pyrev.device import copy as copy_on_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
@@ -50,8 +60,10 @@ class Differentiable:
         self._parsed: Parsed = parse(function)
         self._options = options
         options.keeping.check_names(self._parsed.program)
-        self._units = Units(self._parsed, options.keeping)
-        self._plans = Plans(self._target)
+        self._units = Units(
+            self._parsed, options.keeping, deterministic=options.deterministic
+        )
+        self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
         #: The parameters, where all may be given by position.
         self._positional = positional(self._parsed.signature)
         self.python: Callable[..., Any] = self._parsed.function
@@ -98,15 +110,23 @@ class Differentiable:
 
         Raises what the call would raise, and `ArgumentError` for `target="python"`.
         """
-        if self._target == "python":
-            raise ArgumentError("tune: the Python target has one schedule; use 'numba'")
+        if self._target != "numba":
+            raise ArgumentError(
+                f"tune: the target {self._target!r} has one schedule; use 'numba'"
+            )
         call = Call(self, args, kw)
         call.check()
         try:
             return tune(call, self._target, call.wrt(wrt), progress)
         finally:
-            self._plans.forget()
+            self._plans[self._target].forget()
             call.units.forget()
+
+    def _target_of(self, values: Mapping[str, Any]) -> str:
+        """The target of a call with these arguments."""
+        if self._options.target == "auto" and any_device(tuple(values.values())):
+            return "cuda"
+        return self._target
 
     @property
     def _target(self) -> str:
@@ -159,7 +179,8 @@ def differentiable(
     arguments.
 
     `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
-    `target` is "python" (CPython), "numba" (all CPU cores) or "auto" (Numba).
+    `target` is "python" (CPython), "numba" (all CPU cores), "cuda" (a GPU, on CuPy
+    arrays) or "auto" (CUDA where an argument is an array of a GPU, else Numba).
     `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
     number or as text such as "500MB": loops are checkpointed to stay below it, and a
     call that can't raises `MemoryError`.
@@ -168,17 +189,14 @@ def differentiable(
     the reverse sweep has used it; `recompute` makes it again where it is used, for an
     array each element on its own, in the function itself too. `explain()` prints what
     there was to choose from.
-    `deterministic` forbids atomics, which the CPU never uses.
+    `deterministic` forbids atomics, which the CPU never uses: on a GPU every result
+    has then the same bits in every run.
 
     Raises `UnsupportedError`, with everything found, if the function is outside the
     language, and `ArgumentError` for options that do not fit it.
     """
     if target not in TARGETS:
         raise ArgumentError(f"target={target!r}: choose one of {', '.join(TARGETS)}")
-    if target == "cuda":
-        from pyrev.diagnostics import BackendError
-
-        raise BackendError("the CUDA target is not part of this version; use 'numba'")
     keeping = Keeping(
         memory_bytes(memory),
         names_of("store", store),
@@ -230,10 +248,13 @@ class Call:
         else:
             values = bind(f.python.__name__, parsed.signature, args, kwargs)
         self.visible = tuple(values)
-        self.values = values
-        if parsed.captured:
-            self.values = values | {c.name: c.read() for c in parsed.captured}
-        self.plan = f._plans.plan(f._units, self.values)
+        self.target = f._target_of(values)
+        captured = {c.name: c.read() for c in parsed.captured}
+        if self.target == "cuda":
+            values = {n: resident(n, v) for n, v in values.items()}
+            captured = uploaded(captured)
+        self.values = values | captured if captured else values
+        self.plan = f._plans[self.target].plan(f._units, self.values)
         self.units = self.plan.units
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
@@ -259,10 +280,13 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        if f._target == "python" and "ValueError" not in self.units.checks(self.kinds):
+        if self.target == "python" and "ValueError" not in self._checks():
             return f.python(*(self.values[name] for name in self.visible))
         unit = self.plan.primal(self.values, self.variant)
         return self.restore(unit.call([self.values[p] for p in unit.params]))
+
+    def _checks(self) -> frozenset[str]:
+        return self.units.checks(self.kinds)
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""
@@ -304,10 +328,8 @@ class Pullback:
         self._inputs |= {n: kept[n] for n in written if n in kept}
         for name in call.values:
             value = call.values[name]
-            if not isinstance(value, np.ndarray):
-                continue
-            if copy and name in unit.reads and name not in written:
-                self._inputs[name] = pool.copy(value)
+            if copy and name in unit.reads and name not in written and is_array(value):
+                self._inputs[name] = copied(value)
         watched = [n for n in unit.reads if n not in written and not copy]
         self._watched = {
             n: fingerprint(call.values[n])
@@ -319,9 +341,10 @@ class Pullback:
         self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
         self._likes |= dict(enumerate(values))
         self._likes = {
-            k: (v.shape, v.dtype) if isinstance(v, np.ndarray) else ((), None)
+            k: (v.shape, v.dtype) if is_array(v) and np.ndim(v) else ((), None)
             for k, v in self._likes.items()
         }
+        self._device = call.target == "cuda"
         self._tuple = isinstance(result, tuple)
         # A cotangent of a number, as the adjoint was compiled for it. NumPy's numbers
         # divide by zero without raising.
@@ -365,7 +388,9 @@ class Pullback:
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
             kind = self._kinds[name]
-            if kind.rank == 0:
+            if self._device:
+                pass  # numbers too stay where they are
+            elif kind.rank == 0:
                 gradient = _like_scalar(gradient, self._inputs[name])
             else:  # NumPy's zeros_like keeps the order of what it is like
                 gradient = np.ascontiguousarray(gradient)
@@ -415,10 +440,14 @@ class Pullback:
         if value is None:
             if dtype is None:
                 return self._scalars[of](0.0)
-            return np.zeros(shape, dtype)
+            return (cupy() if self._device else np).zeros(shape, dtype)
         if dtype is not None and dtype.kind != "f":
             raise ArgumentError(f"{label} is not a float array; it has no cotangent")
-        array = np.asarray(value)
+        if self._device and dtype is not None:
+            array = resident(str(of), value)
+            array = array if is_device(array) else np.asarray(array)
+        else:
+            array = np.asarray(float(value) if is_device(value) else value)
         if array.dtype.kind not in "fiub":
             raise ArgumentError(
                 f"the cotangent of {label} has dtype {array.dtype}, not float"
@@ -430,11 +459,15 @@ class Pullback:
                 )
             return self._scalars[of](array)
         if array.ndim == 0:
+            if self._device:
+                return cupy().full(shape, float(array), dtype)
             return np.full(shape, array, dtype)
         if array.shape != shape:
             raise ArgumentError(
                 f"the cotangent of {label} has shape {array.shape}, the output {shape}"
             )
+        if self._device:
+            return cupy().ascontiguousarray(array, dtype)
         return np.ascontiguousarray(array, dtype)
 
     def _buffers(
@@ -448,10 +481,11 @@ class Pullback:
                 )
             like = self._inputs[name]
             if (
-                not isinstance(buffer, np.ndarray)
+                not is_array(buffer)
+                or is_device(buffer) != is_device(like)
                 or buffer.shape != np.shape(like)
                 or buffer.dtype != getattr(like, "dtype", None)
-                or not buffer.flags.writeable
+                or not getattr(buffer.flags, "writeable", True)
             ):
                 raise ArgumentError(
                     f"into[{name!r}] must be a writable array of the shape and dtype of"
@@ -460,7 +494,7 @@ class Pullback:
             others = [*self._inputs.values(), *given.values()]
             others += [b for n, b in into.items() if n != name]
             for other in others:
-                if isinstance(other, np.ndarray) and np.shares_memory(buffer, other):
+                if is_array(other) and share_memory(buffer, other):
                     raise ArgumentError(
                         f"into[{name!r}] overlaps an argument, a cotangent or another"
                         " buffer; pass a buffer of its own"
@@ -471,6 +505,11 @@ class Pullback:
 def _like_scalar(value: Any, like: Any) -> Any:
     """A scalar of the type of the argument that it is the gradient of."""
     return type(like)(value) if isinstance(like, np.generic) else float(value)
+
+
+def copied(value: Any) -> Any:
+    """A copy of an array, where its memory is."""
+    return copy_on_device(value) if is_device(value) else pool.copy(value)
 
 
 def fingerprint(array: np.ndarray[Any, Any]) -> bytes:
@@ -510,7 +549,7 @@ def vjp(
         return result, Pullback(call, names, apart.reverse, copy, result, kept)
     unit = call.adjoint(names)
     changed = unit.reads & set(call.units.written)
-    before = {n: pool.copy(call.values[n]) for n in changed}
+    before = {n: copied(call.values[n]) for n in changed}
     result = call.run()
     return result, Pullback(call, names, unit, copy, result, before)
 

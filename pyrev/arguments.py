@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.device import is_device, may_overlap
 from pyrev.diagnostics import ArgumentError
 from pyrev.ir import (
     Extent,
@@ -55,6 +56,13 @@ def kind_of(name: str, value: object) -> Kind:
         return Kind(0, _dtype(name, value.dtype))
     if isinstance(value, float):
         return Kind(0, "float64")
+    if type(value) is not np.ndarray and is_device(value):
+        if not value.ndim:  # type: ignore[attr-defined]
+            raise ArgumentError(
+                f"`{name}` is a 0-d array of a GPU; pass float({name}), which waits for"
+                " it"
+            )
+        return Kind(value.ndim, _dtype(name, value.dtype))  # type: ignore[attr-defined]
     if isinstance(value, np.ndarray):
         if type(value) is not np.ndarray:
             raise ArgumentError(
@@ -204,7 +212,7 @@ def check_writes(
     """Refuse arrays that can't be written, or that overlap one that is."""
     for name in written:
         array = values[name]
-        if not array.flags.writeable:
+        if not getattr(array.flags, "writeable", True):
             raise ArgumentError(
                 f"{program.name}() writes `{name}`, which is read-only; pass"
                 f" {name}.copy()"
@@ -223,6 +231,8 @@ def check_writes(
 
 
 def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if is_device(a) or is_device(b):
+        return may_overlap(a, b)
     if not np.may_share_memory(a, b):
         return False
     try:

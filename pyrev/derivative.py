@@ -36,9 +36,13 @@ class _Source:
         return self._default("python").text.text
 
     def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
-        """The text for a target ("python" or "numba") and, if given, for arguments."""
-        if target not in ("python", "numba"):
-            raise ArgumentError(f"target={target!r}: choose 'python' or 'numba'")
+        """The text for a target and, if given, for arguments.
+
+        The target is "python", "numba" or "cuda", which is CUDA C and its launches.
+        """
+        if target not in ("python", "numba", "cuda"):
+            known = "'python', 'numba' or 'cuda'"
+            raise ArgumentError(f"target={target!r}: choose {known}")
         if args or kw:
             return self._for(target, args, kw).text.text
         return self._default(target).text.text
@@ -46,11 +50,11 @@ class _Source:
     def save(self, path: str | Path, target: str = "python") -> Path:
         """Write a module that runs with pyrev uninstalled; returns its path.
 
-        A Numba module carries the tests of sizes that pyrev makes before a call.
-        Raises `ArgumentError` where subscripts are data: these tests need pyrev.
+        A module for Numba or CUDA carries the tests of sizes that pyrev makes before a
+        call. Raises `ArgumentError` where subscripts are data: these tests need pyrev.
         """
         text = self.source_for(target)
-        if target == "numba":
+        if target != "python":
             text += self._guard(self._default(target))
         where = Path(path)
         where.write_text(text, encoding="utf-8")
@@ -171,7 +175,7 @@ class Derivative(_Source):
         kinds = units.kinds(values) if given else units.default_kinds()
         inspected = units.bounds(kinds).described()
         passed: tuple[str, ...] = ()
-        if own != "python":
+        if own == "numba":
             passed = units.passed(kinds, self._names(kinds), values if given else None)
         return report(units.program.name, unit, inspected, passed)
 

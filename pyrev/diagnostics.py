@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "P209": "this attribute or axis is outside the language",
     "P210": "the kinds of numbers do not fit",
     "P303": "a value that the gradient needs cannot be recorded",
+    "P304": "the CUDA target has no form for this",
 }
 
 

@@ -44,6 +44,7 @@ from pyrev.ir import (
 from pyrev.liveness import live_out
 from pyrev.poly import integer_names
 from pyrev.schedule.kept import kept_in_place
+from pyrev.schedule.launches import Device, Launches, launches
 from pyrev.schedule.layout import turned
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
@@ -495,6 +496,36 @@ def schedule_for_cpu(
     check(made)
     dump("schedule", made)
     return Scheduled(made, decisions, facts)
+
+
+def schedule_for_cuda(
+    program: Program,
+    dtypes: Mapping[str, str],
+    sizes: Sizes,
+    deterministic: bool = False,
+) -> tuple[Scheduled, Launches, dict[str, str]]:
+    """Put loops in the order of a GPU's form: a thread for each element, and launches.
+
+    Also the dtype of every name. Raises `NotOnDevice` for what has no form there.
+    """
+    facts = sizes.facts(program)
+    program = specialise(program, facts) if facts else program
+    program = replace(program, body=set_first(program.body, alone=True))
+    types = infer(program, dict(dtypes))
+    taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
+    device = Device(
+        taken | RESERVED,
+        integer_names(program.body),
+        lambda name: concrete(types[name]),
+    )
+    block = device.block(program.body, (), live_out(program))
+    made = with_known_shapes(replace(program, body=found_once(block)))
+    made = reuse(made, taken | RESERVED)
+    check(made)
+    dump("schedule", made)
+    types = infer(made, dict(dtypes))
+    found, decisions = launches(made, types, sizes, deterministic)
+    return Scheduled(made, decisions, facts), found, types
 
 
 def dump(name: str, program: Program) -> None:

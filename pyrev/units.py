@@ -18,15 +18,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyrev import pool
+from pyrev import device, pool
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
-from pyrev.diagnostics import ArgumentError, UnsupportedError
+from pyrev.device import cupy, is_array, is_device
+from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
 from pyrev.emit import extremes
+from pyrev.emit.cuda import Emitted
 from pyrev.emit.load import (
     LAUNCH,
     MAKING,
@@ -56,6 +58,7 @@ from pyrev.ir import (
     exprs,
     walk,
     walk_expr,
+    written,
 )
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
@@ -70,11 +73,13 @@ from pyrev.pipeline import (
     fits,
     schedule,
     schedule_for_cpu,
+    schedule_for_cuda,
     specialise,
     specialised,
 )
 from pyrev.poly import answers, noted, recall
 from pyrev.schedule.inspection import in_chunks
+from pyrev.schedule.launches import NotOnDevice
 from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
@@ -131,6 +136,9 @@ class Unit:
     def call(self, values: Sequence[Any]) -> Any:
         """Run it; one launch at a time where Numba's threading layer needs that."""
         function = self.function
+        if self.target == "cuda":
+            arrays = written(self.program.body)
+            return device.call(function, values, [p in arrays for p in self.params])
         if self.target != "numba":
             with np.errstate(all="ignore"):
                 return function(*values)
@@ -216,8 +224,14 @@ def _same_kind(kind: Kind, param: Param) -> bool:
 class Units:
     """All variants of one parsed function."""
 
-    def __init__(self, parsed: Parsed, keeping: Keeping | None = None) -> None:
+    def __init__(
+        self,
+        parsed: Parsed,
+        keeping: Keeping | None = None,
+        deterministic: bool = False,
+    ) -> None:
         self.keeping = keeping or Keeping()
+        self.deterministic = deterministic
         self._lock = MAKING
         self._reset(parsed)
 
@@ -283,7 +297,8 @@ class Units:
 
         def make() -> Units | ArgumentError:
             try:
-                return Units(parse(self.parsed.function, given), self.keeping)
+                parsed = parse(self.parsed.function, given)
+                return Units(parsed, self.keeping, self.deterministic)
             except UnsupportedError as why:
                 try:
                     self.kinds(values)
@@ -597,6 +612,10 @@ class Units:
                 doc=self._provenance(what),
                 sources=self._sources(),
             )
+        elif target == "cuda":
+            done, emitted = self._launched(program, dtypes, sizes, what)
+            answers = tuple(sizes.answers)
+            text, reassociated = emitted.text, emitted.reassociated
         else:
             from pyrev.emit.numba import emit_numba
 
@@ -638,6 +657,32 @@ class Units:
             weighed=tuple(sizes.weighed),
             target=target,
         )
+
+    def _launched(
+        self, program: Program, dtypes: Mapping[str, str], sizes: Sizes, what: str
+    ) -> tuple[Scheduled, Emitted]:
+        """The program in the order of a GPU, and its text.
+
+        Raises `UnsupportedError` where there is no form for it.
+        """
+        from pyrev.emit.cuda import emit_cuda
+
+        try:
+            done, made, types = schedule_for_cuda(
+                program, dtypes, sizes, self.deterministic
+            )
+            text = emit_cuda(
+                done.program,
+                made,
+                types,
+                doc=self._provenance(what),
+                sources=self._sources(),
+            )
+        except NotOnDevice as why:
+            raise UnsupportedError(
+                [Finding("P304", why.loc, str(why), "use target='numba' for it")]
+            ) from None
+        return done, text
 
     def _output_dtype(self, kinds: Mapping[str, Kind], of: str | int) -> str:
         """The dtype that a cotangent is cast to before the adjoint is called."""
@@ -711,11 +756,13 @@ class Units:
     def _restore_one(
         self, item: Any, name: str, dtype: str, values: Mapping[str, Any]
     ) -> Any:
-        if isinstance(item, np.ndarray):
+        if is_array(item) and item.ndim:
             for view in self.program.views:
                 if view.result == name:
                     return viewed(view, values)
             return values[name] if name in self.visible else item
+        if is_array(item):
+            return item  # a number that a GPU made
         return scalar(item, dtype)
 
     # ---------------------------------------------------------------- bounds
@@ -789,6 +836,11 @@ class Units:
         To find the least and the largest takes less time than to follow the loops.
         """
         tables = {n: values[n] for n in bounds.tables if values[n].size}
+        if any(map(is_device, tables.values())):
+            elements = {
+                n: Interval(int(t.min()), int(t.max())) for n, t in tables.items()
+            }
+            return bounds.settled(values, doubts, elements)
         if max((t.size for t in tables.values()), default=0) < TABLE:
             return False
         elements = {
@@ -809,12 +861,15 @@ class Units:
         doc = self._provenance("indices")
         if _reads_nothing(program) and _few_operations(program, sizes):
             target = "python"  # at once, where to compile takes a second
+        dtypes = {n: k.dtype for n, k in kinds.items()}
         if target == "python":
             text = emit_python(program, doc=doc)
+        elif target == "cuda":
+            program = in_chunks(program, sizes)
+            text = self._launched(program, dtypes, sizes, "indices")[1].text
         else:
             from pyrev.emit.numba import emit_numba
 
-            dtypes = {n: k.dtype for n, k in kinds.items()}
             program = in_chunks(program, sizes)
             text = emit_numba(program, dtypes, doc=doc, wraps=True).text
         params = tuple(p.name for p in program.params)
@@ -947,7 +1002,9 @@ def viewed(view: View, values: Mapping[str, Any]) -> np.ndarray[Any, Any]:
         steps = zip(first, second, base.strides, strict=True)
         strides.append(sum((b - a) * stride for a, b, stride in steps))
     corner = base[tuple(slice(k, None) for k in first)]
-    return np.lib.stride_tricks.as_strided(corner, shape, strides)
+    lib = cupy().lib if is_device(base) else np.lib
+    part: np.ndarray[Any, Any] = lib.stride_tricks.as_strided(corner, shape, strides)
+    return part
 
 
 def _counted(program: Program, kinds: Mapping[str, Kind]) -> Program:

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import assert_never
 
 from pyrev.algebra import add_int, sub_int
+from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.vector import VECTOR, definitions
 from pyrev.ir import (
     ONE,
-    RISKY,
-    TRUE,
     ZERO,
     Add,
     Alloc,
@@ -64,9 +63,8 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.linear import apart
 from pyrev.liveness import exposed, flow_of
-from pyrev.memo import by_identity
+from pyrev.schedule.sums import sums_of
 from pyrev.show import (
     alloc_tree,
     array_ranks,
@@ -103,12 +101,6 @@ _RESERVED = (
     *("zeros", "empty", "copy"),
     *VECTOR.values(),
 )
-#: What raises in CPython and would not in compiled code: the error, and what it says.
-FAULTS = {
-    "division": ("ZeroDivisionError", "integer division or modulo by zero"),
-    "power": ("ValueError", "an integer to a negative power: make it a float"),
-    "conversion": ("ValueError", "this float is not a 64-bit integer"),
-}
 #: What Numba knows from NumPy and from `math`, with the same dtypes and values.
 IN_MATH = {
     **{
@@ -122,7 +114,6 @@ IN_MATH = {
     **{f"arc{n}": f"a{n}" for n in ("sin", "cos", "tan", "tan2")},
     **{f"arc{n}": f"a{n}" for n in ("sinh", "cosh", "tanh")},
 }
-_FAR = 2.0**63
 _FAST = ("contract", "nsz", "reassoc")
 
 
@@ -209,6 +200,7 @@ class _Module:
         self.program = program
         self.natural = natural
         self.types = types
+        self.faults = Faults(types)
         self.wraps = wraps
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
         self.ranks |= array_ranks(program.body)
@@ -301,7 +293,7 @@ class _Module:
             parts = [e for n in s.shape for e in walk_expr(n)]
             if any(isinstance(e, Load) for e in parts):
                 continue
-            if any(map(self.fails, s.shape)):
+            if any(map(self.faults.fails, s.shape)):
                 continue
             needs = {n for e in parts for n in mentioned(e)}
             scalars = {n for e in parts if isinstance(e, Var) for n in mentioned(e)}
@@ -672,7 +664,7 @@ class _Module:
         if f.apart and not self.can_fail(f.body) and self.keeps(f, f.body):
             return [self.row(f, mode)]
         innermost = not any(map(blocks, f.body))
-        targets = _sums(f) if innermost or not self.can_fail(f.body) else []
+        targets = sums_of(f) if innermost or not self.can_fail(f.body) else []
         if not targets:
             return [self.loop(f, self.plain(f.body, mode), mode)]
         pairs = {}
@@ -724,7 +716,7 @@ class _Module:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False
-        if any(self.fails(e) for s in inner.body for e in exprs(s)):
+        if any(self.faults.fails(e) for s in inner.body for e in exprs(s)):
             return False
         # What an iteration hands on is no sum, and the next loop may go on from it.
         rest = [s for s in f.body if not (isinstance(s, Add) and s.target in targets)]
@@ -911,20 +903,20 @@ class _Module:
         """Leave the function if evaluating `parts` would raise in CPython."""
         out: list[ast.stmt] = []
         for fault, (error, what) in FAULTS.items():
-            test = _all(self.sound(p, fault) for p in parts)
+            test = all_of(self.faults.sound(p, fault) for p in parts)
             if test is not None:
                 out.append(self.unless(test, error, what, s.loc, mode))
         return out
 
     def can_fail(self, block: Block) -> bool:
         """Is there anything to be tested while the code runs?"""
-        return any(self.fails(e) for s in walk(block) for e in exprs(s)) or any(
+        return any(self.faults.fails(e) for s in walk(block) for e in exprs(s)) or any(
             isinstance(s, Check) or (isinstance(s, Alloc) and bool(_loose(s)))
             for s in walk(block)
         )
 
     def sizes(self, s: Alloc, mode: _Mode) -> list[ast.stmt]:
-        test = _all(Call("<=", (ZERO, n)) for n in _loose(s))
+        test = all_of(Call("<=", (ZERO, n)) for n in _loose(s))
         if test is None:
             return []
         what = "negative dimensions are not allowed"
@@ -948,66 +940,8 @@ class _Module:
         ]
         return tag(ast.If(tree, failed, []), at)
 
-    def fails(self, e: Expr) -> bool:
-        """May evaluating `e` raise, beside what `pyrev.bounds` sees to?"""
-        return any(self.sound(e, fault) is not None for fault in FAULTS)
-
-    def sound(self, e: Expr, fault: str) -> Expr | None:
-        """A test that evaluating `e` cannot fail so; None if it cannot anyway."""
-        if not _risky(e):
-            return None
-
-        def go(part: Expr) -> Expr | None:
-            return self.sound(part, fault)
-
-        match e:
-            case Call("where", (test, a, b)):
-                first, one, two = go(test), go(a), go(b)
-                if one is None and two is None:
-                    return first
-                chosen = Call("where", (test, one or TRUE, two or TRUE))
-                return _all((first, chosen))
-            case Call(("and" | "or") as op, (a, b)):
-                first, second = go(a), go(b)
-                if second is None:
-                    return first
-                skipped = Call("not", (a,)) if op == "and" else a
-                return _all((first, Call("or", (skipped, second))))
-            case Call(_, args):
-                return _all([*map(go, args), self.own_test(e, fault)])
-            case Load(_, index) if fault != "conversion":
-                # What a subscript is converted from is seen to before the call.
-                return _all(map(go, index))
-        return None
-
-    def own_test(self, e: Call, fault: str) -> Expr | None:
-        """The test that the operation `e` itself does not fail so."""
-        match fault, e.op, e.args:
-            case "division", "//" | "%", (_, b):
-                whole = not is_float(expr_dtype(e, self.types))
-                if whole and not (isinstance(b, Const) and b.value):
-                    return Call("!=", (b, ZERO))
-            case "power", "**", (_, b):
-                whole = not is_float(expr_dtype(e, self.types))
-                if whole and not (isinstance(b, Const) and b.value >= 0):
-                    return Call(">=", (b, ZERO))
-            case "conversion", "int" | "round", (x,):
-                if is_float(expr_dtype(x, self.types)):
-                    low, high = (
-                        Call(">", (x, Const(-_FAR))),
-                        Call("<", (x, Const(_FAR))),
-                    )
-                    return Call("and", (low, high))
-        return None
-
 
 # -------------------------------------------------------------------- small questions
-
-
-@by_identity
-def _risky(e: Expr) -> bool:
-    """Is there an operation in `e` that has an `own_test`?"""
-    return any(isinstance(part, Call) and part.op in RISKY for part in walk_expr(e))
 
 
 def _decorators(how: str) -> list[ast.expr]:
@@ -1031,14 +965,6 @@ def _from_memory(made: ast.stmt) -> ast.stmt:
 def _loose(s: Alloc) -> list[Expr]:
     """The sizes of a new array that may be negative."""
     return [n for n in s.shape if not isinstance(n, (Const, Extent))]
-
-
-def _all(tests: Iterable[Expr | None]) -> Expr | None:
-    out: Expr | None = None
-    for test in tests:
-        if test is not None and test != TRUE:
-            out = test if out is None else Call("and", (out, test))
-    return out
 
 
 def _cast(e: Expr, have: str, want: str) -> Expr:
@@ -1190,38 +1116,6 @@ def _occurrences(block: Block) -> dict[str, int]:
             for n in mentioned(e):
                 out[n] = out.get(n, 0) + 1
     return out
-
-
-def _sums(f: For) -> list[Var | Load]:
-    """The places that a loop itself only adds to, each the same throughout."""
-    if not all(isinstance(s, (Assign, Add, For, If)) for s in walk(f.body)):
-        return []
-    changed = written(f.body) | {f.index}
-    out: dict[Var | Load, None] = {}
-    for s in f.body:
-        match s:
-            case Add(Load(array, index) as target, _):
-                moving = {n for i in index for n in names(i)} & changed
-                if not moving and _only_sum(f, array, target):
-                    out[target] = None
-            case Add(Var(n) as scalar, _) if _only_sum(f, n, scalar):
-                out[scalar] = None
-    return list(out)
-
-
-def _only_sum(f: For, base: str, target: Var | Load) -> bool:
-    """Is adding to `target` all that the loop does with this array or scalar?"""
-    for s in f.body:
-        match s:
-            case Add(place, value) if place == target or apart(place, target):
-                touched = names(value)
-            case Assign(place, value) | Add(place, value):
-                touched = names(value) | names(place)
-            case _:
-                touched = all_names((s,))
-        if base in touched:
-            return False
-    return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
 
 
 def _is_scalar(s: Stmt) -> bool:

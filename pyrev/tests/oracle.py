@@ -11,7 +11,7 @@ estimate is part of the comparison, so a tolerance never hides a rough oracle.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +48,14 @@ def check(
     entries: int = 16,
     directions: int = 2,
     tolerance: float | None = None,
+    vjp: Callable[..., Any] = pyrev.vjp,
 ) -> dict[str, Any]:
     """Check one call of `f` from all sides; the gradients, for further questions."""
     kind = precision(arguments)
     expected = run(plain, arguments, outputs)
 
     own = copy.deepcopy(dict(arguments))
-    result, pullback = pyrev.vjp(f, **own)
+    result, pullback = vjp(f, **own)
     got = outcome(result, own, outputs)
     off = distance(expected, got)
     assert off <= PRIMAL[kind], f"the values differ by {off:.1e}: {got} for {expected}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import pyrev
+from pyrev.tests.cuda import ondevice
 from pyrev.tests.entry import Entry
 from pyrev.tests.oracle import check
 
@@ -57,7 +58,15 @@ def _judge(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                check(f, entry.plain, arguments, entry.outputs, rng, entries=few)
+                check(
+                    f,
+                    entry.plain,
+                    arguments,
+                    entry.outputs,
+                    rng,
+                    entries=few,
+                    vjp=ondevice.vjp if target == "cuda" else pyrev.vjp,
+                )
         except pyrev.UnsupportedError as refusal:
             return REFUSED, f"at size {size}: {_first(refusal)}"
         except Exception as failure:
