@@ -28,7 +28,6 @@ from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
 from pyrev.emit import extremes
-from pyrev.emit.cuda import Emitted
 from pyrev.emit.load import (
     LAUNCH,
     MAKING,
@@ -88,7 +87,7 @@ from pyrev.show import expr_text
 from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
-from pyrev.writer import Text
+from pyrev.writer import Emitted, Text
 
 TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 

@@ -79,6 +79,14 @@ class Text:
     locs: tuple[Loc, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A generated module, and a sentence for each sum that it reorders."""
+
+    text: Text
+    reassociated: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class _Line:
     indent: int

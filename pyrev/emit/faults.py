@@ -89,5 +89,3 @@ def all_of(tests: Iterable[Expr | None]) -> Expr | None:
         if test is not None and test != TRUE:
             out = test if out is None else Call("and", (out, test))
     return out
-
-

@@ -13,7 +13,10 @@ __device__ long long thread_{a}()  // the number of this thread along {a}
 {{
     return blockIdx.{a} * (long long)blockDim.{a} + threadIdx.{a};
 }}
-__device__ long long threads_{a}() {{ return gridDim.{a} * (long long)blockDim.{a}; }}"""
+__device__ long long threads_{a}()
+{{
+    return gridDim.{a} * (long long)blockDim.{a};
+}}"""
         for a in "xyz"
     },
     "floor_div": """
@@ -113,21 +116,20 @@ __device__ void add_atomically(long long* place, long long value)
 {
     atomicAdd((unsigned long long*)place, (unsigned long long)value);
 }""",
-    "block_sum": """
+    "block_sum": f"""
 template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
-{
-    __shared__ T parts[%(threads)d];
+{{
+    __shared__ T parts[{THREADS}];
     parts[threadIdx.x] = value;
     __syncthreads();
-    for (int half = %(half)d; half > 0; half /= 2) {
+    for (int half = {THREADS // 2}; half > 0; half /= 2) {{
         if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
         __syncthreads();
-    }
+    }}
     T total = parts[0];
     __syncthreads();
     return total;
-}"""
-    % {"threads": THREADS, "half": THREADS // 2},
+}}""",
     "make": """
 template <class T> __device__ T* make(long long count, long long* status)
 {

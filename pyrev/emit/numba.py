@@ -87,7 +87,7 @@ from pyrev.types import (
     promote,
 )
 from pyrev.widen import NARROW
-from pyrev.writer import Blank, Text, comment, tag, write
+from pyrev.writer import Blank, Emitted, Text, comment, tag, write
 
 #: Loops of at most this many iterations, known beforehand, are left to the unroller.
 UNROLLED = 16
@@ -115,14 +115,6 @@ IN_MATH = {
     **{f"arc{n}": f"a{n}" for n in ("sinh", "cosh", "tanh")},
 }
 _FAST = ("contract", "nsz", "reassoc")
-
-
-@dataclass(frozen=True, slots=True)
-class Emitted:
-    """The module, and one sentence for each sum that may be reassociated."""
-
-    text: Text
-    reassociated: tuple[str, ...]
 
 
 def emit_numba(

@@ -315,7 +315,7 @@ class _Planner:
             first, last = min(here), max(here)
             span = block[first : last + 1]
             if any(isinstance(s, Return) for s in walk(span)):
-                what = f"data decides how large `{sorted(own)[0]}` is, which is returned"
+                what = f"data decides how large `{min(own)}` is, which is returned"
                 raise NotOnDevice(what, block[first].loc)
             made = {s.array: s for s in span if isinstance(s, Alloc)}
             more = {
@@ -334,13 +334,12 @@ class _Planner:
             for n, s in made.items()
             if n not in own
         )
-        inside = tuple(
-            x
-            for s in span
-            for x in (
-                self.refilled(s) if isinstance(s, Alloc) and s.array not in own else (s,)
-            )
-        )
+        inside: Block = ()
+        for s in span:
+            if isinstance(s, Alloc) and s.array not in own:
+                inside += self.refilled(s)
+            else:
+                inside += (s,)
         self.alone.append(inside)
         one = If(TRUE, inside, loc=span[0].loc)
         return (*block[:first], *before, one, *block[last + 1 :])
@@ -487,9 +486,7 @@ class _Planner:
             self.tell(loop, "kept", f"a thread for each {_these(owned)}", proof)
             return (Kernel(owned[-1].body, owned, why=proof),)
         met = frozenset(
-            a
-            for a in added
-            if self.depth(chain, added - {a}, outer, live) < depth
+            a for a in added if self.depth(chain, added - {a}, outer, live) < depth
         )
         sums, owners = self.sums(chain, met)
         others = met - {t.name if isinstance(t, Var) else t.array for t in sums}
@@ -736,8 +733,10 @@ def _trips(f: For) -> Expr:
         return f.hi
     match f.step:
         case Const(int(k)) if k > 0:
-            return Call("//", (Call("-", (f.hi, f.lo)), f.step)) if k > 1 else Call(
-                "-", (f.hi, f.lo)
+            return (
+                Call("//", (Call("-", (f.hi, f.lo)), f.step))
+                if k > 1
+                else Call("-", (f.hi, f.lo))
             )
         case _:
             return Call("-", (f.lo, f.hi))
@@ -761,4 +760,3 @@ def as_element(e: Expr, scalars: frozenset[str]) -> Expr:
         return part
 
     return map_expr(e, change)
-

@@ -36,5 +36,3 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
         if base in touched:
             return False
     return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
-
-

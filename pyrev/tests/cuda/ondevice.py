@@ -43,9 +43,7 @@ def back(value: Any) -> Any:
     return value
 
 
-def vjp(
-    f: Any, /, **arguments: Any
-) -> tuple[Any, Callable[..., Mapping[str, Any]]]:
+def vjp(f: Any, /, **arguments: Any) -> tuple[Any, Callable[..., Mapping[str, Any]]]:
     """Like `pyrev.vjp`; the arguments are changed like those of the plain function."""
     given = {n: shared(v) for n, v in arguments.items()}
     result, pullback = pyrev.vjp(f, **given)

@@ -29,6 +29,7 @@ COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++
 FLAGS = ("-std=c++17", "-O0", "-fwrapv", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 
 _KERNEL = re.compile(r'extern "C" __global__ void (\w+)\(([^)]*)\)')
+_GRID, _BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
 _C = {
     "bool": np.bool_,
     "signed char": np.int8,
@@ -89,7 +90,8 @@ def _parameters(text: str) -> list[_Parameter]:
 
 def translated(code: str) -> str:
     """The kernels in C++ for a CPU, with a function that runs each."""
-    code = re.sub(r"__shared__ (\w+) (\w+)\[(\d+)\];", r"static Shared<\1, \3> \2;", code)
+    shared = r"__shared__ (\w+) (\w+)\[(\d+)\];"
+    code = re.sub(shared, r"static Shared<\1, \3> \2;", code)
     # The hardware's own, under a name that the header has.
     code = re.sub(
         r"__device__ void add_atomically\(.*?\n}\n", "", code, flags=re.DOTALL
@@ -181,9 +183,10 @@ class _Function:
     ) -> None:
         if len(args) != len(self.params):
             raise Finding(f"{self.name}: {len(args)} for {len(self.params)} parameters")
-        for size, most in ((grid, (2**31 - 1, 65535, 65535)), (block, (1024, 1024, 64))):
-            if not all(type(n) is int and 0 < n <= m for n, m in zip(size, most)):
-                raise Finding(f"{self.name}: a launch of {tuple(size)}")
+        for sizes, most in ((grid, _GRID), (block, _BLOCK)):
+            pairs = zip(sizes, most, strict=False)
+            if not all(type(n) is int and 0 < n <= m for n, m in pairs):
+                raise Finding(f"{self.name}: a launch of {tuple(sizes)}")
         holds: list[Any] = []
         pointers: list[int] = []
         for p, value in zip(self.params, args, strict=True):
@@ -199,7 +202,7 @@ class _Function:
                 holds += [marks, one]
                 pointers.append(ctypes.addressof(one))
             else:
-                kind = np.dtype(np.int64) if type(value) is int else np.asarray(value).dtype
+                kind = np.asarray(value).dtype
                 if kind != p.dtype or isinstance(value, np.ndarray):
                     raise Finding(f"{self.name}: {value!r} for `{p.kind} {p.name}`")
                 held = np.array([value], p.dtype)
@@ -238,7 +241,7 @@ def module() -> ModuleType:
     made.zeros = lambda *args, **kw: _array(np.zeros(*args, **kw))
     made.full = lambda *args, **kw: _array(np.full(*args, **kw))
     made.asarray = lambda a, dtype=None: _array(np.asarray(a, dtype))
-    made.ascontiguousarray = lambda a, dtype=None: _array(np.ascontiguousarray(a, dtype))
+    made.ascontiguousarray = lambda a, t=None: _array(np.ascontiguousarray(a, t))
     made.asnumpy = lambda a: np.array(a, subok=False)
     made.empty_like = lambda a: empty(a.shape, a.dtype)
     made.zeros_like = lambda a: _array(np.zeros(a.shape, a.dtype))
