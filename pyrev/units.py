@@ -612,7 +612,7 @@ class Units:
                 sources=self._sources(),
             )
         elif target == "cuda":
-            done, emitted = self._launched(program, dtypes, sizes, what)
+            done, emitted = self._launched(program, dtypes, sizes, what, never_negative)
             answers = tuple(sizes.answers)
             text, reassociated = emitted.text, emitted.reassociated
         else:
@@ -658,7 +658,12 @@ class Units:
         )
 
     def _launched(
-        self, program: Program, dtypes: Mapping[str, str], sizes: Sizes, what: str
+        self,
+        program: Program,
+        dtypes: Mapping[str, str],
+        sizes: Sizes,
+        what: str,
+        never_negative: frozenset[Expr] = frozenset(),
     ) -> tuple[Scheduled, Emitted]:
         """The program in the order of a GPU, and its text.
 
@@ -676,6 +681,7 @@ class Units:
                 types,
                 doc=self._provenance(what),
                 sources=self._sources(),
+                natural=_natural(program, never_negative, done.facts),
             )
         except NotOnDevice as why:
             raise UnsupportedError(

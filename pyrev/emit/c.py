@@ -94,6 +94,10 @@ class Expressions:
         """``array.shape[axis]``."""
         raise NotImplementedError
 
+    def natural(self, index: Expr) -> bool:
+        """Is a subscript never negative?"""
+        raise NotImplementedError
+
     # ---------------------------------------------------------------- expressions
 
     def truth(self, e: Expr) -> Tight:
@@ -137,11 +141,18 @@ class Expressions:
         """The place of an element among those of its array."""
         if index == (ZERO,):
             return "0"
-        place = self.as_(index[0], "int64")
+        place = self.subscript(a, 0, index[0])
         for k, e in enumerate(index[1:], 1):
-            own = self.as_(e, "int64")
+            own = self.subscript(a, k, e)
             place = f"{inside(place, 13)} * {self.extent(a, k)} + {inside(own, 12)}", 12
         return place[0]
+
+    def subscript(self, a: str, k: int, e: Expr) -> Tight:
+        text = self.as_(e, "int64")
+        if self.natural(e):
+            return text
+        self.helpers["from_end"] = None
+        return f"from_end({text[0]}, {self.extent(a, k)})", 16
 
     def helper(self, name: str, kind: str, args: Sequence[Expr]) -> Tight:
         self.helpers[name] = None

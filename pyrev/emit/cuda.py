@@ -23,6 +23,7 @@ from typing import assert_never
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
 from pyrev.emit.kernel import KernelText, place_of
+from pyrev.emit.subscripts import Subscripts
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -56,28 +57,33 @@ def emit_cuda(
     types: dict[str, str],
     *,
     doc: str = "",
+    natural: frozenset[Expr] = frozenset(),
     sources: Mapping[str, Sequence[str]] | None = None,
 ) -> Emitted:
     """The module that runs `made`, the launches of `program`, on CuPy arrays.
 
-    The arrays given to it must be C-contiguous. `types` are the dtypes of all names.
+    The arrays given to it must be C-contiguous. `types` are the dtypes of all names;
+    `natural` are subscripts that are never negative, as for `emit_numba`.
     Raises `NotOnDevice` for what has no form on a GPU.
     """
-    module = _Module(program, made, types, sources or {})
+    module = _Module(program, made, types, sources or {}, natural)
     function = module.function()
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
-    imports = ["import cupy as cp", "import numpy as np"]
+    cp = module.cp
+    imports = [f"import cupy as {cp}", "import numpy as np"]
     if module.kernels:
         imports[:0] = ["import functools", ""]
     parts[0] = "\n".join([parts[0], *imports]).lstrip("\n")
     if module.kernels:
-        made_of = f"KERNELS = cp.RawModule(code=CODE, options={OPTIONS!r})"
+        made_of = f"KERNELS = {cp}.RawModule(code=CODE, options={OPTIONS!r})"
         parts.append(f'CODE = r"""\n{module.code()}\n"""\n{_python(made_of)}')
         parts.append(_KERNEL)
-    parts += [_FORMS[form] for form in _FORMS if form in module.forms]
+    for form, body in _FORMS.items():
+        if form in module.forms:
+            parts.append(body.replace(f"def {form}(", f"def {module.called[form]}("))
     if module.can_fail:
         lines = [f"{k}: ({e}, {m!r})" for (e, m), k in module.errors.items()]
-        parts.append(_python(f"ERRORS = {{{', '.join(lines)}}}"))
+        parts.append(_python(f"{module.called['ERRORS']} = {{{', '.join(lines)}}}"))
     parts.append(_python("\n".join(function)))
     text = "\n\n\n".join(parts) + "\n"
     return Emitted(Text(text, ()), tuple(module.reassociated))
@@ -124,6 +130,7 @@ class _Module:
         made: Launches,
         types: dict[str, str],
         sources: Mapping[str, Sequence[str]],
+        natural: frozenset[Expr],
     ) -> None:
         self.program, self.made, self.types = program, made, types
         self.name, self.sources = program.name, sources
@@ -136,14 +143,18 @@ class _Module:
                     self.taken |= all_names(s.whole)
                 case Plain(Alloc(array)):
                     self.arrays.add(array)
-        self.taken |= {"np", "cp", "functools", "kernel", *_FORMS, "status", "failed"}
-        self.taken |= {"CODE", "KERNELS", "ERRORS", "range", "max", "min", "abs"}
+        self.taken |= {"np", "functools", "range", "max", "min", "abs"}
+        own = ("cp", *_FORMS, "status", "failed", "error", "message", "ERRORS")
+        #: What the names of the host's own things are: the user's come first.
+        self.called = {n: fresh(n, self.taken) for n in own}
+        self.cp = self.called["cp"]
         self.kernels: list[list[str]] = []
         self.helpers: dict[str, None] = {}
         self.forms: set[str] = set()
         self.errors: dict[tuple[str, str], int] = {_NO_MEMORY: -1}
         self.reassociated: dict[str, None] = {}
         self.faults = Faults(types)
+        self.subscripts = Subscripts(program, natural)
 
     @property
     def can_fail(self) -> bool:
@@ -157,6 +168,10 @@ class _Module:
 
     def code(self) -> str:
         """The text of the kernels, and before them of what they call."""
+        text = [line for k in self.kernels for line in k]
+        for n in ("INFINITY", "NAN"):
+            if any(n in line for line in text):
+                self.helpers[n] = None
         parts = [HELPERS[n].strip("\n") for n in HELPERS if n in self.helpers]
         return "\n\n".join([*parts, *("\n".join(k) for k in self.kernels)])
 
@@ -166,7 +181,7 @@ class _Module:
         """The function that Python calls: it launches kernels on its way."""
         body = self.steps(self.made.steps)
         if self.can_fail and not any(line.startswith("return") for line in body):
-            body += _RAISE
+            body += self.raising()
         start: list[str] = []
         arrays = [p.name for p in self.program.params if p.rank]
         if arrays:
@@ -175,11 +190,13 @@ class _Module:
                 "    raise ValueError('pass C-contiguous arrays')",
             ]
         if self.can_fail:
-            start.append("status = cp.zeros(1, dtype=np.int64)")
+            status = self.called["status"]
+            start.append(f"{status} = {self.cp}.zeros(1, dtype=np.int64)")
         params = [p.name for p in self.program.params]
         for n in self.made.resident:
-            made = f"cp.full(1, {n}" if n in params else "cp.empty(1"
-            start.append(f"{n} = {made}, dtype={numpy_name(concrete(self.types[n]))})")
+            made = f"full(1, {n}" if n in params else "empty(1"
+            kind = numpy_name(concrete(self.types[n]))
+            start.append(f"{n} = {self.cp}.{made}, dtype={kind})")
         lines = [f"    {line}" for line in [*start, *body] or ["pass"]]
         return [f"def {self.name}({', '.join(params)}):", *lines]
 
@@ -243,16 +260,28 @@ class _Module:
                 result = fresh("result", self.taken)
                 kind = self.types[result] = concrete(expr_dtype(v, self.types))
                 self.resident |= {result}
-                out.append(f"{result} = cp.empty(1, dtype={numpy_name(kind)})")
+                out.append(f"{result} = {self.cp}.empty(1, dtype={numpy_name(kind)})")
                 body = (Assign(Var(result), v, loc=v.loc),)
                 step = Kernel(body, crossing=frozenset({result}))
                 out += KernelText(self, step).launched()
             texts.append(f"{result}.reshape(())")
         if self.can_fail:
-            out += _RAISE
+            out += self.raising()
         if single:
             return [*out, f"return {texts[0]}"]
         return [*out, f"return ({', '.join(texts)},)" if texts else "return ()"]
+
+    def raising(self) -> list[str]:
+        """Lines that raise what a kernel found."""
+        failed, error, message, status, errors = (
+            self.called[n] for n in ("failed", "error", "message", "status", "ERRORS")
+        )
+        return [
+            f"{failed} = int({status}[0])",
+            f"if {failed}:",
+            f"    {error}, {message} = {errors}[{failed}]",
+            f"    raise {error}({message})",
+        ]
 
     def on_host(self, e: Expr) -> bool:
         return not any(
@@ -266,26 +295,19 @@ class _Module:
             return f"{s.source}.astype({numpy_name(concrete(kind))})"
         sizes = [self.number(n) for n in s.shape]
         shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        function, value = "empty", ""
         match s.fill:
             case None:
-                return f"cp.empty({shape}, dtype={numpy_name(concrete(kind))})"
-            case Const(value) if value == 0 and math.copysign(1.0, value) > 0:
-                return f"cp.zeros({shape}, dtype={numpy_name(concrete(kind))})"
+                pass
+            case Const(number) if number == 0 and math.copysign(1.0, number) > 0:
+                function = "zeros"
             case fill:
-                number = self.number(fill)
-                return f"cp.full({shape}, {number}, dtype={numpy_name(concrete(kind))})"
+                function, value = "full", f"{self.number(fill)}, "
+        return f"{self.cp}.{function}({shape}, {value}dtype={numpy_name(kind)})"
 
     def number(self, e: Expr) -> str:
         """An expression of sizes and numbers, in Python."""
         return expr_text(e)
-
-
-_RAISE = [
-    "failed = int(status[0])",
-    "if failed:",
-    "    error, message = ERRORS[failed]",
-    "    raise error(message)",
-]
 
 
 def _range(f: For) -> str:

@@ -8,6 +8,13 @@ THREADS = 256
 #: Functions of the kernels, by name: only those that a module uses stand in it.
 HELPERS = {
     **{
+        name: f"""
+#ifndef {name}  // a compiler without headers has none
+#define {name} ({value} / 0.0)
+#endif"""
+        for name, value in (("INFINITY", "1.0"), ("NAN", "0.0"))
+    },
+    **{
         f"thread_{a}": f"""
 __device__ long long thread_{a}()  // the number of this thread along {a}
 {{
@@ -19,6 +26,11 @@ __device__ long long threads_{a}()
 }}"""
         for a in "xyz"
     },
+    "from_end": """
+__device__ long long from_end(long long k, long long n)  // subscript k of n elements
+{
+    return k < 0 ? k + n : k;
+}""",
     "floor_div": """
 template <class T> __device__ T floor_div(T a, T b)  // a // b, rounded down
 {

@@ -12,6 +12,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import PurePath
 from typing import Protocol, assert_never
 
@@ -19,6 +20,7 @@ from pyrev.algebra import add_int, sub_int
 from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, Tight, inside
 from pyrev.emit.faults import FAULTS, Faults
 from pyrev.emit.helpers import THREADS
+from pyrev.emit.subscripts import Subscripts
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -51,10 +53,10 @@ from pyrev.ir import (
     walk,
     walk_expr,
     with_blocks,
+    written,
 )
 from pyrev.liveness import names_in, occurs
 from pyrev.schedule.launches import SMALL, Kernel, as_element, with_elements
-from pyrev.schedule.sums import sums_of
 from pyrev.show import expr_text, numpy_name
 from pyrev.types import concrete, expr_dtype, is_float, promote
 
@@ -104,8 +106,10 @@ class Module(Protocol):
     reassociated: dict[str, None]
     sources: Mapping[str, Sequence[str]]
     faults: Faults
-    #: The forms of launches that the host needs.
+    subscripts: Subscripts
+    #: The forms of launches that the host needs, and what they are called.
     forms: set[str]
+    called: dict[str, str]
 
     def number(self, e: Expr) -> str:
         """An expression of sizes and numbers, in Python."""
@@ -138,6 +142,13 @@ class KernelText(Expressions):
         self.parts: dict[str, str] = {}
         self.local = {s.array: s for s in walk(self.step.block) if isinstance(s, Alloc)}
         self.grown = {s.array for s in walk(self.step.block) if isinstance(s, Grow)}
+        #: Indices that start at zero or above.
+        self.positive = {
+            Var(f.index)
+            for f in (*step.loops, *step.over)
+            if isinstance(f.lo, Const) and f.lo.value >= 0 and f.step == ONE
+        }
+        self.added = {Var(n) for n in loop_indices(self.step.whole)}
         self.written: set[str] = set()
         self.renamed: dict[str, str] = {}
         self.declared: set[str] = set()
@@ -170,13 +181,14 @@ class KernelText(Expressions):
         args = self.arguments()
         if not order:
             module.forms.add("alone")
-            return [f"alone({name!r}, {args})"]
+            return [f"{module.called['alone']}({name!r}, {args})"]
         module.forms.add("launch")
         counts = [module.number(count_of(f)) for f in order[:2]]
         if order[2:]:
             counts.append(self.host_product(order[2:]))
         tail = "," if len(counts) == 1 else ""
-        return [f"launch({name!r}, ({', '.join(counts)}{tail}), {args})"]
+        launch = module.called["launch"]
+        return [f"{launch}({name!r}, ({', '.join(counts)}{tail}), {args})"]
 
     def define(self, name: str, extra: Sequence[str] = ()) -> None:
         """Put the kernel, with its parameters, into the module."""
@@ -208,7 +220,7 @@ class KernelText(Expressions):
             kind = concrete(self.types[n])
             args.append(f"{numpy_name(concrete(kind))}({n})")
         if self.check_status:
-            args.append("status")
+            args.append(self.module.called["status"])
         return f"({', '.join(args)}{',' if len(args) == 1 else ''})"
 
     def host_extent(self, a: str, k: int) -> str:
@@ -251,6 +263,10 @@ class KernelText(Expressions):
         if (a, k) not in self.extents:
             self.extents[a, k] = fresh(f"{self.c(a)}_n{k}", self.names)
         return self.extents[a, k]
+
+    def natural(self, index: Expr) -> bool:
+        # What the launches make of a program counts from zero.
+        return index in self.added or self.module.subscripts.natural(index)
 
     # ---------------------------------------------------------------- threads
 
@@ -358,9 +374,11 @@ class KernelText(Expressions):
             size = f"{owned} * {parts}"
         lines.append(f"{parts} = max(1, min({most}))")
         for b, kind in zip(buffers, kinds, strict=True):
-            lines.append(f"{b} = cp.empty({size}, dtype={numpy_name(kind)})")
+            made = f"{module.called['cp']}.empty({size}"
+            lines.append(f"{b} = {made}, dtype={numpy_name(kind)})")
         many = owned if step.loops else "1"
-        lines.append(f"reduce({name!r}, {parts}, {many}, {self.arguments(buffers)})")
+        called, args = module.called["reduce"], self.arguments(buffers)
+        lines.append(f"{called}({name!r}, {parts}, {many}, {args})")
         return [*lines, *self.combined(name, buffers, kinds, parts, many)]
 
     def combined(
@@ -397,7 +415,7 @@ class KernelText(Expressions):
         second = fresh(f"{name}_sum", module.taken)
         other.define(second, extra)
         args = other.arguments([*buffers, parts])
-        return [f"reduce({second!r}, 1, {owned}, {args})"]
+        return [f"{module.called['reduce']}({second!r}, 1, {owned}, {args})"]
 
     def owners(self, loops: Sequence[For]) -> str:
         """A loop over the owners of a sum, a block for each: the name of its number."""
@@ -428,9 +446,12 @@ class KernelText(Expressions):
         """The indices of some loops, from the number of an iteration of all of them."""
         for k in range(len(loops) - 1, 0, -1):
             self.declare_index(loops[k], f"{number} % {counts[k]}")
-            after = fresh("number", self.names)
-            self.out(f"const long long {after} = {number} / {counts[k]};")
-            number = after
+            whole = f"{number} / {counts[k]}"
+            if k == 1:
+                number = whole
+            else:
+                number = fresh("number", self.names)
+                self.out(f"const long long {number} = {whole};")
         self.declare_index(loops[0], number)
 
     # ---------------------------------------------------------------- statements
@@ -746,41 +767,80 @@ def _summed(block: Block, kernel: KernelText) -> Block:
     """The block with sums of loops into one place kept in locals while they run."""
     out: list[Stmt] = []
     for s in block:
-        inner = tuple(_summed(b, kernel) for b in blocks(s))
-        s = with_blocks(s, inner) if inner else s
-        if not isinstance(s, For):
-            out.append(s)
-            continue
-        places = [
-            t
-            for t in sums_of(s)
-            if isinstance(t, Load) and t.array not in kernel.atomic
-        ]
-        fails = kernel.module.faults
-        if not places or any(
-            isinstance(x, Check) or any(map(fails.fails, exprs(x))) for x in walk((s,))
-        ):
-            out.append(s)
-            continue
-        pairs: dict[Var | Load, Var] = {}
-        for t in places:
-            local = Var(fresh(f"sum_{t.array}", kernel.names))
-            kernel.types[local.name] = kernel.types[t.array]
-            kernel.accumulators[t] = pairs[t] = local
-        body = tuple(
-            replace(x, target=pairs[x.target])
-            if isinstance(x, Add) and x.target in pairs
-            else x
-            for x in s.body
-        )
-        start = [Assign(v, _zero(kernel.types[v.name])) for v in pairs.values()]
-        ends = [Add(t, v, loc=s.loc) for t, v in pairs.items()]
-        # The place of an empty sum need not exist.
-        some: Expr = Call("<", (s.lo, s.hi))
-        if not (isinstance(s.step, Const) and s.step.value > 0):
-            some = Call("<", (ZERO, count_of(s)))
-        out += [*start, replace(s, body=body), If(some, tuple(ends), loc=s.loc)]
+        if isinstance(s, For):
+            out += _with_locals(s, kernel)
+        else:
+            inner = tuple(_summed(b, kernel) for b in blocks(s))
+            out.append(with_blocks(s, inner) if inner else s)
     return tuple(out)
+
+
+def _with_locals(loop: For, kernel: KernelText) -> list[Stmt]:
+    """A loop with a local for each place that all of it only adds to.
+
+    A local starts as -0.0, which changes nothing where nothing is added. The place of
+    an empty sum need not exist: that is asked first.
+    """
+    fails = kernel.module.faults
+    inside = written((loop,))
+    added: dict[Load, None] = {}
+    for s in walk(loop.body):
+        if isinstance(s, Add) and isinstance(s.target, Load):
+            parts = [e for k in s.target.index for e in walk_expr(k)]
+            moves = any(isinstance(e, Var) and e.name in inside for e in parts)
+            if not moves and not any(isinstance(e, Load) for e in parts):
+                added[s.target] = None
+    places = [
+        t
+        for t in added
+        if t.array not in kernel.atomic | kernel.local.keys()
+        and all(map(kernel.natural, t.index))
+        and _only_added(loop, t)
+    ]
+    if not places or any(
+        isinstance(x, Check) or any(map(fails.fails, exprs(x))) for x in walk((loop,))
+    ):
+        return [replace(loop, body=_summed(loop.body, kernel))]
+    pairs: dict[Var | Load, Var] = {}
+    for t in places:
+        local = Var(fresh(f"sum_{t.array}", kernel.names))
+        kernel.types[local.name] = kernel.types[t.array]
+        kernel.accumulators[t] = pairs[t] = local
+    start = [Assign(v, _nothing(kernel.types[v.name])) for v in pairs.values()]
+    ends: list[Stmt] = []
+    for t, v in zip(places, pairs.values(), strict=True):
+        tests = [
+            test
+            for k, e in enumerate(t.index)
+            if not isinstance(e, Const)
+            for test in (Call("<=", (ZERO, e)), Call("<", (e, Extent(t.array, k))))
+            if test.op == "<" or e not in kernel.positive
+        ]
+        end: Stmt = Add(t, v, loc=loop.loc)
+        if tests:
+            there = reduce(lambda a, b: Call("and", (a, b)), tests)
+            end = If(there, (end,), loc=loop.loc)
+        ends.append(end)
+    return [*start, replace(loop, body=_retargeted(loop.body, pairs)), *ends]
+
+
+def _only_added(loop: For, place: Load) -> bool:
+    """Is adding to `place` all that the loop does with its array?"""
+    for s in walk((loop,)):
+        parts = exprs(s)
+        if isinstance(s, Add) and s.target == place:
+            parts = (s.value,)
+        elif isinstance(s, Alloc) and place.array in (s.array, s.source):
+            return False
+        inside = (e for p in parts for e in walk_expr(p))
+        if any(isinstance(e, Load) and e.array == place.array for e in inside):
+            return False
+    return True
+
+
+def _nothing(dtype: str) -> Expr:
+    """What changes no sum."""
+    return Const(-0.0 if is_float(dtype) else 0)
 
 
 def _element(target: Var | Load, resident: frozenset[str]) -> Var | Load:
@@ -791,10 +851,6 @@ def _element(target: Var | Load, resident: frozenset[str]) -> Var | Load:
 
 def _base(target: Var | Load) -> str:
     return target.name if isinstance(target, Var) else target.array
-
-
-def _zero(dtype: str) -> Expr:
-    return Const(0.0 if is_float(dtype) else 0)
 
 
 def _wrapped(head: str, params: Sequence[str]) -> list[str]:

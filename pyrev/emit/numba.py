@@ -24,6 +24,7 @@ from typing import assert_never
 from pyrev.algebra import add_int, sub_int
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
+from pyrev.emit.subscripts import Subscripts
 from pyrev.emit.vector import VECTOR, definitions
 from pyrev.ir import (
     ONE,
@@ -97,7 +98,7 @@ STRAIGHT = 200
 FEW_SUMS = 4
 
 _RESERVED = (
-    *("np", "math", "njit", "prange", "status", "range", "min", "max", "abs"),
+    *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy"),
     *VECTOR.values(),
 )
@@ -190,13 +191,15 @@ class _Module:
         natural: frozenset[Expr] = frozenset(),
     ) -> None:
         self.program = program
-        self.natural = natural
         self.types = types
         self.faults = Faults(types)
         self.wraps = wraps
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
         self.ranks |= array_ranks(program.body)
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
+        self.state = fresh("status", self.taken)
+        #: The functions that make arrays, but those whose names are the user's.
+        self.memory = frozenset(("zeros", "empty", "copy")) - self.taken
         self.taken |= {*_RESERVED, program.name, f"_{program.name}"}
         self.made: list[ast.stmt] = []
         self.places: list[tuple[str, str]] = []
@@ -205,11 +208,9 @@ class _Module:
         self.nests = 0
         self.first: list[Alloc] = []
         self.allocates = False
-        self.indices = loop_indices(program.body)
-        self.indices |= {p.name for p in program.params if not p.rank}
-        self.indices -= frozenset(assigned_scalars(program.body))
+        self.subscripts = Subscripts(program, natural)
         #: The parameter by which a function says that it failed, if any of them can.
-        self.status = ["status"] if self.can_fail(program.body) else []
+        self.status = [self.state] if self.can_fail(program.body) else []
         self.carried: frozenset[str] = frozenset()
         self.vector: set[str] = set()
         #: The arrays that the function being made was given, and what it is made of.
@@ -228,13 +229,15 @@ class _Module:
         self.given |= {s.array for s in first}
         run = self.entry(f"_{program.name}")
         mode = _Mode(None)
-        outer = [tag(_from_memory(self.alloc(s, mode)), s.loc) for s in first]
+        outer = [
+            tag(_from_memory(self.alloc(s, mode), self.memory), s.loc) for s in first
+        ]
         self.allocates = bool(first)
         if self.status:
             made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
-            outer.append(_assign("status", made))
+            outer.append(_assign(self.state, made))
         if self.places:
-            failed = subscript(name("status"), [ast.Constant(0)])
+            failed = subscript(name(self.state), [ast.Constant(0)])
             error = subscript(name("ERRORS"), [failed])
             kind = subscript(error, [ast.Constant(0)])
             raised = ast.Raise(
@@ -398,7 +401,7 @@ class _Module:
         """After a call in which something may have failed: go no further."""
         if not self.can_fail((s,)):
             return []
-        failed = subscript(name("status"), [ast.Constant(0)])
+        failed = subscript(name(self.state), [ast.Constant(0)])
         if mode.outputs is None:
             leave: ast.stmt = ast.Raise(call("RuntimeError", ast.Constant("stopped")))
         else:
@@ -638,7 +641,7 @@ class _Module:
             if isinstance(f.step, Const):
                 step = Const(-f.step.value)
         elif isinstance(f.step, Const) and not (
-            self.is_affine(f.lo) and self.is_affine(f.hi)
+            self.subscripts.is_affine(f.lo) and self.subscripts.is_affine(f.hi)
         ):
             # Bounds that are data may be so far apart that Numba's count goes around.
             hi = Call("max" if f.step.value > 0 else "min", (hi, lo))
@@ -813,25 +816,9 @@ class _Module:
     def position(self, index: Expr, mode: _Mode) -> Expr:
         """A subscript; one that is known not to be negative says so to the compiler."""
         value, _ = self.typed(index, mode)
-        known = index in self.natural or self.is_affine(index)
-        if isinstance(index, Const) or not known:
+        if isinstance(index, Const) or not self.subscripts.natural(index):
             return value
         return Call("uint64", (value,))
-
-    def is_affine(self, e: Expr) -> bool:
-        """Made of indices and sizes? Then `pyrev.bounds` saw that it is not below 0."""
-        match e:
-            case Const(value):
-                return type(value) is int
-            case Extent():
-                return True
-            case Var(n):
-                return n in self.indices
-            case Call("+" | "-" | "min" | "max" | "neg", args):
-                return all(map(self.is_affine, args))
-            case Call("*", (Const(), a)) | Call("*" | "//" | "%", (a, Const())):
-                return self.is_affine(a)
-        return False
 
     def typed_call(
         self, op: str, args: tuple[Expr, ...], dtype: str, mode: _Mode
@@ -858,11 +845,11 @@ class _Module:
         if op in NARROW or op in ("int64", "uint64", "float32", "float64"):
             return Call(op, plain)
         if self.wraps and op in ("+", "-", "*") and concrete(dtype) == "int64":
-            if not all(map(self.is_affine, args)):
+            if not all(map(self.subscripts.is_affine, args)):
                 bits = (Call("uint64", (Call("int64", (a,)),)) for a, _ in pairs)
                 return Call("int64", (Call(op, tuple(bits)),))
         # `pyrev.magnitude` looks at the counts that are made of sizes and numbers.
-        if op in ("<<", ">>") and not self.is_affine(args[1]):
+        if op in ("<<", ">>") and not self.subscripts.is_affine(args[1]):
             return _shifted(op, plain, dtype)
         if op == "sign" and dtype.startswith("uint"):
             # Numba's own gives the value back.
@@ -925,7 +912,7 @@ class _Module:
         if (error, message) not in self.places:
             self.places.append((error, message))
         code = 1 + self.places.index((error, message))
-        place = store(subscript(name("status"), [ast.Constant(0)]))
+        place = store(subscript(name(self.state), [ast.Constant(0)]))
         failed: list[ast.stmt] = [
             ast.Assign([place], ast.Constant(code), None),
             _return(mode.outputs),
@@ -943,10 +930,13 @@ def _decorators(how: str) -> list[ast.expr]:
     return [ast.Call(name("njit"), [], [ast.keyword(None, name(how))])]
 
 
-def _from_memory(made: ast.stmt) -> ast.stmt:
+def _from_memory(made: ast.stmt, names: frozenset[str]) -> ast.stmt:
     """``a = np.zeros(...)`` by the module's own name, which a pool may replace."""
     assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
     function = ast.unparse(made.value.func)
+    plain = function.rpartition(".")[2]
+    if plain not in names:
+        return made
     if function in ("np.zeros", "np.empty"):
         made.value.func = name(function.removeprefix("np."))
     elif function.endswith(".copy"):

@@ -3830,3 +3830,28 @@ case(
     lambda n, m: {"w": m(n + 1, 2), "x": m(n + 2, n + 2)},
     "w x",
 )
+
+
+def names_of_generated_code(zeros, empty, factor, launch, cp, kernel):
+    status = 0.0
+    for alone in range(zeros.shape[0]):
+        reduce = zeros[alone] * empty[alone]
+        launch[alone] = reduce * factor * reduce * (alone // cp)
+    for alone in range(1, zeros.shape[0]):
+        kernel[alone] = 0.5 * kernel[alone - 1] + zeros[alone]
+        status += kernel[alone] * launch[alone]
+    return status
+
+
+case(
+    names_of_generated_code,
+    lambda n, m: {
+        "zeros": m(n),
+        "empty": m(n),
+        "factor": 0.75,
+        "launch": m(n),
+        "cp": 3,
+        "kernel": m(n),
+    },
+    "launch kernel",
+)

@@ -27,6 +27,7 @@ LAYERS = (
         "linear",
         "poly",
         "pool",
+        "device",
     },
     {"algebra", "dependence", "hints", "liveness", "magnitude", "widen"},
     {"parse", "inspector"},
@@ -43,7 +44,7 @@ DOORS = {
     "gast": "parse/",
     "islpy": "poly.py",
     "numba": "emit/compiler.py",
-    "cupy": "emit/load.py",
+    "cupy": "device.py",
 }
 TEXTS = """
 import sys
