@@ -513,11 +513,7 @@ def schedule_for_cuda(
     program = replace(program, body=set_first(program.body, alone=True))
     types = infer(program, dict(dtypes))
     taken = frozenset(all_names(program.body)) | {p.name for p in program.params}
-    device = Device(
-        taken | RESERVED,
-        integer_names(program.body),
-        lambda name: concrete(types[name]),
-    )
+    device = Device(taken | RESERVED, program, types, deterministic)
     block = device.block(program.body, (), live_out(program))
     made = with_known_shapes(replace(program, body=found_once(block)))
     made = reuse(made, taken | RESERVED)

@@ -144,7 +144,12 @@ class Expressions:
         place = self.subscript(a, 0, index[0])
         for k, e in enumerate(index[1:], 1):
             own = self.subscript(a, k, e)
-            place = f"{inside(place, 13)} * {self.extent(a, k)} + {inside(own, 12)}", 12
+            if place[0] != "0":
+                place = f"{inside(place, 13)} * {self.extent(a, k)}", 13
+                if own[0] != "0":
+                    place = f"{place[0]} + {inside(own, 12)}", 12
+            else:
+                place = own
         return place[0]
 
     def subscript(self, a: str, k: int, e: Expr) -> Tight:

@@ -264,6 +264,17 @@ class KernelText(Expressions):
             self.extents[a, k] = fresh(f"{self.c(a)}_n{k}", self.names)
         return self.extents[a, k]
 
+    def there(self, place: Load) -> Expr | None:
+        """Is there such an element? None if there always is."""
+        tests: list[Expr] = []
+        for k, e in enumerate(place.index):
+            if place.array in self.module.resident:
+                continue
+            if e not in self.positive and not isinstance(e, Const):
+                tests.append(Call("<=", (ZERO, e)))
+            tests.append(Call("<", (e, Extent(place.array, k))))
+        return reduce(lambda a, b: Call("and", (a, b)), tests) if tests else None
+
     def natural(self, index: Expr) -> bool:
         # What the launches make of a program counts from zero.
         return index in self.added or self.module.subscripts.natural(index)
@@ -338,9 +349,7 @@ class KernelText(Expressions):
             what = f"{place_of(step.loc)}: the sum of {expr_text(t)} over {inner}"
             module.reassociated[what] = None
         counts = [self.count(f) for f in step.over]
-        term = fresh("term", self.names)
-        out.open(_each(term, "thread_x()", " * ".join(counts), "threads_x()"))
-        self.numbered(step.over, counts, term)
+        self.shared_out(step.over, counts, "term", "thread_x()", "threads_x()")
         # All threads meet in the sum: none may leave before.
         label = fresh("added", self.names)
         self.leave = f"goto {label};"
@@ -408,7 +417,9 @@ class KernelText(Expressions):
             out(f"{total} += {buffer}[{place}];")
             out.close()
             out(f"{total} = block_sum<{c}>({total});")
-            out(f"if (threadIdx.x == 0) {other.place(target)} += {total};")
+            there = other.there(target) if isinstance(target, Load) else None
+            tested = "" if there is None else f" && {inside(other.truth(there), 5)}"
+            out(f"if (threadIdx.x == 0{tested}) {other.place(target)} += {total};")
         if owner:
             out.close()
         extra.append(f"long long {count}")
@@ -421,10 +432,23 @@ class KernelText(Expressions):
         """A loop over the owners of a sum, a block for each: the name of its number."""
         if not loops:
             return ""
-        number = fresh("owner", self.names)
         counts = [self.count(f) for f in loops]
-        self.out.open(_each(number, "blockIdx.y", " * ".join(counts), "gridDim.y"))
-        self.numbered(loops, counts, number)
+        return self.shared_out(loops, counts, "owner", "blockIdx.y", "gridDim.y")
+
+    def shared_out(
+        self,
+        loops: Sequence[For],
+        counts: Sequence[str],
+        name: str,
+        first: str,
+        step: str,
+    ) -> str:
+        """A loop over all iterations of some loops: what their number is called."""
+        alone = len(loops) == 1 and (loops[0].lo, loops[0].step) == (ZERO, ONE)
+        number = self.c(loops[0].index) if alone else fresh(name, self.names)
+        self.out.open(_each(number, first, " * ".join(counts), step))
+        if not alone:
+            self.numbered(loops, counts, number)
         return number
 
     def count(self, f: For) -> str:
@@ -809,18 +833,9 @@ def _with_locals(loop: For, kernel: KernelText) -> list[Stmt]:
     start = [Assign(v, _nothing(kernel.types[v.name])) for v in pairs.values()]
     ends: list[Stmt] = []
     for t, v in zip(places, pairs.values(), strict=True):
-        tests = [
-            test
-            for k, e in enumerate(t.index)
-            if not isinstance(e, Const)
-            for test in (Call("<=", (ZERO, e)), Call("<", (e, Extent(t.array, k))))
-            if test.op == "<" or e not in kernel.positive
-        ]
         end: Stmt = Add(t, v, loc=loop.loc)
-        if tests:
-            there = reduce(lambda a, b: Call("and", (a, b)), tests)
-            end = If(there, (end,), loc=loop.loc)
-        ends.append(end)
+        there = kernel.there(t)
+        ends.append(end if there is None else If(there, (end,), loc=loop.loc))
     return [*start, replace(loop, body=_retargeted(loop.body, pairs)), *ends]
 
 

@@ -13,7 +13,7 @@ prefix: each thread its own terms, then a tree; so the bits are the same in ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -40,6 +40,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    all_names,
     assigned_scalars,
     exprs,
     fresh,
@@ -55,9 +56,10 @@ from pyrev.ir import (
 from pyrev.liveness import exposed, live_inside, names_in, with_live
 from pyrev.poly import integer_names
 from pyrev.schedule.distribute import Readable
-from pyrev.schedule.legality import prove_parallel
+from pyrev.schedule.legality import forward, prove_parallel
 from pyrev.schedule.report import Decision
 from pyrev.schedule.work import product
+from pyrev.types import concrete
 
 #: Threads that keep a GPU busy: with fewer, the loops inside them are shared out too.
 ENOUGH = 1 << 14
@@ -163,8 +165,185 @@ def every(steps: Sequence[Step]) -> Iterator[Step]:
 # -------------------------------------------------------------------- nests
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The loops of a nest that threads may share out, the first `free` without sums.
+
+    Of all of them `sums` are sums, owned by the loops in `owners`; what is added to
+    `others` meets anywhere.
+    """
+
+    chain: tuple[For, ...]
+    free: int
+    sums: tuple[Var | Load, ...] = ()
+    owners: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+
+class Nests:
+    """Questions about nests: which of their loops threads may share out."""
+
+    def __init__(
+        self,
+        types: Mapping[str, str],
+        integers: frozenset[str],
+        numbers: frozenset[str],
+    ) -> None:
+        self.types, self.integers, self.numbers = types, integers, numbers
+
+    def known(self, e: Expr) -> bool:
+        """Does the host know the value of `e`?"""
+        return _known(e, self.numbers)
+
+    def shared(
+        self, loop: For, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Shared | None:
+        """How threads may share out the nest of `loop`; None if it has an order."""
+        chain = self.chain(loop)
+        added = _only_added(chain[-1].body if chain else (), live)
+        depth = self.depth(chain, added, outer, live)
+        if not depth:
+            return None
+        chain = chain[:depth]
+        free = self.depth(chain, frozenset(), outer, live)
+        if free == depth:
+            return Shared(chain, free)
+        met = frozenset(
+            a for a in added if self.depth(chain, added - {a}, outer, live) < depth
+        )
+        sums, owners = self.sums(chain, met)
+        others = met - {t.name if isinstance(t, Var) else t.array for t in sums}
+        return Shared(chain, free, sums, owners, others)
+
+    def atomic(self, found: Shared) -> bool:
+        """Can what is left be added to atomically?"""
+        scalars = set(assigned_scalars(found.chain[-1].body))
+        return not found.others & scalars and all(
+            self.types[a] in ATOMIC for a in found.others
+        )
+
+    def chain(self, loop: For) -> tuple[For, ...]:
+        """`loop` and the loops directly in it, as far as their ranges are a box."""
+        found: list[For] = []
+        changed = written((loop,))
+        while True:
+            bounds = (loop.lo, loop.hi, loop.step)
+            if not all(map(self.known, bounds)):
+                break
+            if changed.intersection(*[frozenset().union(*map(names, bounds))]):
+                break
+            found.append(replace(loop, reverse=False))
+            match loop.body:
+                case (For() as inner,):
+                    loop = inner
+                case _:
+                    break
+        return tuple(found)
+
+    def depth(
+        self,
+        chain: tuple[For, ...],
+        without: frozenset[str],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> int:
+        """How many loops of `chain` may run in parallel, what is added to `without`
+        apart.
+        """
+        if not chain:
+            return 0
+        dummy = fresh("term", set(all_names(chain)))
+        for k, f in enumerate(chain):
+            plain = replace(f, body=_stripped(f.body, without, dummy))
+            if prove_parallel(plain, outer, live, self.integers) is None:
+                return k
+            outer, live = (*outer, f), live_inside(f, live)
+        return len(chain)
+
+    def sums(
+        self, chain: tuple[For, ...], met: frozenset[str]
+    ) -> tuple[tuple[Var | Load, ...], frozenset[str]]:
+        """What of `met` is a sum over some of the loops, and which loops own it."""
+        indices = {f.index for f in chain}
+        body = chain[-1].body
+        inside = written(body)
+        owners: frozenset[str] | None = None
+        found: list[Var | Load] = []
+        for array in sorted(met):
+            targets = {
+                s.target: None
+                for s in walk(body)
+                if isinstance(s, Add) and s.target_name == array
+            }
+            used: set[str] = set()
+            for t in targets:
+                if isinstance(t, Load):
+                    used |= {n for e in t.index for n in names(e)}
+            own = frozenset(used & indices)
+            parts = (e for t in targets if isinstance(t, Load) for e in t.index)
+            if any(isinstance(e, Load) for p in parts for e in walk_expr(p)):
+                continue  # where nothing is added there may be no such element
+            if used & inside or len(own) == len(indices):
+                continue
+            if own and len({_owned(t, own) for t in targets}) > 1:
+                continue  # an element may have several owners
+            if owners is not None and own != owners:
+                continue
+            if own and not self.apart(chain, own, next(iter(targets))):
+                continue
+            owners = own
+            found += targets
+        return tuple(found), owners or frozenset()
+
+    def apart(
+        self, chain: tuple[For, ...], own: frozenset[str], target: Var | Load
+    ) -> bool:
+        """Is `target` another element for every iteration of the loops in `own`?"""
+        loops = [f for f in chain if f.index in own]
+        body: Block = (Add(target, Const(1.0)),)
+        for f in reversed(loops):
+            body = (replace(f, body=body),)
+        (whole,) = body
+        assert isinstance(whole, For)
+        live = frozenset({target.array}) if isinstance(target, Load) else frozenset()
+        return self.depth(self.chain(whole), frozenset(), (), live) == len(loops)
+
+
 class Device(Readable):
     """The readable form, gathers inside parallel loops too: one thread an element."""
+
+    def __init__(
+        self,
+        taken: frozenset[str],
+        program: Program,
+        types: Mapping[str, str],
+        deterministic: bool,
+    ) -> None:
+        integers = integer_names(program.body)
+        super().__init__(taken, integers, lambda name: concrete(types[name]))
+        self.nests = Nests(types, integers, _numbers(program))
+        self.deterministic = deterministic
+
+    def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        """As in the readable form, unless it is better in one piece.
+
+        A scatter is turned into a gather if that takes no memory for what its terms
+        are made of; else its terms are added where they are made.
+        """
+        whole = self.nests.shared(loop, outer, live)
+        told, taken = len(self.decisions), self.taken
+        parted = super().nest(loop, outer, live)
+        if whole is None or not self.nests.atomic(whole):
+            return parted
+        if whole.others and self.deterministic:
+            return parted
+        own = {s.array for s in walk((loop,)) if isinstance(s, Alloc)}
+        made = {s.array for s in walk(parted) if isinstance(s, Alloc)} - own
+        if not made and (whole.others or _long(whole.chain[-1].body)):
+            return parted
+        del self.decisions[told:]
+        self.taken = taken
+        return (forward(loop, outer, live, self.integers),)
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         self.report_kept(loop)
@@ -263,6 +442,7 @@ class _Planner:
         self.deterministic = deterministic
         self.numbers = numbers
         self.integers = integer_names(program.body)
+        self.nests = Nests(types, self.integers, numbers)
         self.taken = {p.name for p in program.params} | set(written(program.body))
         self.live_out = frozenset(p.name for p in program.params if p.rank)
         self.decisions: list[Decision] = []
@@ -469,46 +649,38 @@ class _Planner:
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
     ) -> tuple[Step, ...] | None:
         """The kernels of a nest, or None if its outermost loop has to run in order."""
-        chain = self.chain(loop)
-        added = _only_added(chain[-1].body if chain else (), live)
-        depth = self.depth(chain, added, outer, live)
-        if not depth:
+        found = self.nests.shared(loop, outer, live)
+        if found is None:
             return None
-        chain = chain[:depth]
+        chain, free = found.chain, found.free
         body = chain[-1].body
-        free = self.depth(chain, frozenset(), outer, live)
-        if free and self.parts(loop, chain, free):
+        if free and self.parts(chain, free):
             return self.distributed(loop, outer, live)
-        count = product(_trips(f) for f in chain[:free])
-        proof = self.proof(chain, outer, live)
-        if free == depth or (free and self.enough(count, ENOUGH)):
+        proof = prove_parallel(chain[0], outer, live, self.integers) or ""
+        count = _all_trips(chain[:free])
+        if free == len(chain) or (free and self.enough(count, ENOUGH)):
             owned = chain[:free]
             self.tell(loop, "kept", f"a thread for each {_these(owned)}", proof)
             return (Kernel(owned[-1].body, owned, why=proof),)
-        met = frozenset(
-            a for a in added if self.depth(chain, added - {a}, outer, live) < depth
-        )
-        sums, owners = self.sums(chain, met)
-        others = met - {t.name if isinstance(t, Var) else t.array for t in sums}
-        kinds = {a: self.types[a] for a in others}
-        if any(k not in ATOMIC for k in kinds.values()) or (
-            others and self.deterministic
-        ):
+        if not self.nests.atomic(found) or (found.others and self.deterministic):
             return self.owned(loop, chain[:free], proof)
-        if any(n not in self.types or not self.is_array(n, body) for n in others):
-            return self.owned(loop, chain[:free], proof)
-        names_ = ", ".join(sorted(others))
+        names_ = ", ".join(sorted(found.others))
         why = f"two iterations may add to the same element of {names_}"
-        if not sums:
+        if found.others:
             self.tell(loop, "atomic", why)
-            return (Kernel(body, chain, atomic=others, why=why),)
-        over = tuple(f for f in chain if f.index not in owners)
-        loops = tuple(f for f in chain if f.index in owners)
+        if not found.sums:
+            return (Kernel(body, chain, atomic=found.others, why=why),)
+        over = tuple(f for f in chain if f.index not in found.owners)
+        loops = tuple(f for f in chain if f.index in found.owners)
+        if loops and self.enough(_all_trips(loops), ENOUGH):
+            self.tell(loop, "owner", f"a thread for each {_these(loops)}", proof)
+            for f in reversed(over):
+                body = (replace(f, body=body),)
+            said = why if found.others else proof
+            return (Kernel(body, loops, atomic=found.others, why=said),)
         reason = f"the threads of a block share out {_these(over)}; added in one order"
         self.tell(loop, "reduction", reason, proof)
-        if others:
-            self.tell(loop, "atomic", why)
-        return (Kernel(body, loops, over, sums, others, why=reason),)
+        return (Kernel(body, loops, over, found.sums, found.others, why=reason),)
 
     def owned(
         self, loop: For, loops: tuple[For, ...], proof: str
@@ -518,110 +690,14 @@ class _Planner:
         self.tell(loop, "owner", f"a thread for each {_these(loops)}", proof)
         return (Kernel(loops[-1].body, loops, why=proof),)
 
-    def is_array(self, name: str, body: Block) -> bool:
-        return not any(
-            isinstance(s, Add) and isinstance(s.target, Var) and s.target.name == name
-            for s in walk(body)
-        )
-
-    def chain(self, loop: For) -> tuple[For, ...]:
-        """`loop` and the loops directly in it, as far as their ranges are a box."""
-        found: list[For] = []
-        changed = written((loop,))
-        while True:
-            bounds = (loop.lo, loop.hi, loop.step)
-            if not all(map(self.known, bounds)):
-                break
-            if changed.intersection(*[frozenset().union(*map(names, bounds))]):
-                break
-            found.append(replace(loop, reverse=False))
-            match loop.body:
-                case (For() as inner,):
-                    loop = inner
-                case _:
-                    break
-        return tuple(found)
-
-    def depth(
-        self,
-        chain: tuple[For, ...],
-        without: frozenset[str],
-        outer: tuple[For, ...],
-        live: frozenset[str],
-    ) -> int:
-        """How many loops of `chain` may run in parallel, what is added to `without`
-        apart.
-        """
-        if not chain:
-            return 0
-        dummy = fresh("term", set(self.taken))
-        for k, f in enumerate(chain):
-            plain = replace(f, body=_stripped(f.body, without, dummy))
-            if prove_parallel(plain, outer, live, self.integers) is None:
-                return k
-            outer, live = (*outer, f), live_inside(f, live)
-        return len(chain)
-
-    def proof(
-        self, chain: tuple[For, ...], outer: tuple[For, ...], live: frozenset[str]
-    ) -> str:
-        return prove_parallel(chain[0], outer, live, self.integers) or ""
-
-    # ---------------------------------------------------------------- sums
-
-    def sums(
-        self, chain: tuple[For, ...], met: frozenset[str]
-    ) -> tuple[tuple[Var | Load, ...], frozenset[str]]:
-        """What of `met` is a sum over some of the loops, and which loops own it."""
-        indices = {f.index for f in chain}
-        body = chain[-1].body
-        inside = written(body)
-        owners: frozenset[str] | None = None
-        found: list[Var | Load] = []
-        for array in sorted(met):
-            targets = {
-                s.target: None
-                for s in walk(body)
-                if isinstance(s, Add) and s.target_name == array
-            }
-            used: set[str] = set()
-            for t in targets:
-                if isinstance(t, Load):
-                    used |= {n for e in t.index for n in names(e)}
-            own = frozenset(used & indices)
-            if used & inside or len(own) == len(indices):
-                continue
-            if len(targets) > 1 and own:
-                continue
-            if owners is not None and own != owners:
-                continue
-            if own and not self.apart(chain, own, next(iter(targets))):
-                continue
-            owners = own
-            found += targets
-        return tuple(found), owners or frozenset()
-
-    def apart(
-        self, chain: tuple[For, ...], own: frozenset[str], target: Var | Load
-    ) -> bool:
-        """Is `target` another element for every iteration of the loops in `own`?"""
-        loops = [f for f in chain if f.index in own]
-        body: Block = (Add(target, Const(1.0)),)
-        for f in reversed(loops):
-            body = (replace(f, body=body),)
-        (whole,) = body
-        assert isinstance(whole, For)
-        live = frozenset({target.array}) if isinstance(target, Load) else frozenset()
-        return self.depth(self.chain(whole), frozenset(), (), live) == len(loops)
-
     # ---------------------------------------------------------------- distribution
 
-    def parts(self, loop: For, chain: tuple[For, ...], free: int) -> bool:
+    def parts(self, chain: tuple[For, ...], free: int) -> bool:
         """Is it worth to run the nests in a parallel loop one after another?"""
         body = chain[free - 1].body
         if len(body) < 2 or not any(isinstance(s, For) for s in walk(body)):
             return False
-        count = product(_trips(f) for f in chain[:free])
+        count = _all_trips(chain[:free])
         return self.enough(count, ENOUGH) is False and len(_groups(body)) > 1
 
     def distributed(
@@ -740,6 +816,27 @@ def _trips(f: For) -> Expr:
             )
         case _:
             return Call("-", (f.lo, f.hi))
+
+
+def _all_trips(loops: Sequence[For]) -> Expr:
+    return product(map(_trips, loops))
+
+
+def _owned(target: Var | Load, own: frozenset[str]) -> tuple[Expr | None, ...]:
+    """The subscripts of `target` that the loops in `own` decide."""
+    if isinstance(target, Var):
+        return ()
+    return tuple(e if names(e) & own else None for e in target.index)
+
+
+def _long(body: Block) -> bool:
+    """Is there a loop in `body` of which sizes or data decide how long it is?"""
+    return any(
+        isinstance(s, While)
+        or isinstance(s, For)
+        and not all(isinstance(e, Const) for e in (s.lo, s.hi))
+        for s in walk(body)
+    )
 
 
 def _these(loops: Sequence[For]) -> str:

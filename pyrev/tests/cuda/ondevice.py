@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import pyrev
+from pyrev.device import cupy, is_device
 from pyrev.tests.cuda import standin
 
 
@@ -27,10 +28,10 @@ def standing_in() -> Iterator[None]:
             sys.modules["cupy"] = before
 
 
-def shared(value: Any) -> Any:
-    """An array as one of the stand-in, in the same memory."""
+def there(value: Any) -> Any:
+    """An array on the device; anything else as it is."""
     if isinstance(value, np.ndarray) and value.ndim:
-        return value.view(standin.DeviceArray)
+        return cupy().asarray(value.copy())
     return value
 
 
@@ -38,21 +39,25 @@ def back(value: Any) -> Any:
     """What a call returned, as the plain function would have returned it."""
     if isinstance(value, tuple):
         return tuple(map(back, value))
-    if isinstance(value, standin.DeviceArray):
-        return np.asarray(value) if value.ndim else np.asarray(value)[()]
+    if is_device(value):
+        plain = np.asarray(cupy().asnumpy(value))
+        return plain if value.ndim else plain[()]
     return value
 
 
 def vjp(f: Any, /, **arguments: Any) -> tuple[Any, Callable[..., Mapping[str, Any]]]:
     """Like `pyrev.vjp`; the arguments are changed like those of the plain function."""
-    given = {n: shared(v) for n, v in arguments.items()}
+    given = {n: there(v) for n, v in arguments.items()}
     result, pullback = pyrev.vjp(f, **given)
+    for n, v in arguments.items():
+        if is_device(given[n]) and v.flags.writeable:
+            v[...] = back(given[n])
 
     def pull(cotangent: Any = None, cotangents: Any = None) -> Mapping[str, Any]:
         if isinstance(cotangent, tuple):
-            cotangent = tuple(map(shared, cotangent))
-        named = {n: shared(c) for n, c in (cotangents or {}).items()}
-        found = pullback(shared(cotangent), cotangents=named)
+            cotangent = tuple(map(there, cotangent))
+        named = {n: there(c) for n, c in (cotangents or {}).items()}
+        found = pullback(there(cotangent), cotangents=named)
         return {n: back(g) for n, g in found.items()}
 
     return back(result), pull

@@ -85,7 +85,7 @@ def test_deterministic_it_is_right_and_has_no_atomics(name: str) -> None:
     with ondevice.standing_in():
         try:
             f = pyrev.differentiable(entry.plain, target="cuda", deterministic=True)
-            given = {n: ondevice.shared(v) for n, v in values.items()}
+            given = {n: ondevice.there(v) for n, v in values.items()}
             text = f.adjoint.source_for("cuda", **given)
             assert "atomic" not in text
             found = ondevice.vjp(f, **entry.make(entry.real, np.float64, rng))
