@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 TESTS ?=
 
-.PHONY: help deblur test check golden bench
+.PHONY: help deblur test check golden bench sanitize
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,3 +30,10 @@ $(VENV)/.%: setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	touch $@
+
+sanitize: $(VENV)/.test  ## the corpora on a GPU under compute-sanitizer, memory and races
+	$(BIN)/python -m pip install --quiet --editable ".[cuda]"
+	for tool in memcheck racecheck; do \
+	    compute-sanitizer --tool $$tool --error-exitcode 1 \
+	        $(BIN)/python -m pytest -m gpu -q pyrev/tests/cuda/test_on_gpu.py || exit 1; \
+	done

@@ -13,7 +13,7 @@ prefix: each thread its own terms, then a tree; so the bits are the same in ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -634,12 +634,22 @@ class _Planner:
         """May the host run `loop` around launches?"""
         return not any(isinstance(s, (While, Return, Grow)) for s in walk(loop.body))
 
-    def tell(self, loop: For, kind: str, reason: str, proof: str = "") -> None:
+    def tell(
+        self,
+        loop: For,
+        kind: str,
+        reason: str,
+        proof: str = "",
+        about: Collection[str] | None = None,
+    ) -> None:
         arrays = {
-            s.target.array: None
+            s.target_name: None
             for s in walk((loop,))
-            if isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
+            if isinstance(s, Add)
+            or (isinstance(s, Assign) and isinstance(s.target, Load))
         }
+        if about is not None:
+            arrays = {n: None for n in arrays if n in about}
         for array in arrays or {"": None}:
             self.decisions.append(
                 Decision(loop.index, array, kind, reason, proof, loop.loc)  # type: ignore[arg-type]
@@ -667,19 +677,21 @@ class _Planner:
         names_ = ", ".join(sorted(found.others))
         why = f"two iterations may add to the same element of {names_}"
         if found.others:
-            self.tell(loop, "atomic", why)
+            self.tell(loop, "atomic", why, about=found.others)
+        rest = frozenset(written(body)) - found.others
         if not found.sums:
             return (Kernel(body, chain, atomic=found.others, why=why),)
         over = tuple(f for f in chain if f.index not in found.owners)
         loops = tuple(f for f in chain if f.index in found.owners)
         if loops and self.enough(_all_trips(loops), ENOUGH):
-            self.tell(loop, "owner", f"a thread for each {_these(loops)}", proof)
+            each = f"a thread for each {_these(loops)}"
+            self.tell(loop, "owner", each, proof, rest)
             for f in reversed(over):
                 body = (replace(f, body=body),)
             said = why if found.others else proof
             return (Kernel(body, loops, atomic=found.others, why=said),)
         reason = f"the threads of a block share out {_these(over)}; added in one order"
-        self.tell(loop, "reduction", reason, proof)
+        self.tell(loop, "reduction", reason, proof, rest)
         return (Kernel(body, loops, over, found.sums, found.others, why=reason),)
 
     def owned(

@@ -51,3 +51,18 @@ def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
         shown = text
     assert text == shown
     assert inspect.getsource(f.__wrapped__) in head
+
+
+def test_the_kernel_that_is_shown_is_the_golden_one(
+    request: pytest.FixtureRequest,
+) -> None:
+    page = ROOT / "docs" / "cuda.md"
+    golden = (ROOT / "pyrev/tests/golden/conv2d.cuda.py").read_text(encoding="utf-8")
+    start = golden.index('extern "C"')
+    kernel = golden[start : golden.index("\n}\n", start) + 3]
+    head, _, rest = page.read_text(encoding="utf-8").partition("```c\n")
+    shown, _, tail = rest.partition("```\n")
+    if request.config.getoption("--update-golden"):
+        page.write_text(head + "```c\n" + kernel + "```\n" + tail, encoding="utf-8")
+        shown = kernel
+    assert shown == kernel

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,6 +214,19 @@ def test_deterministic_means_no_atomics() -> None:
     assert "atomic" not in f.explain("cuda")
     assert "atomic" not in f.adjoint.source_for("cuda")
     assert "atomicAdd" in pyrev.differentiable(gathered).adjoint.source_for("cuda")
+
+
+def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
+    script = Path(__file__).parents[3] / "benchmarks" / "gpu.py"
+    out = tmp_path / "gpu.json"
+    options = ["--dry-run", "--only", "upsample", "--out", str(out)]
+    done = subprocess.run(
+        [sys.executable, str(script), *options], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(out.read_text())
+    assert found["upsample"]["ms"] == found["host"] == "not measured"
+    assert found["upsample"]["difference"] < 1e-6
 
 
 @pytest.mark.parametrize("f", KERNELS, ids=lambda f: f.__name__)

@@ -87,7 +87,7 @@ extern "C" __global__ void conv2d_adjoint_2(const double* __restrict__ d_out,
 
 extern "C" __global__ void conv2d_adjoint_2_sum(double* __restrict__ d_kernel,
     const double* __restrict__ d_kernel_parts, long long parts_2, long long kernel_n0,
-    long long kernel_n1, long long d_kernel_n1)
+    long long kernel_n1, long long d_kernel_n0, long long d_kernel_n1)
 {
     // the sums of all blocks
     for (long long owner = blockIdx.y; owner < kernel_n0 * kernel_n1; owner += gridDim.y) {
@@ -98,7 +98,7 @@ extern "C" __global__ void conv2d_adjoint_2_sum(double* __restrict__ d_kernel,
             total += d_kernel_parts[owner * parts_2 + k];
         }
         total = block_sum<double>(total);
-        if (threadIdx.x == 0) d_kernel[j * d_kernel_n1 + i] += total;
+        if (threadIdx.x == 0 && j < d_kernel_n0 && i < d_kernel_n1) d_kernel[j * d_kernel_n1 + i] += total;
     }
 }
 """
@@ -168,7 +168,15 @@ def conv2d_adjoint(image, kernel, out, d_out):
         "conv2d_adjoint_2_sum",
         1,
         owners,
-        (d_kernel, d_kernel_parts, parts, kernel.shape[0], kernel.shape[1], d_kernel.shape[1]),
+        (
+            d_kernel,
+            d_kernel_parts,
+            parts,
+            kernel.shape[0],
+            kernel.shape[1],
+            d_kernel.shape[0],
+            d_kernel.shape[1],
+        ),
     )
     d_out_2 = d_out.astype(np.float64)
     return d_image, d_kernel, d_out_2

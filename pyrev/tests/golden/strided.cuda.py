@@ -101,31 +101,29 @@ extern "C" __global__ void strided_adjoint_2(const double* __restrict__ d_out,
     long long weights_n0, long long out_n0)
 {
     // the threads of a block share out x; added in one order
-    for (long long owner = blockIdx.y; owner < weights_n0; owner += gridDim.y) {
-        const long long k = owner;
+    for (long long k = blockIdx.y; k < weights_n0; k += gridDim.y) {
         double sum_d_weights = 0;
-        for (long long term = thread_x(); term < out_n0; term += threads_x()) {
-            const long long x = term;
+        for (long long x = thread_x(); x < out_n0; x += threads_x()) {
             // kernels.py:24: out[x] += signal[3 * x + 2 * k] * weights[k]
             sum_d_weights = fma(d_out[x], signal[3 * x + 2 * k], sum_d_weights);
         }
         sum_d_weights = block_sum<double>(sum_d_weights);
-        if (threadIdx.x == 0) sum_d_weights_parts[owner * gridDim.x + blockIdx.x] = sum_d_weights;
+        if (threadIdx.x == 0) sum_d_weights_parts[k * gridDim.x + blockIdx.x] = sum_d_weights;
     }
 }
 
 extern "C" __global__ void strided_adjoint_2_sum(double* __restrict__ d_weights,
-    const double* __restrict__ d_weights_parts, long long parts_2, long long weights_n0)
+    const double* __restrict__ d_weights_parts, long long parts_2, long long weights_n0,
+    long long d_weights_n0)
 {
     // the sums of all blocks
-    for (long long owner = blockIdx.y; owner < weights_n0; owner += gridDim.y) {
-        const long long k = owner;
+    for (long long k = blockIdx.y; k < weights_n0; k += gridDim.y) {
         double total = 0;
         for (long long k_2 = threadIdx.x; k_2 < parts_2; k_2 += 256) {
-            total += d_weights_parts[owner * parts_2 + k_2];
+            total += d_weights_parts[k * parts_2 + k_2];
         }
         total = block_sum<double>(total);
-        if (threadIdx.x == 0) d_weights[k] += total;
+        if (threadIdx.x == 0 && k < d_weights_n0) d_weights[k] += total;
     }
 }
 """
@@ -171,7 +169,10 @@ def strided_adjoint(signal, weights, out, d_out):
         (d_out, signal, d_weights_parts, weights.shape[0], out.shape[0]),
     )
     reduce(
-        "strided_adjoint_2_sum", 1, owners, (d_weights, d_weights_parts, parts, weights.shape[0])
+        "strided_adjoint_2_sum",
+        1,
+        owners,
+        (d_weights, d_weights_parts, parts, weights.shape[0], d_weights.shape[0]),
     )
     d_out_2 = d_out.astype(np.float64)
     return d_signal, d_weights, d_out_2
