@@ -31,13 +31,14 @@ from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 import loops
 
 import pyrev
 from pyrev.schedule import launches
 
+HERE = Path(__file__).resolve().parent
 Inputs = dict[str, Any]
 Step = Callable[[], Any]
 
