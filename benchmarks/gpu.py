@@ -5,9 +5,9 @@
 First every workload's gradients at a small size are compared with those of the CPU;
 then all are timed at full size with device events, pyrev and its peers in turn, in
 another order each round: PyTorch (native operators and composed ones, eager and
-compiled) and the adjoint as reverse mode makes it, a scatter with atomics. Achieved bandwidth is
-told beside that of a copy, and the host's time beside its launches. What is not
-installed is left out and said so.
+compiled) and the adjoint as reverse mode makes it, a scatter with atomics. Achieved
+bandwidth is told beside that of a copy, and the host's time beside its launches. What
+is not installed is left out.
 
 `--dry-run` needs no GPU: kernels run on the CPU at the small sizes, the comparison is
 made, and every figure is "not measured".
@@ -141,9 +141,7 @@ WORKLOADS = (
     Workload(
         "conv2d", loops.conv2d, conv_inputs, ("x", "w"), {"torch": "conv2d"}, None, True
     ),
-    Workload(
-        "stn", loops.stn, module_inputs("stn"), ("x", "theta"), {"torch": "stn"}
-    ),
+    Workload("stn", loops.stn, module_inputs("stn"), ("x", "theta"), {"torch": "stn"}),
     Workload(
         "flownet",
         loops.flownet,
@@ -170,12 +168,14 @@ WORKLOADS = (
     Workload(
         "scaled",
         scaled,
-        lambda small: arrays(
-            np.random.default_rng(2),
-            x=((1000 if small else 1 << 26),),
-            go=((1000 if small else 1 << 26),),
-        )
-        | {"k": np.float32(1.5)},
+        lambda small: (
+            arrays(
+                np.random.default_rng(2),
+                x=((1000 if small else 1 << 26),),
+                go=((1000 if small else 1 << 26),),
+            )
+            | {"k": np.float32(1.5)}
+        ),
         ("x",),
         {},
         moved("x", "go", "x", "go", "x"),
