@@ -11,12 +11,12 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev import pool
 from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, TangentSource
 from pyrev.device import (
     any_device,
+    copied,
     cupy,
     is_array,
     is_device,
@@ -24,7 +24,6 @@ from pyrev.device import (
     share_memory,
     uploaded,
 )
-from pyrev.device import copy as copy_on_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
@@ -505,11 +504,6 @@ class Pullback:
 def _like_scalar(value: Any, like: Any) -> Any:
     """A scalar of the type of the argument that it is the gradient of."""
     return type(like)(value) if isinstance(like, np.generic) else float(value)
-
-
-def copied(value: Any) -> Any:
-    """A copy of an array, where its memory is."""
-    return copy_on_device(value) if is_device(value) else pool.copy(value)
 
 
 def fingerprint(array: np.ndarray[Any, Any]) -> bytes:

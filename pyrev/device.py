@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev import pool
 from pyrev.diagnostics import ArgumentError, BackendError
 
 _GPU = 2  # what DLPack calls a CUDA device
@@ -68,8 +69,10 @@ def resident(name: str, value: Any) -> Any:
     return module.from_dlpack(value)
 
 
-def copy(value: Any) -> Any:
-    """A copy of an array of a GPU, in C order."""
+def copied(value: Any) -> Any:
+    """A copy of an array in C order, where its memory is."""
+    if not is_device(value):
+        return pool.copy(value)
     made = cupy().empty(value.shape, value.dtype)
     made[...] = value
     return made

@@ -92,7 +92,7 @@ class Plan:
         self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
     ) -> Swept | None:
         """The two sweeps for this call and its pullback, where they run apart."""
-        if self.target in ("python", "cuda"):
+        if self.target == "python":
             return None
         units, kinds = self.units, self.kinds
         (found,) = self.once(

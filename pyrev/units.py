@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyrev import device, pool
+from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.tidy import uncounted
@@ -164,13 +164,13 @@ class Swept:
         raw = self.forward.call([values[p] for p in self.forward.params]) or ()
         results, passed = raw[: made.results], raw[made.results :]
         kept = {
-            name: pool.copy(value) if name in made.shared else value
+            name: device.copied(value) if name in made.shared else value
             for name, value in zip(made.passed, passed, strict=True)
         }
         for name, dtype in made.dtypes.items():
-            if not isinstance(kept[name], np.ndarray):
+            if not is_array(kept[name]):
                 kept[name] = scalar(kept[name], dtype)
-        kept |= {name: pool.copy(values[name]) for name in made.final}
+        kept |= {name: device.copied(values[name]) for name in made.final}
         return results[0] if made.single else results or None, kept
 
 
@@ -504,6 +504,9 @@ class Units:
             derived = chosen(self.derived(kinds, wrt, which), sizes)
             made = self._sweeps(kinds, wrt, which, derived.kept)
             if made is None or not pays(made, sizes.weigh):
+                return Sweeping(None, tuple(sizes.answers), target)
+            if target == "cuda" and not all(made.ranks[n] for n in made.passed):
+                # A number would have to come back to the host.
                 return Sweeping(None, tuple(sizes.answers), target)
             tapes = {n: Kind(made.ranks[n], d) for n, d in made.dtypes.items()}
 

@@ -63,6 +63,8 @@ from pyrev.types import concrete, expr_dtype, is_float, promote
 #: The most blocks that share one sum out, and that make sums at a time.
 PARTS = 256
 BLOCKS = 1 << 14
+#: The most threads that have arrays of their own.
+ROWS = 1 << 16
 
 
 def _factor(text: str) -> str:
@@ -140,7 +142,7 @@ class KernelText(Expressions):
         self.extents: dict[Tight, str] = {}
         self.scalars: dict[str, None] = {}
         self.parts: dict[str, str] = {}
-        self.local = {s.array: s for s in walk(self.step.block) if isinstance(s, Alloc)}
+        self.local, self.varying = _made(self.step.block)
         self.grown = {s.array for s in walk(self.step.block) if isinstance(s, Grow)}
         #: Indices that start at zero or above.
         self.positive = {
@@ -158,6 +160,9 @@ class KernelText(Expressions):
         self.last: Loc | None = None
         self.names = set(module.taken) | C_WORDS
         self.check_status = False
+        self.resident = resident
+        #: Arrays of the threads that the host makes.
+        self.scratch: dict[str, None] = {}
 
     # ---------------------------------------------------------------- the launch
 
@@ -175,13 +180,16 @@ class KernelText(Expressions):
         self.out.depth = 1
         if not order:
             self.body(step.block)
+        elif self.scratch:
+            return self.in_rows(name, tuple(reversed(order)))
         else:
             self.strided(order, step.block)
         self.define(name)
-        args = self.arguments()
         if not order:
             module.forms.add("alone")
-            return [f"{module.called['alone']}({name!r}, {args})"]
+            lines = [self.made_before(a, "") for a in self.scratch]
+            return [*lines, f"{module.called['alone']}({name!r}, {self.arguments()})"]
+        args = self.arguments()
         module.forms.add("launch")
         counts = [module.number(count_of(f)) for f in order[:2]]
         if order[2:]:
@@ -189,6 +197,34 @@ class KernelText(Expressions):
         tail = "," if len(counts) == 1 else ""
         launch = module.called["launch"]
         return [f"{launch}({name!r}, ({', '.join(counts)}{tail}), {args})"]
+
+    def in_rows(self, name: str, loops: Sequence[For]) -> list[str]:
+        """A kernel whose threads have arrays of their own, which the host makes.
+
+        There are at most so many threads. Element k of all threads stands together.
+        """
+        module = self.module
+        module.forms.add("launch")
+        counts = [self.count(f) for f in loops]
+        self.helpers["thread_x"] = None
+        self.shared_out(loops, counts, "number", "thread_x()", "threads_x()")
+        self.body(self.step.block)
+        self.out.close()
+        self.define(name)
+        rows = fresh("rows", module.taken)
+        total = self.host_product(loops)
+        lines = [f"{rows} = -(-min({total}, {ROWS}) // {THREADS}) * {THREADS}"]
+        lines += [self.made_before(a, rows) for a in self.scratch]
+        launch = module.called["launch"]
+        return [*lines, f"{launch}({name!r}, ({rows},), {self.arguments()})"]
+
+    def made_before(self, array: str, rows: str) -> str:
+        """The line of the host that makes an array for each of some threads."""
+        made = self.local[array]
+        sizes = [_factor(self.module.number(n)) for n in made.shape]
+        size = " * ".join([*([rows] if rows else []), *sizes])
+        kind = numpy_name(concrete(self.types[array]))
+        return f"{array} = {self.module.called['cp']}.empty({size}, dtype={kind})"
 
     def define(self, name: str, extra: Sequence[str] = ()) -> None:
         """Put the kernel, with its parameters, into the module."""
@@ -246,7 +282,7 @@ class KernelText(Expressions):
         return self.c(n)
 
     def array(self, a: str) -> str:
-        if a not in self.local:
+        if a not in self.local or a in self.scratch:
             self.arrays[a] = None
         return self.c(a)
 
@@ -255,7 +291,8 @@ class KernelText(Expressions):
         made = self.local.get(a)
         if made is not None:
             size = made.shape[k]
-            if isinstance(size, Const) and not (k == 0 and a in self.grown):
+            if not self.measured(made, k):
+                assert isinstance(size, Const)
                 return str(size.value)
             return f"{self.c(a)}_n{k}"
         if a in self.module.resident:
@@ -483,9 +520,25 @@ class KernelText(Expressions):
     def allocations(self) -> None:
         """Is there memory that the threads have to ask for?"""
         for s in self.local.values():
-            if not self.small(s):
-                self.check_status = True
-                self.helpers["make"] = None
+            if self.small(s):
+                continue
+            if not self.step.over and all(map(self.before, s.shape)):
+                if s.array not in self.grown | self.varying:
+                    self.scratch[s.array] = None
+                    self.arrays[s.array] = None
+                    self.written.add(s.array)
+                    continue
+            self.check_status = True
+            self.helpers["make"] = None
+
+    def before(self, size: Expr) -> bool:
+        """Does the host know the size of an array of a thread?"""
+        return not any(
+            isinstance(e, Load)
+            or (isinstance(e, Var) and (e.name in self.own or e.name in self.resident))
+            or (isinstance(e, Extent) and e.array in self.local)
+            for e in walk_expr(size)
+        )
 
     def body(self, block: Block) -> None:
         """The statements of one iteration, declarations first."""
@@ -493,7 +546,13 @@ class KernelText(Expressions):
         # What the loops below measure must be known before it is made.
         for s in self.local.values():
             kind = C_TYPES[concrete(self.types[s.array])]
-            if self.small(s):
+            if s.array in self.scratch:
+                for k in range(len(s.shape)):
+                    if self.measured(s, k):
+                        extent = inside(self.as_(s.shape[k], "int64"), 3)
+                        out(f"const long long {self.c(s.array)}_n{k} = {extent};")
+                        self.names.add(f"{self.c(s.array)}_n{k}")
+            elif self.small(s):
                 size = math.prod(int(n.value) for n in s.shape if isinstance(n, Const))
                 out(f"{kind} {self.c(s.array)}[{max(1, size)}];")
             else:
@@ -513,15 +572,19 @@ class KernelText(Expressions):
         self.once = _counts(body)
         self.block(body)
         for s in self.local.values():
-            if not self.small(s):
+            if not self.small(s) and s.array not in self.scratch:
                 out(f"free({self.c(s.array)});")
 
     def small(self, s: Alloc) -> bool:
-        return _small(s) and s.array not in self.grown
+        return _small(s) and s.array not in self.grown | self.varying
 
     def measured(self, s: Alloc, k: int) -> bool:
         """Is the extent of a thread's own array a variable?"""
-        return not isinstance(s.shape[k], Const) or (k == 0 and s.array in self.grown)
+        return (
+            not isinstance(s.shape[k], Const)
+            or s.array in self.varying
+            or (k == 0 and s.array in self.grown)
+        )
 
     def block(self, block: Block) -> None:
         for s in block:
@@ -629,7 +692,7 @@ class KernelText(Expressions):
         out, a = self.out, self.c(s.array)
         kind = C_TYPES[concrete(self.types[s.array])]
         count = " * ".join(self.extent(s.array, k) for k in range(len(s.shape)))
-        if not self.small(s):
+        if not self.small(s) and s.array not in self.scratch:
             for k, n in enumerate(s.shape):
                 if not self.measured(s, k):
                     continue
@@ -645,10 +708,20 @@ class KernelText(Expressions):
         each = f"for (long long {index} = 0; {index} < {count}; ++{index})"
         if s.source is not None:
             value = f"({kind}){self.array(s.source)}[{index}]"
-            out(f"{each} {a}[{index}] = {value};")
+            out(f"{each} {a}[{self.own_place(s.array, index)}] = {value};")
         elif s.fill is not None:
             value = self.as_(s.fill, concrete(self.types[s.array]))[0]
-            out(f"{each} {a}[{index}] = {value};")
+            out(f"{each} {a}[{self.own_place(s.array, index)}] = {value};")
+
+    def flat(self, a: str, index: Sequence[Expr]) -> str:
+        return self.own_place(a, super().flat(a, index))
+
+    def own_place(self, a: str, place: str) -> str:
+        """Where the element at `place` of an array of all threads is."""
+        if a not in self.scratch or not self.step.loops:
+            return place
+        factor = place if place.isidentifier() or place.isdigit() else f"({place})"
+        return f"{factor} * threads_x() + thread_x()"
 
     def grow(self, array: str) -> None:
         """Room for as much again."""
@@ -893,6 +966,17 @@ def place_of(loc: Loc) -> str:
 def _with(f: For, resident: frozenset[str]) -> For:
     parts = [as_element(e, resident) for e in (f.lo, f.hi, f.step)]
     return replace(f, lo=parts[0], hi=parts[1], step=parts[2], body=())
+
+
+def _made(block: Block) -> tuple[dict[str, Alloc], frozenset[str]]:
+    """The arrays that a block makes, and those that it makes in several shapes."""
+    found: dict[str, Alloc] = {}
+    varying: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, Alloc):
+            if found.setdefault(s.array, s).shape != s.shape:
+                varying.add(s.array)
+    return found, frozenset(varying)
 
 
 def _small(s: Alloc) -> bool:
