@@ -17,6 +17,9 @@ from pyrev.diagnostics import ArgumentError, PyrevError
 from pyrev.sampling import sample_arguments
 from pyrev.testing import check_grad
 
+#: What there is a text for.
+TEXTS = ("python", "numba", "cuda")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status (0: fine, 1: wrong gradient, 2:
@@ -32,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     ):
         one = commands.add_parser(name, help=help_text)
         one.add_argument("function", help="module:function or path/to/file.py:function")
-        one.add_argument("--target", choices=("python", "numba"), default="python")
+        targets = ("python", "numba") if name == "check" else TEXTS
+        one.add_argument("--target", choices=targets, default="python")
         if name == "check":
             one.add_argument("--seed", type=int, default=0)
             one.add_argument("--size", type=int, default=6, help="largest extent")

@@ -77,7 +77,7 @@ def emit_cuda(
     if module.kernels:
         made_of = f"KERNELS = {cp}.RawModule(code=CODE, options={OPTIONS!r})"
         parts.append(f'CODE = r"""\n{module.code()}\n"""\n{_python(made_of)}')
-        parts.append(_KERNEL)
+        parts.append(_KERNEL.replace("cp.", f"{cp}."))
     for form, body in _FORMS.items():
         if form in module.forms:
             parts.append(body.replace(f"def {form}(", f"def {module.called[form]}("))
@@ -96,8 +96,12 @@ def _python(text: str) -> str:
 
 _KERNEL = """\
 @functools.cache
+def loaded(name, device):
+    return KERNELS.get_function(name)
+
+
 def kernel(name):
-    return KERNELS.get_function(name)"""
+    return loaded(name, cp.cuda.runtime.getDevice())"""
 
 #: What launches a kernel, by the form of its threads.
 _FORMS = {

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -232,6 +232,10 @@ class RawModule:
         return _Function(_library(self.code), name, self.params[name])
 
 
+def _as_strided(a: Any, shape: Any, strides: Any) -> DeviceArray:
+    return _array(np.lib.stride_tricks.as_strided(a, shape, strides))
+
+
 def module() -> ModuleType:
     """What `import cupy` gives where this stands in for it."""
     made: Any = ModuleType("cupy")
@@ -242,6 +246,9 @@ def module() -> ModuleType:
     made.full = lambda *args, **kw: _array(np.full(*args, **kw))
     made.asarray = lambda a, dtype=None: _array(np.asarray(a, dtype))
     made.ascontiguousarray = lambda a, t=None: _array(np.ascontiguousarray(a, t))
+    made.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
+    tricks = SimpleNamespace(as_strided=_as_strided)
+    made.lib = SimpleNamespace(stride_tricks=tricks)
     made.asnumpy = lambda a: np.array(a, subok=False)
     made.empty_like = lambda a: empty(a.shape, a.dtype)
     made.zeros_like = lambda a: _array(np.zeros(a.shape, a.dtype))

@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, help="show one program and its verdict")
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument(
-        "--target", default="python", choices=("python", "numba", "text")
+        "--target", default="python", choices=("python", "numba", "text", "cuda")
     )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--without", default="", help="productions, with commas")

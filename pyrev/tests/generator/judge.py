@@ -16,7 +16,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -39,6 +39,7 @@ from pyrev.testing.outcome import (
     run,
     widen,
 )
+from pyrev.tests.cuda import ondevice
 from pyrev.tests.generator.program import Generated, Sizes
 from pyrev.tests.sharing import shared_out
 
@@ -236,13 +237,15 @@ def compare(f: Any, expected: Expected) -> Verdict:
         if not off <= allowed:
             return Verdict("wrong values", f"the text is off by {off:.1e}")
     own = copied(arguments)
-    result, pullback = pyrev.vjp(f, **own)
+    on_device = f._target == "cuda"
+    result, pullback = (ondevice.vjp if on_device else pyrev.vjp)(f, **own)
     off = distance(expected.values, outcome(result, own, arrays))
     if not off <= allowed:
         return Verdict("wrong values", f"off by {off:.1e}")
     after = copy.deepcopy(own)
     weights = expected.weights
-    written = Call(f, (), copied(arguments)).units.written
+    here = pyrev.differentiable(f.python, target="numba") if on_device else f
+    written = Call(here, (), copied(arguments)).units.written
     named = {k: w for k, w in weights.written.items() if k in written}
     found = []
     if not named and weights.positional is None:
@@ -343,7 +346,8 @@ def judge(program: Generated, target: str = "python") -> Verdict:
         warnings.simplefilter("ignore")
         function = program.function()
         try:
-            with shared_out(program.seed):
+            device = ondevice.standing_in() if target == "cuda" else nullcontext()
+            with shared_out(program.seed), device:
                 return _judged(program, function, target)
         finally:
             code = getattr(function, "py_func", function).__code__

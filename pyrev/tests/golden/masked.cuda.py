@@ -36,8 +36,12 @@ KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
 @functools.cache
-def kernel(name):
+def loaded(name, device):
     return KERNELS.get_function(name)
+
+
+def kernel(name):
+    return loaded(name, cp.cuda.runtime.getDevice())
 
 
 def launch(name, counts, args):
