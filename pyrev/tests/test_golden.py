@@ -84,7 +84,7 @@ def test_the_golden_file_runs_without_pyrev_and_is_right(
 
 def test_every_golden_file_has_its_kernel() -> None:
     assert {p.name for p in GOLDEN.iterdir() if p.suffix == ".py"} == {
-        golden_file(f).name for f in KERNELS
+        f"{f.__name__}.{target}.py" for f in KERNELS for target in ("python", "cuda")
     }
 
 
