@@ -734,7 +734,8 @@ class KernelText(Expressions):
 
     def loop(self, s: For) -> None:
         out, i = self.out, self.c(s.index)
-        lo, hi = (inside(self.as_(e, "int64"), 11) for e in (s.lo, s.hi))
+        # A range is what it was when the loop was entered.
+        lo, hi = (self.fixed(e, s.body) for e in (s.lo, s.hi))
         match s.step:
             case Const(1) if not s.reverse:
                 out.open(f"for (long long {i} = {lo}; {i} < {hi}; ++{i})")
@@ -755,6 +756,16 @@ class KernelText(Expressions):
                 self.declare_index(replace(s, reverse=False), number)
         self.block(s.body)
         out.close()
+
+    def fixed(self, bound: Expr, body: Block) -> str:
+        """A bound of a loop, in a local of its own if the loop changes it."""
+        text = inside(self.as_(bound, "int64"), 11)
+        measured = {e.array for e in walk_expr(bound) if isinstance(e, Extent)}
+        if not (names(bound) | measured) & written(body):
+            return text
+        local = fresh("bound", self.names)
+        self.out(f"const long long {local} = {text};")
+        return local
 
     def early(self, s: While) -> None:
         out = self.out

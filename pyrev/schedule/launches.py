@@ -19,6 +19,7 @@ from functools import reduce
 
 from pyrev.ir import (
     ONE,
+    RISKY,
     TRUE,
     ZERO,
     Add,
@@ -413,6 +414,11 @@ def _numbers(program: Program) -> frozenset[str]:
         found -= gone
 
 
+def _risky(e: Expr) -> bool:
+    """May evaluating `e` raise?"""
+    return any(isinstance(p, Call) and p.op in RISKY for p in walk_expr(e))
+
+
 def _known(e: Expr, numbers: frozenset[str] | set[str]) -> bool:
     """Is `e` made of sizes and of these numbers?"""
     return all(
@@ -595,6 +601,12 @@ class _Planner:
         if not loops or not all(isinstance(x, (For, Assign, Add, If)) for x in inside):
             return None
         if any(isinstance(x, (Alloc, Check, While, Return)) for x in walk(inside)):
+            return None
+        # Their ranges are asked for whatever the test says.
+        ranges = [
+            e for x in walk(inside) if isinstance(x, For) for e in (x.lo, x.hi, x.step)
+        ]
+        if not all(self.known(e) and not _risky(e) for e in ranges):
             return None
         chosen = fresh("chosen", self.taken)
         self.types[chosen] = "bool"

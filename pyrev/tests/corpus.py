@@ -3855,3 +3855,24 @@ case(
     },
     "launch kernel",
 )
+
+
+def range_behind_a_test(x, flags, ends, out):
+    if flags[0] == 1:
+        for i in range(ends[flags[1]]):
+            out[i] += x[i] * x[i]
+    if flags[2] == 1:
+        for i in range(ends[flags[3]]):
+            out[i] *= x[i]
+
+
+case(
+    range_behind_a_test,
+    lambda n, m: {
+        "x": m(n + 1),
+        "flags": np.array([0, 99, 1, 0]),
+        "ends": np.array([n, 7]),
+        "out": m(n + 1),
+    },
+    "out",
+)
