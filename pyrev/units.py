@@ -522,7 +522,12 @@ class Units:
                     target, made.adjoint, back, seen, "reverse", sizes, which
                 )
 
-            if flipped is None:
+            if target == "cuda":
+                try:
+                    ahead, back = forward(Sizes(values)), reverse(Sizes(values))
+                except UnsupportedError:  # what passes may have no size before the call
+                    return Sweeping(None, tuple(sizes.answers), target)
+            elif flipped is None:
                 ahead = _tuned(target, values, forward)
                 back = _tuned(target, values, reverse)
             else:
