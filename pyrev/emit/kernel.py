@@ -67,6 +67,11 @@ BLOCKS = 1 << 14
 ROWS = 1 << 16
 
 
+def _ascii(name: str) -> str:
+    """A name that C takes, too."""
+    return "".join(ch if ch.isascii() else "u" for ch in name)
+
+
 def _factor(text: str) -> str:
     """A number of iterations on the host, as a factor."""
     return f"max(0, {text})" if " " in text or text.startswith("-") else text
@@ -169,7 +174,8 @@ class KernelText(Expressions):
     def launched(self) -> list[str]:
         """The lines of the host that launch it; the kernel goes to the module."""
         module, step = self.module, self.step
-        name = fresh(f"{module.name}_{len(module.kernels) + 1}", module.taken)
+        base = _ascii(module.name)
+        name = fresh(f"{base}_{len(module.kernels) + 1}", module.taken)
         for f in (*step.loops, *step.over):
             self.rename_all((replace(f, body=()),))
         self.rename_all(step.block)
@@ -273,8 +279,7 @@ class KernelText(Expressions):
             if n in C_WORDS and n not in self.renamed:
                 self.renamed[n] = fresh(f"{n}_", self.names)
             if not n.isascii() and n not in self.renamed:
-                plain = "".join(ch if ch.isascii() else "u" for ch in n)
-                self.renamed[n] = fresh(plain, self.names)
+                self.renamed[n] = fresh(_ascii(n), self.names)
 
     def scalar(self, n: str) -> str:
         if n not in self.own and n not in self.declared:

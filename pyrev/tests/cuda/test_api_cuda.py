@@ -216,6 +216,19 @@ def test_deterministic_means_no_atomics() -> None:
     assert "atomicAdd" in pyrev.differentiable(gathered).adjoint.source_for("cuda")
 
 
+def größe(Δ, λ):
+    summe = 0.0
+    for ι in range(Δ.shape[0]):
+        summe += λ * Δ[ι]
+    return summe
+
+
+def test_names_may_be_of_any_alphabet() -> None:
+    value, gradients = pyrev.value_and_grad(größe)(to_device(X), 3.0)
+    assert value == 3.0 * X.sum()
+    np.testing.assert_array_equal(gradients["Δ"], np.full(5, 3.0))
+
+
 def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
     script = Path(__file__).parents[3] / "benchmarks" / "gpu.py"
     out = tmp_path / "gpu.json"
