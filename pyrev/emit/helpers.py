@@ -128,6 +128,13 @@ __device__ void add_atomically(long long* place, long long value)
 {
     atomicAdd((unsigned long long*)place, (unsigned long long)value);
 }""",
+    "added": """
+__device__ bool added(double sum)  // was anything added to -0.0, or 0?
+{
+    return sum != 0.0 || !signbit(sum);
+}
+__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
+template <class T> __device__ bool added(T sum) { return sum != 0; }""",
     "block_sum": f"""
 template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
 {{

@@ -12,17 +12,17 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import PurePath
 from typing import Protocol, assert_never
 
 from pyrev.algebra import add_int, sub_int
-from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, Tight, inside
+from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, Tight, inside, literal
 from pyrev.emit.faults import FAULTS, Faults
 from pyrev.emit.helpers import THREADS
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir import (
     ONE,
+    RISKY,
     ZERO,
     Add,
     Alloc,
@@ -149,12 +149,6 @@ class KernelText(Expressions):
         self.parts: dict[str, str] = {}
         self.local, self.varying = _made(self.step.block)
         self.grown = {s.array for s in walk(self.step.block) if isinstance(s, Grow)}
-        #: Indices that start at zero or above.
-        self.positive = {
-            Var(f.index)
-            for f in (*step.loops, *step.over)
-            if isinstance(f.lo, Const) and f.lo.value >= 0 and f.step == ONE
-        }
         self.added = {Var(n) for n in loop_indices(self.step.whole)}
         self.written: set[str] = set()
         self.renamed: dict[str, str] = {}
@@ -306,17 +300,6 @@ class KernelText(Expressions):
             self.extents[a, k] = fresh(f"{self.c(a)}_n{k}", self.names)
         return self.extents[a, k]
 
-    def there(self, place: Load) -> Expr | None:
-        """Is there such an element? None if there always is."""
-        tests: list[Expr] = []
-        for k, e in enumerate(place.index):
-            if place.array in self.module.resident:
-                continue
-            if e not in self.positive and not isinstance(e, Const):
-                tests.append(Call("<=", (ZERO, e)))
-            tests.append(Call("<", (e, Extent(place.array, k))))
-        return reduce(lambda a, b: Call("and", (a, b)), tests) if tests else None
-
     def natural(self, index: Expr) -> bool:
         # What the launches make of a program counts from zero.
         return index in self.added or self.module.subscripts.natural(index)
@@ -384,7 +367,7 @@ class KernelText(Expressions):
             local = Var(fresh(f"sum_{_base(target)}", self.names))
             self.types[local.name] = kind
             self.accumulators[target] = local
-            out(f"{C_TYPES[concrete(kind)]} {local.name} = 0;")
+            out(f"{C_TYPES[concrete(kind)]} {local.name} = {_start(concrete(kind))};")
             self.declared.add(local.name)
         inner = ", ".join(f.index for f in step.over)
         for t in step.sums:
@@ -453,15 +436,15 @@ class KernelText(Expressions):
             c = C_TYPES[kind]
             total = fresh("total", other.names)
             extra.append(f"const {c}* __restrict__ {buffer}")
-            out(f"{c} {total} = 0;")
+            out(f"{c} {total} = {_start(kind)};")
             place = f"{owner} * {count} + {k}" if owner else k
             out.open(_each(k, "threadIdx.x", count, str(THREADS)))
             out(f"{total} += {buffer}[{place}];")
             out.close()
             out(f"{total} = block_sum<{c}>({total});")
-            there = other.there(target) if isinstance(target, Load) else None
-            tested = "" if there is None else f" && {inside(other.truth(there), 5)}"
-            out(f"if (threadIdx.x == 0{tested}) {other.place(target)} += {total};")
+            other.helpers["added"] = None
+            some = f"threadIdx.x == 0 && added({total})"
+            out(f"if ({some}) {other.place(target)} += {total};")
         if owner:
             out.close()
         extra.append(f"long long {count}")
@@ -540,6 +523,7 @@ class KernelText(Expressions):
         """Does the host know the size of an array of a thread?"""
         return not any(
             isinstance(e, Load)
+            or (isinstance(e, Call) and e.op in RISKY)
             or (isinstance(e, Var) and (e.name in self.own or e.name in self.resident))
             or (isinstance(e, Extent) and e.array in self.local)
             for e in walk_expr(size)
@@ -891,8 +875,9 @@ def _summed(block: Block, kernel: KernelText) -> Block:
 def _with_locals(loop: For, kernel: KernelText) -> list[Stmt]:
     """A loop with a local for each place that all of it only adds to.
 
-    A local starts as -0.0, which changes nothing where nothing is added. The place of
-    an empty sum need not exist: that is asked first.
+    A local starts as -0.0. If it still is, nothing was added, or nothing that makes a
+    difference: then the place is left alone, which need not exist or is another
+    thread's.
     """
     fails = kernel.module.faults
     inside = written((loop,))
@@ -922,9 +907,7 @@ def _with_locals(loop: For, kernel: KernelText) -> list[Stmt]:
     start = [Assign(v, _nothing(kernel.types[v.name])) for v in pairs.values()]
     ends: list[Stmt] = []
     for t, v in zip(places, pairs.values(), strict=True):
-        end: Stmt = Add(t, v, loc=loop.loc)
-        there = kernel.there(t)
-        ends.append(end if there is None else If(there, (end,), loc=loop.loc))
+        ends.append(If(Call("added", (v,)), (Add(t, v, loc=loop.loc),), loc=loop.loc))
     return [*start, replace(loop, body=_retargeted(loop.body, pairs)), *ends]
 
 
@@ -940,6 +923,10 @@ def _only_added(loop: For, place: Load) -> bool:
         if any(isinstance(e, Load) and e.array == place.array for e in inside):
             return False
     return True
+
+
+def _start(kind: str) -> str:
+    return literal(-0.0 if is_float(kind) else 0, kind)[0]
 
 
 def _nothing(dtype: str) -> Expr:

@@ -231,6 +231,8 @@ class Nests:
             bounds = (loop.lo, loop.hi, loop.step)
             if not all(map(self.known, bounds)):
                 break
+            if found and any(map(_risky, bounds)):
+                break  # where the loops around it are empty nothing asks for it
             if changed.intersection(*[frozenset().union(*map(names, bounds))]):
                 break
             found.append(replace(loop, reverse=False))
@@ -380,6 +382,7 @@ def launches(
         if not made & numbers:
             break
         numbers -= made
+    _check_measured(steps)
     return Launches(steps, tuple(sorted(made))), tuple(planner.decisions)
 
 
@@ -426,6 +429,33 @@ def _known(e: Expr, numbers: frozenset[str] | set[str]) -> bool:
         and (not isinstance(part, Var) or part.name in numbers)
         for part in walk_expr(e)
     )
+
+
+def _check_measured(steps: Sequence[Step]) -> None:
+    """Raise `NotOnDevice` if the host measures an array that a kernel makes."""
+    made = {
+        a.array: a
+        for s in every(steps)
+        if isinstance(s, Kernel)
+        for a in walk(s.block)
+        if isinstance(a, Alloc)
+    }
+    for s in every(steps):
+        match s:
+            case Kernel():
+                own = {a.array for a in walk(s.block) if isinstance(a, Alloc)}
+                asked = all_names(s.whole) - own
+            case Repeat(loop):
+                asked = all_names((replace(loop, body=()),))
+            case Choose(test):
+                asked = all_names((If(test, ()),))
+            case Plain(stmt):
+                asked = all_names((stmt,))
+                if isinstance(stmt, Alloc):
+                    asked -= {stmt.array}
+        for a in asked & made.keys():
+            what = f"`{a}` is made on the device and measured later"
+            raise NotOnDevice(what, made[a].loc)
 
 
 def _made_on_device(steps: Sequence[Step]) -> frozenset[str]:

@@ -3876,3 +3876,24 @@ case(
     },
     "out",
 )
+
+
+def empty_sums_and_ranges(v, b, out):
+    for i in range(b.shape[0]):
+        if b[i] > -9.0:
+            for _ in range(0):
+                v[1] -= b[i]
+    for _ in range(0):
+        for k in range(1 // 0):
+            out[k] += v[k]
+    for i in range(b.shape[0]):
+        for k in range(i, 2):
+            out[1 - k] += b[i] * v[k]
+    v[0] *= 2.0
+
+
+case(
+    empty_sums_and_ranges,
+    lambda n, m: {"v": m(n + 2), "b": m(n), "out": m(n + 2)},
+    "v out",
+)

@@ -28,6 +28,13 @@ template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
 
 template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
 
+__device__ bool added(double sum)  // was anything added to -0.0, or 0?
+{
+    return sum != 0.0 || !signbit(sum);
+}
+__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
+template <class T> __device__ bool added(T sum) { return sum != 0; }
+
 template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
 {
     __shared__ T parts[256];
@@ -45,7 +52,7 @@ template <class T> __device__ T block_sum(T value)  // of all threads, in a fixe
 extern "C" __global__ void conv2d_adjoint_1(const double* __restrict__ d_out,
     const double* __restrict__ kernel, double* __restrict__ d_image, long long out_n0,
     long long kernel_n0, long long out_n1, long long kernel_n1, long long d_out_n1,
-    long long d_image_n0, long long d_image_n1)
+    long long d_image_n1)
 {
     // no two iterations of u write the same element of d_image: [u, v]
     for (long long u = thread_y(); u < out_n0 + kernel_n0 - 1; u += threads_y()) {
@@ -57,7 +64,7 @@ extern "C" __global__ void conv2d_adjoint_1(const double* __restrict__ d_out,
                     sum_d_image = fma(d_out[(u - j) * d_out_n1 + v - i], kernel[j * kernel_n1 + i], sum_d_image);
                 }
             }
-            if (u < d_image_n0 && v < d_image_n1) {
+            if (added(sum_d_image)) {
                 d_image[u * d_image_n1 + v] += sum_d_image;
             }
         }
@@ -73,7 +80,7 @@ extern "C" __global__ void conv2d_adjoint_2(const double* __restrict__ d_out,
     for (long long owner = blockIdx.y; owner < kernel_n0 * kernel_n1; owner += gridDim.y) {
         const long long i = owner % kernel_n1;
         const long long j = owner / kernel_n1;
-        double sum_d_kernel = 0;
+        double sum_d_kernel = -0.0;
         for (long long term = thread_x(); term < out_n0 * out_n1; term += threads_x()) {
             const long long x = term % out_n1;
             const long long y = term / out_n1;
@@ -87,18 +94,18 @@ extern "C" __global__ void conv2d_adjoint_2(const double* __restrict__ d_out,
 
 extern "C" __global__ void conv2d_adjoint_2_sum(double* __restrict__ d_kernel,
     const double* __restrict__ d_kernel_parts, long long parts_2, long long kernel_n0,
-    long long kernel_n1, long long d_kernel_n0, long long d_kernel_n1)
+    long long kernel_n1, long long d_kernel_n1)
 {
     // the sums of all blocks
     for (long long owner = blockIdx.y; owner < kernel_n0 * kernel_n1; owner += gridDim.y) {
         const long long i = owner % kernel_n1;
         const long long j = owner / kernel_n1;
-        double total = 0;
+        double total = -0.0;
         for (long long k = threadIdx.x; k < parts_2; k += 256) {
             total += d_kernel_parts[owner * parts_2 + k];
         }
         total = block_sum<double>(total);
-        if (threadIdx.x == 0 && j < d_kernel_n0 && i < d_kernel_n1) d_kernel[j * d_kernel_n1 + i] += total;
+        if (threadIdx.x == 0 && added(total)) d_kernel[j * d_kernel_n1 + i] += total;
     }
 }
 """
@@ -145,7 +152,6 @@ def conv2d_adjoint(image, kernel, out, d_out):
             out.shape[1],
             kernel.shape[1],
             d_out.shape[1],
-            d_image.shape[0],
             d_image.shape[1],
         ),
     )
@@ -172,15 +178,7 @@ def conv2d_adjoint(image, kernel, out, d_out):
         "conv2d_adjoint_2_sum",
         1,
         owners,
-        (
-            d_kernel,
-            d_kernel_parts,
-            parts,
-            kernel.shape[0],
-            kernel.shape[1],
-            d_kernel.shape[0],
-            d_kernel.shape[1],
-        ),
+        (d_kernel, d_kernel_parts, parts, kernel.shape[0], kernel.shape[1], d_kernel.shape[1]),
     )
     d_out_2 = d_out.astype(np.float64)
     return d_image, d_kernel, d_out_2

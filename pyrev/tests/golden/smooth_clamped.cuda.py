@@ -19,8 +19,15 @@ template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
 
 template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
 
+__device__ bool added(double sum)  // was anything added to -0.0, or 0?
+{
+    return sum != 0.0 || !signbit(sum);
+}
+__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
+template <class T> __device__ bool added(T sum) { return sum != 0; }
+
 extern "C" __global__ void smooth_clamped_adjoint_1(const double* __restrict__ d_b,
-    double* __restrict__ d_a, long long a_n0, long long d_a_n0)
+    double* __restrict__ d_a, long long a_n0)
 {
     // no two iterations of u write the same element of d_a: [u]
     for (long long u = thread_x(); u < a_n0; u += threads_x()) {
@@ -29,7 +36,7 @@ extern "C" __global__ void smooth_clamped_adjoint_1(const double* __restrict__ d
             // kernels.py:36: b[x] += a[min(max(x + r - 1, 0), n - 1)]
             sum_d_a += d_b[u - r + 1];
         }
-        if (u < d_a_n0) {
+        if (added(sum_d_a)) {
             d_a[u] += sum_d_a;
         }
         if (u == 0) {
@@ -74,7 +81,7 @@ def smooth_clamped_adjoint(a, b, d_b):
     if not all((a.flags.c_contiguous for a in (a, b, d_b))):
         raise ValueError("pass C-contiguous arrays")
     d_a = cp.zeros(a.shape[0], dtype=np.float64)
-    launch("smooth_clamped_adjoint_1", (a.shape[0],), (d_b, d_a, a.shape[0], d_a.shape[0]))
+    launch("smooth_clamped_adjoint_1", (a.shape[0],), (d_b, d_a, a.shape[0]))
     if a.shape[0] >= 1:
         alone("smooth_clamped_adjoint_2", (d_a, d_b, a.shape[0]))
     d_b_2 = d_b.astype(np.float64)

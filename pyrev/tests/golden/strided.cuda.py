@@ -63,6 +63,13 @@ template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
 
 template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
 
+__device__ bool added(double sum)  // was anything added to -0.0, or 0?
+{
+    return sum != 0.0 || !signbit(sum);
+}
+__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
+template <class T> __device__ bool added(T sum) { return sum != 0; }
+
 template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
 {
     __shared__ T parts[256];
@@ -79,7 +86,7 @@ template <class T> __device__ T block_sum(T value)  // of all threads, in a fixe
 
 extern "C" __global__ void strided_adjoint_1(const double* __restrict__ d_out,
     const double* __restrict__ weights, double* __restrict__ d_signal, long long out_n0,
-    long long weights_n0, long long d_signal_n0)
+    long long weights_n0)
 {
     // no two iterations of u write the same element of d_signal: [u]
     for (long long u = thread_x(); u < 3 * out_n0 + 2 * weights_n0 - 4; u += threads_x()) {
@@ -90,7 +97,7 @@ extern "C" __global__ void strided_adjoint_1(const double* __restrict__ d_out,
                 sum_d_signal = fma(d_out[floor_div<long long>(u - 2 * k, 3)], weights[k], sum_d_signal);
             }
         }
-        if (u < d_signal_n0) {
+        if (added(sum_d_signal)) {
             d_signal[u] += sum_d_signal;
         }
     }
@@ -102,7 +109,7 @@ extern "C" __global__ void strided_adjoint_2(const double* __restrict__ d_out,
 {
     // the threads of a block share out x; added in one order
     for (long long k = blockIdx.y; k < weights_n0; k += gridDim.y) {
-        double sum_d_weights = 0;
+        double sum_d_weights = -0.0;
         for (long long x = thread_x(); x < out_n0; x += threads_x()) {
             // kernels.py:24: out[x] += signal[3 * x + 2 * k] * weights[k]
             sum_d_weights = fma(d_out[x], signal[3 * x + 2 * k], sum_d_weights);
@@ -113,17 +120,16 @@ extern "C" __global__ void strided_adjoint_2(const double* __restrict__ d_out,
 }
 
 extern "C" __global__ void strided_adjoint_2_sum(double* __restrict__ d_weights,
-    const double* __restrict__ d_weights_parts, long long parts_2, long long weights_n0,
-    long long d_weights_n0)
+    const double* __restrict__ d_weights_parts, long long parts_2, long long weights_n0)
 {
     // the sums of all blocks
     for (long long k = blockIdx.y; k < weights_n0; k += gridDim.y) {
-        double total = 0;
+        double total = -0.0;
         for (long long k_2 = threadIdx.x; k_2 < parts_2; k_2 += 256) {
             total += d_weights_parts[k * parts_2 + k_2];
         }
         total = block_sum<double>(total);
-        if (threadIdx.x == 0 && k < d_weights_n0) d_weights[k] += total;
+        if (threadIdx.x == 0 && added(total)) d_weights[k] += total;
     }
 }
 """
@@ -161,7 +167,7 @@ def strided_adjoint(signal, weights, out, d_out):
     launch(
         "strided_adjoint_1",
         (3 * out.shape[0] + 2 * weights.shape[0] - 4,),
-        (d_out, weights, d_signal, out.shape[0], weights.shape[0], d_signal.shape[0]),
+        (d_out, weights, d_signal, out.shape[0], weights.shape[0]),
     )
     owners = weights.shape[0]
     parts = max(1, min(256, out.shape[0] // 1024, 16384 // max(1, owners)))
@@ -173,10 +179,7 @@ def strided_adjoint(signal, weights, out, d_out):
         (d_out, signal, d_weights_parts, weights.shape[0], out.shape[0]),
     )
     reduce(
-        "strided_adjoint_2_sum",
-        1,
-        owners,
-        (d_weights, d_weights_parts, parts, weights.shape[0], d_weights.shape[0]),
+        "strided_adjoint_2_sum", 1, owners, (d_weights, d_weights_parts, parts, weights.shape[0])
     )
     d_out_2 = d_out.astype(np.float64)
     return d_signal, d_weights, d_out_2

@@ -43,9 +43,15 @@ __device__ float floor_div(float a, float b)
 
 template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
 
+__device__ bool added(double sum)  // was anything added to -0.0, or 0?
+{
+    return sum != 0.0 || !signbit(sum);
+}
+__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
+template <class T> __device__ bool added(T sum) { return sum != 0; }
+
 extern "C" __global__ void upsample_adjoint_1(const double* __restrict__ d_fine,
-    const double* __restrict__ coarse, double* __restrict__ d_coarse, long long fine_n0,
-    long long d_coarse_n0)
+    const double* __restrict__ coarse, double* __restrict__ d_coarse, long long fine_n0)
 {
     // no two iterations of u write the same element of d_coarse: [u]
     for (long long u = thread_x(); u < floor_div<long long>(fine_n0 + 3, 4); u += threads_x()) {
@@ -54,7 +60,7 @@ extern "C" __global__ void upsample_adjoint_1(const double* __restrict__ d_fine,
             // kernels.py:29: fine[x] = coarse[x // 4] ** 2
             sum_d_coarse = fma(2.0 * d_fine[x], coarse[u], sum_d_coarse);
         }
-        if (u < d_coarse_n0) {
+        if (added(sum_d_coarse)) {
             d_coarse[u] += sum_d_coarse;
         }
     }
@@ -86,8 +92,6 @@ def upsample_adjoint(coarse, fine, d_fine):
     d_fine_2 = cp.zeros(fine.shape[0], dtype=np.float64)
     d_coarse = cp.zeros(coarse.shape[0], dtype=np.float64)
     launch(
-        "upsample_adjoint_1",
-        ((fine.shape[0] + 3) // 4,),
-        (d_fine, coarse, d_coarse, fine.shape[0], d_coarse.shape[0]),
+        "upsample_adjoint_1", ((fine.shape[0] + 3) // 4,), (d_fine, coarse, d_coarse, fine.shape[0])
     )
     return d_coarse, d_fine_2
