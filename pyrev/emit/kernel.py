@@ -239,7 +239,8 @@ class KernelText(Expressions):
         head = _wrapped(f'extern "C" __global__ void {name}(', params)
         lines = [*head, "{"]
         if self.step.why:
-            lines += [f"    // {line}" for line in _folded(self.step.why)]
+            why = self.step.why.encode("ascii", "replace").decode()
+            lines += [f"    // {line}" for line in _folded(why)]
         if self.check_status and not self.step.over:
             lines.append("    if (*status) return;")
         self.module.kernels.append([*lines, *self.out.lines, "}"])
@@ -364,7 +365,7 @@ class KernelText(Expressions):
         owner = self.owners(step.loops)
         for target in self.sums:
             kind = self.types[_base(target)]
-            local = Var(fresh(f"sum_{_base(target)}", self.names))
+            local = Var(fresh(_ascii(f"sum_{_base(target)}"), self.names))
             self.types[local.name] = kind
             self.accumulators[target] = local
             out(f"{C_TYPES[concrete(kind)]} {local.name} = {_start(concrete(kind))};")
@@ -399,7 +400,8 @@ class KernelText(Expressions):
         """The host's part of a sum."""
         module, step = self.module, self.step
         parts, owned = fresh("parts", module.taken), fresh("owners", module.taken)
-        buffers = [fresh(f"{_base(t)}_parts", module.taken) for t in self.sums]
+        own = [_ascii(_base(t)) for t in self.sums]
+        buffers = [fresh(f"{n}_parts", module.taken) for n in own]
         most = f"{PARTS}, {self.host_product(step.over)} // {4 * THREADS}"
         size, lines = parts, []
         if step.loops:
@@ -901,7 +903,7 @@ def _with_locals(loop: For, kernel: KernelText) -> list[Stmt]:
         return [replace(loop, body=_summed(loop.body, kernel))]
     pairs: dict[Var | Load, Var] = {}
     for t in places:
-        local = Var(fresh(f"sum_{t.array}", kernel.names))
+        local = Var(fresh(_ascii(f"sum_{t.array}"), kernel.names))
         kernel.types[local.name] = kernel.types[t.array]
         kernel.accumulators[t] = pairs[t] = local
     start = [Assign(v, _nothing(kernel.types[v.name])) for v in pairs.values()]

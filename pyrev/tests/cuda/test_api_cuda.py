@@ -227,6 +227,8 @@ def test_names_may_be_of_any_alphabet() -> None:
     value, gradients = pyrev.value_and_grad(größe)(to_device(X), 3.0)
     assert value == 3.0 * X.sum()
     np.testing.assert_array_equal(gradients["Δ"], np.full(5, 3.0))
+    text = pyrev.differentiable(größe).adjoint.source_for("cuda", to_device(X), 3.0)
+    assert text.partition('"""')[2].partition('"""')[0].isascii()
 
 
 def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
