@@ -19,11 +19,13 @@ import argparse
 import contextlib
 import importlib
 import json
+import linecache
 import random
 import re
 import statistics
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,8 +72,6 @@ def chain(arity: int) -> Callable[..., Any]:
         f"            out[i] = {' + '.join(f'{n}[i]' for n in names)}\n"
     )
     file = HERE / f"<cell{arity}>"
-    import linecache
-
     linecache.cache[str(file)] = (len(text), None, text.splitlines(True), str(file))
     space: dict[str, Any] = {}
     exec(compile(text, str(file), "exec"), space)
@@ -274,8 +274,7 @@ def torch_step(name: str, given: Inputs, compiled: bool) -> Step | None:
     peer = importlib.import_module("peers.torch_eager")
     peer.T = lambda a, g=False: torch.tensor(a, device="cuda").requires_grad_(bool(g))
     peer.W = torch.compile if compiled else (lambda f: f)
-    plain = {k: v for k, v in given.items() if k != "cp"}
-    step: Step = getattr(peer, name)(plain)
+    step: Step = getattr(peer, name)(given)
     step()
     return step
 
@@ -328,10 +327,7 @@ def peers_of(w: Workload, given: Inputs) -> dict[str, Step]:
 
 def _again(loop: Callable[..., Any]) -> Callable[..., Any]:
     """The same function as another object, which is derived anew."""
-    import types
-
-    made = types.FunctionType(loop.__code__, loop.__globals__, loop.__name__)
-    return made
+    return types.FunctionType(loop.__code__, loop.__globals__, loop.__name__)
 
 
 # ------------------------------------------------------------------ the run

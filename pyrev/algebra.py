@@ -6,7 +6,18 @@ x**1) are used, and constants are folded only where both sides are constants.
 
 from __future__ import annotations
 
-from pyrev.ir import Call, Const, Expr, Extent, Load, Saved, Var, map_expr, walk_expr
+from pyrev.ir import (
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Saved,
+    Var,
+    map_expr,
+    walk_expr,
+)
 
 ZERO_F = Const(0.0)
 
@@ -90,6 +101,20 @@ def sub_int(a: Expr, b: Expr) -> Expr:
     if isinstance(b, Const) and isinstance(b.value, int):
         return add_int(a, -b.value)
     return Call("-", (a, b))
+
+
+def iterations(f: For) -> Expr:
+    """How many iterations a loop has; not positive if none."""
+    match f.step:
+        case Const(int(1)):
+            return sub_int(f.hi, f.lo)
+        case Const(int(k)) if k > 0:
+            return Call("//", (sub_int(add_int(f.hi, k - 1), f.lo), f.step))
+        case Const(int(k)):
+            return Call("//", (sub_int(add_int(f.lo, -k - 1), f.hi), Const(-k)))
+        case _:
+            whole = Call("-", (f.hi, f.lo))
+            return Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))
 
 
 def fold(expr: Expr) -> Expr:

@@ -340,7 +340,7 @@ class Pullback:
         self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
         self._likes |= dict(enumerate(values))
         self._likes = {
-            k: (v.shape, v.dtype) if is_array(v) and np.ndim(v) else ((), None)
+            k: (v.shape, v.dtype) if is_array(v) and v.ndim else ((), None)
             for k, v in self._likes.items()
         }
         self._device = call.target == "cuda"

@@ -31,7 +31,7 @@ def cupy() -> Any:
 
 def is_device(value: object) -> bool:
     """Is `value` an array in the memory of a GPU?"""
-    if isinstance(value, (int, float, np.generic)) or type(value) is np.ndarray:
+    if type(value) is np.ndarray or isinstance(value, (int, float, np.generic)):
         return False
     if hasattr(value, "__cuda_array_interface__"):
         return True

@@ -5,7 +5,6 @@ reason.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from pyrev.ir import Alloc, For, walk
 from pyrev.pipeline import Derived
@@ -75,7 +74,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"adjoint of {self.function}, target {self.target}", "", "loops:"]
         for d in self.loops:
-            where = f"{PurePath(d.loc.file).name}:{d.loc.line}" if d.loc.line else ""
+            where = d.loc.place if d.loc.line else ""
             place = f"  {where:<16} " if where else "  "
             lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
             if d.proof:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import NamedTuple, assert_never
 
 
@@ -29,6 +30,11 @@ class Loc(NamedTuple):
     col: int
     end_line: int
     end_col: int
+
+    @property
+    def place(self) -> str:
+        """``file.py:12``, without the folder."""
+        return f"{PurePath(self.file).name}:{self.line}"
 
 
 NOWHERE = Loc("<pyrev>", 0, 0, 0, 0)
@@ -373,6 +379,11 @@ def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:
             return replace(expr, expr=new[0])
         case _:
             assert_never(expr)
+
+
+def risky(expr: Expr) -> bool:
+    """Is there an operation in `expr` that may raise?"""
+    return any(isinstance(e, Call) and e.op in RISKY for e in walk_expr(expr))
 
 
 def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:

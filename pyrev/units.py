@@ -97,7 +97,7 @@ T = TypeVar("T")
 M = TypeVar("M", bound="Unit | Sweeping")
 
 
-@dataclass(slots=True)
+@dataclass
 class Unit:
     """One generated function: its text, its parameters in order, how to call it.
 
@@ -132,12 +132,17 @@ class Unit:
             self._functions[alone] = found
         return self._functions[alone]
 
+    @functools.cached_property
+    def changed(self) -> tuple[bool, ...]:
+        """For each parameter: is it an array that the code writes?"""
+        arrays = written(self.program.body)
+        return tuple(p in arrays for p in self.params)
+
     def call(self, values: Sequence[Any]) -> Any:
         """Run it; one launch at a time where Numba's threading layer needs that."""
         function = self.function
         if self.target == "cuda":
-            arrays = written(self.program.body)
-            return device.call(function, values, [p in arrays for p in self.params])
+            return device.call(function, values, self.changed)
         if self.target != "numba":
             with np.errstate(all="ignore"):
                 return function(*values)
@@ -188,7 +193,7 @@ def _tuned(
 ) -> Unit:
     """The unit for these sizes, or what `tune` found to be faster than it."""
     unit = make(Sizes(values or {}))
-    if target == "python" or values is None:
+    if target != "numba" or values is None:
         return unit
     flipped = tuning(unit.text.text, unit.program.name)
     return make(Sizes(values, frozenset(flipped))) if flipped else unit
@@ -522,17 +527,15 @@ class Units:
                     target, made.adjoint, back, seen, "reverse", sizes, which
                 )
 
-            if target == "cuda":
-                try:
-                    ahead, back = forward(Sizes(values)), reverse(Sizes(values))
-                except UnsupportedError:  # what passes may have no size before the call
-                    return Sweeping(None, tuple(sizes.answers), target)
-            elif flipped is None:
-                ahead = _tuned(target, values, forward)
-                back = _tuned(target, values, reverse)
-            else:
-                ahead = forward(Sizes(values, flipped[0]))
-                back = reverse(Sizes(values, flipped[1]))
+            try:
+                if flipped is None:
+                    ahead = _tuned(target, values, forward)
+                    back = _tuned(target, values, reverse)
+                else:
+                    ahead = forward(Sizes(values, flipped[0]))
+                    back = reverse(Sizes(values, flipped[1]))
+            except UnsupportedError:  # what passes has no size before a launch
+                return Sweeping(None, tuple(sizes.answers), target)
             answers = (*sizes.answers, *ahead.answers, *back.answers)
             return Sweeping(Swept(made, ahead, back), answers, target)
 
@@ -877,14 +880,14 @@ class Units:
         dtypes = {n: k.dtype for n, k in kinds.items()}
         if target == "python":
             text = emit_python(program, doc=doc)
-        elif target == "cuda":
-            program = in_chunks(program, sizes)
-            text = self._launched(program, dtypes, sizes, "indices")[1].text
         else:
             from pyrev.emit.numba import emit_numba
 
             program = in_chunks(program, sizes)
-            text = emit_numba(program, dtypes, doc=doc, wraps=True).text
+            if target == "cuda":
+                text = self._launched(program, dtypes, sizes, "indices")[1].text
+            else:
+                text = emit_numba(program, dtypes, doc=doc, wraps=True).text
         params = tuple(p.name for p in program.params)
         answers = tuple(sizes.answers)
         return Unit(

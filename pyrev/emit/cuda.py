@@ -22,17 +22,14 @@ from typing import assert_never
 
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
-from pyrev.emit.kernel import KernelText, place_of
+from pyrev.emit.kernel import KernelText
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir import (
-    ONE,
-    ZERO,
     Alloc,
     Assign,
     Check,
     Const,
     Expr,
-    For,
     Load,
     Program,
     Return,
@@ -43,7 +40,7 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.schedule.launches import Choose, Kernel, Launches, Plain, Repeat, Step, every
-from pyrev.show import expr_text, numpy_name
+from pyrev.show import expr_text, numpy_name, range_tree
 from pyrev.types import WEAK_INT, concrete, expr_dtype
 from pyrev.writer import Emitted, Text, write
 
@@ -211,7 +208,7 @@ class _Module:
                 case Kernel():
                     out += KernelText(self, s).launched()
                 case Repeat(loop, inner):
-                    out.append(f"for {loop.index} in {_range(loop)}:")
+                    out.append(f"for {loop.index} in {write(range_tree(loop)).text}:")
                     out += self.inside(inner)
                 case Choose(test, then, orelse):
                     out.append(f"if {self.number(test)}:")
@@ -235,13 +232,12 @@ class _Module:
             case Assign(Var(n), value):
                 text = self.number(value)
                 kind = self.types[n]
-                if concrete(kind) != kind and not isinstance(value, Const):
-                    return [f"{n} = {text}"]
-                if kind == WEAK_INT:
+                weak = concrete(kind) != kind
+                if kind == WEAK_INT or weak and not isinstance(value, Const):
                     return [f"{n} = {text}"]
                 return [f"{n} = {numpy_name(concrete(kind))}({text})"]
             case Check(test, error, message):
-                what = f"{place_of(s.loc)}: {message}"
+                what = f"{s.loc.place}: {message}"
                 failed = f"    raise {error}({what!r})"
                 return [f"if not ({self.number(test)}):", failed]
             case Return(values, single):
@@ -296,7 +292,7 @@ class _Module:
     def alloc(self, s: Alloc) -> str:
         kind = concrete(self.types[s.array])
         if s.source is not None:
-            return f"{s.source}.astype({numpy_name(concrete(kind))})"
+            return f"{s.source}.astype({numpy_name(kind)})"
         sizes = [self.number(n) for n in s.shape]
         shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
         function, value = "empty", ""
@@ -312,13 +308,3 @@ class _Module:
     def number(self, e: Expr) -> str:
         """An expression of sizes and numbers, in Python."""
         return expr_text(e)
-
-
-def _range(f: For) -> str:
-    parts = [expr_text(e) for e in (f.lo, f.hi, f.step)]
-    if f.step == ONE:
-        parts.pop()
-        if f.lo == ZERO:
-            parts.pop(0)
-    text = f"range({', '.join(parts)})"
-    return f"reversed({text})" if f.reverse else text

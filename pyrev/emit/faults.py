@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pyrev.ir import RISKY, TRUE, ZERO, Call, Const, Expr, Load, walk_expr
+from pyrev.ir import TRUE, ZERO, Call, Const, Expr, Load, risky
 from pyrev.memo import by_identity
 from pyrev.types import expr_dtype, is_float
 
@@ -76,10 +76,8 @@ class Faults:
         return None
 
 
-@by_identity
-def _risky(e: Expr) -> bool:
-    """Is there an operation in `e` that has an `own_test`?"""
-    return any(isinstance(part, Call) and part.op in RISKY for part in walk_expr(e))
+#: Is there an operation that has an `own_test`?
+_risky = by_identity(risky)
 
 
 def all_of(tests: Iterable[Expr | None]) -> Expr | None:

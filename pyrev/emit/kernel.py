@@ -12,17 +12,15 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Protocol, assert_never
 
-from pyrev.algebra import add_int, sub_int
-from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, Tight, inside, literal
+from pyrev.algebra import add_int, iterations
+from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, inside, literal
 from pyrev.emit.faults import FAULTS, Faults
 from pyrev.emit.helpers import THREADS
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir import (
     ONE,
-    RISKY,
     ZERO,
     Add,
     Alloc,
@@ -50,6 +48,7 @@ from pyrev.ir import (
     fresh,
     loop_indices,
     names,
+    risky,
     walk,
     walk_expr,
     with_blocks,
@@ -141,12 +140,10 @@ class KernelText(Expressions):
             over=tuple(_with(f, resident) for f in step.over),
         )
         self.sums = tuple(_element(t, resident) for t in step.sums)
-        atomic = step.atomic
-        self.atomic = atomic
+        self.atomic = step.atomic
         self.arrays: dict[str, None] = {}
-        self.extents: dict[Tight, str] = {}
+        self.extents: dict[tuple[str, int], str] = {}
         self.scalars: dict[str, None] = {}
-        self.parts: dict[str, str] = {}
         self.local, self.varying = _made(self.step.block)
         self.grown = {s.array for s in walk(self.step.block) if isinstance(s, Grow)}
         self.added = {Var(n) for n in loop_indices(self.step.whole)}
@@ -191,7 +188,7 @@ class KernelText(Expressions):
             return [*lines, f"{module.called['alone']}({name!r}, {self.arguments()})"]
         args = self.arguments()
         module.forms.add("launch")
-        counts = [module.number(count_of(f)) for f in order[:2]]
+        counts = [module.number(iterations(f)) for f in order[:2]]
         if order[2:]:
             counts.append(self.host_product(order[2:]))
         tail = "," if len(counts) == 1 else ""
@@ -240,7 +237,7 @@ class KernelText(Expressions):
         lines = [*head, "{"]
         if self.step.why:
             why = self.step.why.encode("ascii", "replace").decode()
-            lines += [f"    // {line}" for line in _folded(why)]
+            lines += [f"    // {line}" for line in textwrap.wrap(why, 80)]
         if self.check_status and not self.step.over:
             lines.append("    if (*status) return;")
         self.module.kernels.append([*lines, *self.out.lines, "}"])
@@ -252,16 +249,12 @@ class KernelText(Expressions):
 
     def arguments(self, extra: Sequence[str] = ()) -> str:
         args = [*self.arrays, *extra]
-        args += [self.host_extent(a, k) for a, k in self.extents]
+        args += [f"{a}.shape[{k}]" for a, k in self.extents]
         for n in self.scalars:
-            kind = concrete(self.types[n])
-            args.append(f"{numpy_name(concrete(kind))}({n})")
+            args.append(f"{numpy_name(concrete(self.types[n]))}({n})")
         if self.check_status:
             args.append(self.module.called["status"])
         return f"({', '.join(args)}{',' if len(args) == 1 else ''})"
-
-    def host_extent(self, a: str, k: int) -> str:
-        return f"{a}.shape[{k}]"
 
     # ---------------------------------------------------------------- names
 
@@ -315,10 +308,8 @@ class KernelText(Expressions):
         if len(folded) > 1:
             # More loops than a grid has axes: z numbers the rest.
             counts = [self.count(f) for f in folded]
-            number = fresh("number", self.names)
             self.helpers["thread_z"] = None
-            out.open(_each(number, "thread_z()", " * ".join(counts), "threads_z()"))
-            self.numbered(folded, counts, number)
+            self.shared_out(folded, counts, "number", "thread_z()", "threads_z()")
             opened += 1
         elif folded:
             self.strided_loop(folded[0], "z")
@@ -340,7 +331,7 @@ class KernelText(Expressions):
             self.out.open(_each(i, f"{lo}{first}", hi, step))
             return
         number = fresh("number", self.names)
-        count = inside(self.as_(count_of(f), "int64"), 11)
+        count = inside(self.as_(iterations(f), "int64"), 11)
         self.out.open(_each(number, first, count, step))
         self.declare_index(f, number)
 
@@ -372,7 +363,7 @@ class KernelText(Expressions):
             self.declared.add(local.name)
         inner = ", ".join(f.index for f in step.over)
         for t in step.sums:
-            what = f"{place_of(step.loc)}: the sum of {expr_text(t)} over {inner}"
+            what = f"{step.loc.place}: the sum of {expr_text(t)} over {inner}"
             module.reassociated[what] = None
         counts = [self.count(f) for f in step.over]
         self.shared_out(step.over, counts, "term", "thread_x()", "threads_x()")
@@ -480,7 +471,7 @@ class KernelText(Expressions):
 
     def count(self, f: For) -> str:
         """How many iterations a loop has, in C, as a factor."""
-        text = self.as_(count_of(f), "int64")
+        text = self.as_(iterations(f), "int64")
         if text[1] == 16:
             return text[0]
         self.helpers["py_max"] = None
@@ -488,7 +479,7 @@ class KernelText(Expressions):
 
     def host_product(self, loops: Sequence[For]) -> str:
         """How many iterations some loops have together, on the host."""
-        counts = [self.module.number(count_of(f)) for f in loops]
+        counts = [self.module.number(iterations(f)) for f in loops]
         return " * ".join(map(_factor, counts))
 
     def numbered(
@@ -523,9 +514,8 @@ class KernelText(Expressions):
 
     def before(self, size: Expr) -> bool:
         """Does the host know the size of an array of a thread?"""
-        return not any(
+        return not risky(size) and not any(
             isinstance(e, Load)
-            or (isinstance(e, Call) and e.op in RISKY)
             or (isinstance(e, Var) and (e.name in self.own or e.name in self.resident))
             or (isinstance(e, Extent) and e.array in self.local)
             for e in walk_expr(size)
@@ -595,7 +585,7 @@ class KernelText(Expressions):
         self.last = loc
         text = lines[loc.line - 1].strip().replace("\\", "\\ ").replace('"""', "'''")
         text = text.encode("ascii", "replace").decode()
-        self.out(f"// {place_of(loc)}: {text}".rstrip())
+        self.out(f"// {loc.place}: {text}".rstrip())
 
     def stmt(self, s: Stmt) -> None:
         out = self.out
@@ -736,17 +726,19 @@ class KernelText(Expressions):
             case Const(-1) if not s.reverse:
                 out.open(f"for (long long {i} = {lo}; {i} > {hi}; --{i})")
             case _:
-                count = fresh("count", self.names)
-                number = fresh("number", self.names)
-                out(f"const long long {count} = {self.as_(count_of(s), 'int64')[0]};")
-                if s.reverse:
-                    head = f"{number} = {count} - 1; {number} >= 0; --{number}"
-                else:
-                    head = f"{number} = 0; {number} < {count}; ++{number}"
-                out.open(f"for (long long {head})")
-                self.declare_index(replace(s, reverse=False), number)
+                self.counted(s)
         self.block(s.body)
         out.close()
+
+    def counted(self, f: For) -> None:
+        """The head of a loop that numbers its iterations, and its index."""
+        count, number = fresh("count", self.names), fresh("number", self.names)
+        self.out(f"const long long {count} = {self.as_(iterations(f), 'int64')[0]};")
+        head = f"{number} = 0; {number} < {count}; ++{number}"
+        if f.reverse:
+            head = f"{number} = {count} - 1; {number} >= 0; --{number}"
+        self.out.open(f"for (long long {head})")
+        self.declare_index(f, number)
 
     def fixed(self, bound: Expr, body: Block) -> str:
         """A bound of a loop, in a local of its own if the loop changes it."""
@@ -762,13 +754,7 @@ class KernelText(Expressions):
         out = self.out
         if s.index:
             self.guards(s, (s.lo, s.hi, s.step))
-            before = For(s.index, s.lo, s.hi, s.step, (), loc=s.loc)
-            count = fresh("count", self.names)
-            number = fresh("number", self.names)
-            out(f"const long long {count} = {self.as_(count_of(before), 'int64')[0]};")
-            head = f"{number} = 0; {number} < {count}; ++{number}"
-            out.open(f"for (long long {head})")
-            self.declare_index(before, number)
+            self.counted(For(s.index, s.lo, s.hi, s.step, (), loc=s.loc))
         else:
             out.open("while (true)")
         self.guards(s, (s.test,))
@@ -786,7 +772,7 @@ class KernelText(Expressions):
                     self.fail(self.truth(Call("not", (test,)))[0], s, error, what)
 
     def fail(self, text: str, s: Stmt, error: str, what: str) -> None:
-        code = self.module.failure(error, f"{place_of(s.loc)}: {what}")
+        code = self.module.failure(error, f"{s.loc.place}: {what}")
         self.check_status = True
         self.out.open(f"if ({text})")
         self.out(f"*status = {code};")
@@ -960,14 +946,6 @@ def _wrapped(head: str, params: Sequence[str]) -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def _folded(text: str) -> list[str]:
-    return textwrap.wrap(text, 80)
-
-
-def place_of(loc: Loc) -> str:
-    return f"{PurePath(loc.file).name}:{loc.line}"
-
-
 def _with(f: For, resident: frozenset[str]) -> For:
     parts = [as_element(e, resident) for e in (f.lo, f.hi, f.step)]
     return replace(f, lo=parts[0], hi=parts[1], step=parts[2], body=())
@@ -988,17 +966,3 @@ def _small(s: Alloc) -> bool:
     """May a thread keep the array in registers or its own memory?"""
     sizes = [n.value for n in s.shape if isinstance(n, Const)]
     return len(sizes) == len(s.shape) and math.prod(map(int, sizes)) <= SMALL
-
-
-def count_of(f: For) -> Expr:
-    """How many iterations a loop has; not positive if none."""
-    match f.step:
-        case Const(int(1)):
-            return sub_int(f.hi, f.lo)
-        case Const(int(k)) if k > 0:
-            return Call("//", (sub_int(add_int(f.hi, k - 1), f.lo), f.step))
-        case Const(int(k)):
-            return Call("//", (sub_int(add_int(f.lo, -k - 1), f.hi), Const(-k)))
-        case _:
-            whole = Call("-", (f.hi, f.lo))
-            return Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))

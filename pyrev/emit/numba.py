@@ -18,10 +18,9 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import assert_never
 
-from pyrev.algebra import add_int, sub_int
+from pyrev.algebra import add_int, iterations, sub_int
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.subscripts import Subscripts
@@ -736,7 +735,7 @@ class _Module:
         body = self.loop(inner, self.plain(inner.body, mode), mode)
         lines = [*start, body, _return(tuple(locals_))]
         self.define(function, inputs, lines, "SUM", f.loc)
-        where = f"{PurePath(f.loc.file).name}:{f.loc.line}"
+        where = f.loc.place
         for s in f.body:
             if isinstance(s, Add):
                 text = expr_text(s.target)
@@ -904,7 +903,7 @@ class _Module:
     def unless(
         self, test: Expr, error: str, what: str, at: Loc, mode: _Mode
     ) -> ast.stmt:
-        message = f"{PurePath(at.file).name}:{at.line}: {what}"
+        message = f"{at.place}: {what}"
         tree = ast.UnaryOp(ast.Not(), self.tree(test, mode))
         if mode.outputs is None:
             raised = ast.Raise(call(error, ast.Constant(message)), None)
@@ -1125,18 +1124,8 @@ def _nonempty(f: For) -> Expr:
 
 
 def _count(f: For) -> Expr:
-    """How many iterations a loop has."""
-    match f.step:
-        case Const(int(1)):
-            gap = f.hi if f.lo == ZERO else Call("-", (f.hi, f.lo))
-            return gap if isinstance(gap, (Extent, Const)) else Call("max", (ZERO, gap))
-        case Const(int(k)) if k > 0:
-            gap = Call("-", (add_int(f.hi, k - 1), f.lo))
-            return Call("max", (ZERO, Call("//", (gap, f.step))))
-        case Const(int(k)):
-            gap = Call("-", (add_int(f.lo, -k - 1), f.hi))
-            return Call("max", (ZERO, Call("//", (gap, Const(-k)))))
-        case _:
-            whole = Call("-", (f.hi, f.lo))
-            ups = Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))
-            return Call("max", (ZERO, ups))
+    """How many iterations a loop has, and none if the bounds say fewer."""
+    gap = iterations(f)
+    if isinstance(gap, Const):
+        return Const(max(0, int(gap.value)))
+    return gap if isinstance(gap, Extent) else Call("max", (ZERO, gap))

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
+from pyrev.algebra import iterations
 from pyrev.ir import (
     ONE,
-    RISKY,
-    TRUE,
     ZERO,
     Add,
     Alloc,
@@ -43,12 +41,14 @@ from pyrev.ir import (
     While,
     all_names,
     assigned_scalars,
+    blocks,
     exprs,
     fresh,
     loop_indices,
     map_block,
     map_expr,
     names,
+    risky,
     walk,
     walk_expr,
     with_blocks,
@@ -201,7 +201,7 @@ class Nests:
     ) -> Shared | None:
         """How threads may share out the nest of `loop`; None if it has an order."""
         chain = self.chain(loop)
-        added = _only_added(chain[-1].body if chain else (), live)
+        added = _only_added(chain[-1].body if chain else ())
         depth = self.depth(chain, added, outer, live)
         if not depth:
             return None
@@ -231,9 +231,9 @@ class Nests:
             bounds = (loop.lo, loop.hi, loop.step)
             if not all(map(self.known, bounds)):
                 break
-            if found and any(map(_risky, bounds)):
+            if found and any(map(risky, bounds)):
                 break  # where the loops around it are empty nothing asks for it
-            if changed.intersection(*[frozenset().union(*map(names, bounds))]):
+            if changed & frozenset().union(*map(names, bounds)):
                 break
             found.append(replace(loop, reverse=False))
             match loop.body:
@@ -417,11 +417,6 @@ def _numbers(program: Program) -> frozenset[str]:
         found -= gone
 
 
-def _risky(e: Expr) -> bool:
-    """May evaluating `e` raise?"""
-    return any(isinstance(p, Call) and p.op in RISKY for p in walk_expr(e))
-
-
 def _known(e: Expr, numbers: frozenset[str] | set[str]) -> bool:
     """Is `e` made of sizes and of these numbers?"""
     return all(
@@ -482,8 +477,6 @@ class _Planner:
         self.taken = {p.name for p in program.params} | set(written(program.body))
         self.live_out = frozenset(p.name for p in program.params if p.rank)
         self.decisions: list[Decision] = []
-        #: What runs in one thread, whatever it is.
-        self.alone: list[Block] = []
 
     # ---------------------------------------------------------------- the host
 
@@ -495,13 +488,13 @@ class _Planner:
 
         def flush(after: frozenset[str]) -> None:
             if alone:
-                out.append(_crossed(self.serial(tuple(alone)), after))
+                out.append(_crossed(Kernel(tuple(alone)), after))
                 alone.clear()
 
         last = frozenset[str]()
-        block = self.together(block)
+        block, together = self.together(block)
         for s, after in with_live(block, live | self.live_out):
-            found = self.step(s, outer, after)
+            found = None if id(s) in together else self.step(s, outer, after)
             if found is None:
                 alone.append(s)
             else:
@@ -511,11 +504,11 @@ class _Planner:
         flush(last)
         return tuple(out)
 
-    def together(self, block: Block) -> Block:
-        """The block with what needs arrays that only a kernel can make in one piece.
+    def together(self, block: Block) -> tuple[Block, frozenset[int]]:
+        """The block, and by identity what in it has to run in one kernel.
 
-        Data decides how large they are, so one thread makes them and all that uses them
-        runs in it. What else is made there and read later is made before.
+        Data decides how large some arrays are, so one thread makes them and all that
+        uses them runs in it. What else is made there and read later is made before.
         """
         own = {s.array for s in walk(block) if isinstance(s, Grow)}
         own |= {
@@ -526,29 +519,16 @@ class _Planner:
         here = [k for k, s in enumerate(block) if own & names_in(s)]
         direct = [k for k in here if isinstance(block[k], Alloc)]
         if not own or not direct:
-            return block
-        while True:
-            first, last = min(here), max(here)
-            span = block[first : last + 1]
-            if any(isinstance(s, Return) for s in walk(span)):
-                what = f"data decides how large `{min(own)}` is, which is returned"
-                raise NotOnDevice(what, block[first].loc)
-            made = {s.array: s for s in span if isinstance(s, Alloc)}
-            more = {
-                n
-                for n, s in made.items()
-                if n not in own and not all(map(self.known, s.shape))
-            }
-            if not more:
-                break
-            own |= more
-            here = [k for k, s in enumerate(block) if own & names_in(s)]
-            if {min(here), max(here)} <= {first, last}:
-                break
+            return block, frozenset()
+        first, last = min(here), max(here)
+        span = block[first : last + 1]
+        if any(isinstance(s, Return) for s in walk(span)):
+            what = f"data decides how large `{min(own)}` is, which is returned"
+            raise NotOnDevice(what, block[first].loc)
         before = tuple(
             replace(s, fill=None, source=None) if s.source or _by(s.fill) else s
-            for n, s in made.items()
-            if n not in own
+            for s in span
+            if isinstance(s, Alloc) and s.array not in own
         )
         inside: Block = ()
         for s in span:
@@ -556,9 +536,8 @@ class _Planner:
                 inside += self.refilled(s)
             else:
                 inside += (s,)
-        self.alone.append(inside)
-        one = If(TRUE, inside, loc=span[0].loc)
-        return (*block[:first], *before, one, *block[last + 1 :])
+        whole = (*block[:first], *before, *inside, *block[last + 1 :])
+        return whole, frozenset(map(id, inside))
 
     def refilled(self, s: Alloc) -> Block:
         """What fills an array that is made before, where it was made."""
@@ -586,8 +565,6 @@ class _Planner:
     ) -> tuple[Step, ...] | None:
         """The steps of one statement; None if a single thread has to run it."""
         match s:
-            case If(test, inside) if test == TRUE and inside in self.alone:
-                return (Kernel(inside),)
             case Alloc():
                 parts = (*s.shape, *(() if s.fill is None else (s.fill,)))
                 if not all(map(self.known, s.shape)):
@@ -636,7 +613,7 @@ class _Planner:
         ranges = [
             e for x in walk(inside) if isinstance(x, For) for e in (x.lo, x.hi, x.step)
         ]
-        if not all(self.known(e) and not _risky(e) for e in ranges):
+        if not all(self.known(e) and not risky(e) for e in ranges):
             return None
         chosen = fresh("chosen", self.taken)
         self.types[chosen] = "bool"
@@ -647,9 +624,6 @@ class _Planner:
         ):
             out += [_pushed(test, x) for x in block]
         return self.steps(tuple(out), outer, live)
-
-    def serial(self, block: Block) -> Kernel:
-        return Kernel(block)
 
     def known(self, e: Expr) -> bool:
         return _known(e, self.numbers)
@@ -818,7 +792,7 @@ def _pushed(test: Expr, s: Stmt) -> Stmt:
             return If(test, (s,), loc=s.loc)
 
 
-def _only_added(body: Block, live: frozenset[str]) -> frozenset[str]:
+def _only_added(body: Block) -> frozenset[str]:
     """What `body` adds to and does not touch otherwise."""
     added: set[str] = set()
     others: set[str] = set()
@@ -849,31 +823,13 @@ def _stripped(block: Block, without: frozenset[str], dummy: str) -> Block:
                 parts += s.target.index
             out += [Assign(Var(dummy), e, loc=s.loc) for e in parts]
         else:
-            inner = tuple(
-                _stripped(b, without, dummy)
-                for b in ((s.body,) if isinstance(s, (For, While)) else ())
-                or ((s.then, s.orelse) if isinstance(s, If) else ())
-            )
-            out.append(with_blocks(s, inner) if inner else s)
+            inner = tuple(_stripped(b, without, dummy) for b in blocks(s))
+            out.append(with_blocks(s, inner))
     return tuple(out)
 
 
-def _trips(f: For) -> Expr:
-    if (f.lo, f.step) == (ZERO, ONE):
-        return f.hi
-    match f.step:
-        case Const(int(k)) if k > 0:
-            return (
-                Call("//", (Call("-", (f.hi, f.lo)), f.step))
-                if k > 1
-                else Call("-", (f.hi, f.lo))
-            )
-        case _:
-            return Call("-", (f.lo, f.hi))
-
-
 def _all_trips(loops: Sequence[For]) -> Expr:
-    return product(map(_trips, loops))
+    return product(map(iterations, loops))
 
 
 def _owned(target: Var | Load, own: frozenset[str]) -> tuple[Expr | None, ...]:
@@ -894,7 +850,7 @@ def _long(body: Block) -> bool:
 
 
 def _these(loops: Sequence[For]) -> str:
-    return reduce(lambda a, b: f"{a}, {b}", [f.index for f in loops])
+    return ", ".join(f.index for f in loops)
 
 
 def with_elements(block: Block, scalars: frozenset[str]) -> Block:
