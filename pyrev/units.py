@@ -675,6 +675,8 @@ class Units:
         sizes: Sizes,
         what: str,
         never_negative: frozenset[Expr] = frozenset(),
+        *,
+        wraps: bool = False,
     ) -> tuple[Scheduled, Emitted]:
         """The program in the order of a GPU, and its text.
 
@@ -692,6 +694,7 @@ class Units:
                 types,
                 doc=self._provenance(what),
                 sources=self._sources(),
+                wraps=wraps,
                 natural=_natural(program, never_negative, done.facts),
             )
         except NotOnDevice as why:
@@ -885,7 +888,8 @@ class Units:
 
             program = in_chunks(program, sizes)
             if target == "cuda":
-                text = self._launched(program, dtypes, sizes, "indices")[1].text
+                made = self._launched(program, dtypes, sizes, "indices", wraps=True)
+                text = made[1].text
             else:
                 text = emit_numba(program, dtypes, doc=doc, wraps=True).text
         params = tuple(p.name for p in program.params)

@@ -98,6 +98,10 @@ class Expressions:
         """Is a subscript never negative?"""
         raise NotImplementedError
 
+    def goes_around(self, op: str, args: Sequence[Expr]) -> bool:
+        """Must a sum or a product of int64 go around at 64 bits, as NumPy's do?"""
+        raise NotImplementedError
+
     # ---------------------------------------------------------------- expressions
 
     def truth(self, e: Expr) -> Tight:
@@ -176,6 +180,11 @@ class Expressions:
                 level = _BINARY[op]
                 left, right = self.as_(a, kind), self.as_(b, kind)
                 tight = level + (op in "-/")
+                if kind == "int64" and self.goes_around(op, args):
+                    # Unsigned: a compiler may take it that signed ones never do.
+                    ab = (left, right)
+                    unsigned = [f"(unsigned long long){inside(x, 15)}" for x in ab]
+                    return f"(long long)({f' {op} '.join(unsigned)})", 15
                 text = f"{inside(left, level)} {op} {inside(right, tight)}"
                 return self.narrow((text, level), kind)
             case "neg", (x,):

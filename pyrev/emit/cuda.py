@@ -39,7 +39,16 @@ from pyrev.ir import (
     fresh,
     walk_expr,
 )
-from pyrev.schedule.launches import Choose, Kernel, Launches, Plain, Repeat, Step, every
+from pyrev.schedule.launches import (
+    Choose,
+    Kernel,
+    Launches,
+    Plain,
+    Repeat,
+    Sort,
+    Step,
+    every,
+)
 from pyrev.show import expr_text, numpy_name, range_tree
 from pyrev.types import WEAK_INT, concrete, expr_dtype
 from pyrev.writer import Emitted, Text, write
@@ -54,16 +63,17 @@ def emit_cuda(
     types: dict[str, str],
     *,
     doc: str = "",
+    wraps: bool = False,
     natural: frozenset[Expr] = frozenset(),
     sources: Mapping[str, Sequence[str]] | None = None,
 ) -> Emitted:
     """The module that runs `made`, the launches of `program`, on CuPy arrays.
 
     The arrays given to it must be C-contiguous. `types` are the dtypes of all names;
-    `natural` are subscripts that are never negative, as for `emit_numba`.
+    `natural` and `wraps` are those of `emit_numba`.
     Raises `NotOnDevice` for what has no form on a GPU.
     """
-    module = _Module(program, made, types, sources or {}, natural)
+    module = _Module(program, made, types, sources or {}, wraps, natural)
     function = module.function()
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
     cp = module.cp
@@ -77,7 +87,8 @@ def emit_cuda(
         parts.append(_KERNEL.replace("cp.", f"{cp}."))
     for form, body in _FORMS.items():
         if form in module.forms:
-            parts.append(body.replace(f"def {form}(", f"def {module.called[form]}("))
+            body = body.replace(f"def {form}(", f"def {module.called[form]}(")
+            parts.append(body.replace("cp.", f"{cp}."))
     if module.can_fail:
         lines = [f"{k}: ({e}, {m!r})" for (e, m), k in module.errors.items()]
         parts.append(_python(f"{module.called['ERRORS']} = {{{', '.join(lines)}}}"))
@@ -100,7 +111,7 @@ def loaded(name, device):
 def kernel(name):
     return loaded(name, cp.cuda.runtime.getDevice())"""
 
-#: What launches a kernel, by the form of its threads.
+#: What launches a kernel, by the form of its threads, and what sorts terms.
 _FORMS = {
     "launch": '''\
 def launch(name, counts, args):
@@ -118,6 +129,12 @@ def reduce(name, parts, owners, args):
 def alone(name, args):
     """Run a kernel with one thread."""
     kernel(name)((1,), (1,), args)''',
+    "by_element": '''\
+def by_element(places, terms, count):
+    """Terms in the order of the elements they are added to, and where each starts."""
+    order = cp.argsort(places.reshape(-1))
+    found = places.reshape(-1)[order]
+    return terms.reshape(-1)[order], cp.searchsorted(found, cp.arange(count + 1))''',
 }
 _NO_MEMORY = "MemoryError", "no memory is left for an array of a kernel"
 
@@ -131,10 +148,12 @@ class _Module:
         made: Launches,
         types: dict[str, str],
         sources: Mapping[str, Sequence[str]],
+        wraps: bool,
         natural: frozenset[Expr],
     ) -> None:
         self.program, self.made, self.types = program, made, types
         self.name, self.sources = program.name, sources
+        self.wraps = wraps
         self.resident = frozenset(made.resident)
         self.arrays = {p.name for p in program.params if p.rank}
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
@@ -144,6 +163,8 @@ class _Module:
                     self.taken |= all_names(s.whole)
                 case Plain(Alloc(array)):
                     self.arrays.add(array)
+                case Sort(made_of):
+                    self.taken |= {made_of.ordered, made_of.starts}
         self.taken |= {"np", "functools", "range", "max", "min", "abs"}
         own = ("cp", *_FORMS, "status", "failed", "error", "message", "ERRORS")
         #: What the names of the host's own things are: the user's come first.
@@ -218,6 +239,11 @@ class _Module:
                         out += self.inside(orelse)
                 case Plain(stmt):
                     out += self.plain(stmt)
+                case Sort(terms):
+                    self.forms.add("by_element")
+                    args = f"{terms.places}, {terms.terms}, {terms.array}.size"
+                    call = f"{self.called['by_element']}({args})"
+                    out.append(f"{terms.ordered}, {terms.starts} = {call}")
                 case _:
                     assert_never(s)
         return out

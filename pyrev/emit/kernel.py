@@ -113,6 +113,8 @@ class Module(Protocol):
     sources: Mapping[str, Sequence[str]]
     faults: Faults
     subscripts: Subscripts
+    #: Do sums and products of int64 that are data go around at 64 bits?
+    wraps: bool
     #: The forms of launches that the host needs, and what they are called.
     forms: set[str]
     called: dict[str, str]
@@ -297,6 +299,9 @@ class KernelText(Expressions):
     def natural(self, index: Expr) -> bool:
         # What the launches make of a program counts from zero.
         return index in self.added or self.module.subscripts.natural(index)
+
+    def goes_around(self, op: str, args: Sequence[Expr]) -> bool:
+        return self.module.wraps and self.module.subscripts.may_wrap(op, args)
 
     # ---------------------------------------------------------------- threads
 

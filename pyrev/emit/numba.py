@@ -843,8 +843,8 @@ class _Module:
             return Call(op, plain)
         if op in NARROW or op in ("int64", "uint64", "float32", "float64"):
             return Call(op, plain)
-        if self.wraps and op in ("+", "-", "*") and concrete(dtype) == "int64":
-            if not all(map(self.subscripts.is_affine, args)):
+        if self.wraps and concrete(dtype) == "int64":
+            if self.subscripts.may_wrap(op, args):
                 bits = (Call("uint64", (Call("int64", (a,)),)) for a, _ in pairs)
                 return Call("int64", (Call(op, tuple(bits)),))
         # `pyrev.magnitude` looks at the counts that are made of sizes and numbers.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyrev.ir import (
     Call,
     Const,
@@ -44,3 +46,7 @@ class Subscripts:
             case Call("*", (Const(), a)) | Call("*" | "//" | "%", (a, Const())):
                 return self.is_affine(a)
         return False
+
+    def may_wrap(self, op: str, args: Sequence[Expr]) -> bool:
+        """Can a sum or a product of int64 pass 64 bits, for all that is known of it?"""
+        return op in ("+", "-", "*") and not all(map(self.is_affine, args))

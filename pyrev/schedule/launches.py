@@ -57,6 +57,7 @@ from pyrev.ir import (
 from pyrev.liveness import exposed, live_inside, names_in, with_live
 from pyrev.poly import integer_names
 from pyrev.schedule.distribute import Readable
+from pyrev.schedule.inverse import Inverse, inverted
 from pyrev.schedule.legality import forward, prove_parallel
 from pyrev.schedule.report import Decision
 from pyrev.schedule.work import product
@@ -130,7 +131,14 @@ class Plain:
     stmt: Alloc | Assign | Check | Return
 
 
-Step = Kernel | Repeat | Choose | Plain
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Terms put in the order of the elements that they are added to."""
+
+    terms: Inverse
+
+
+Step = Kernel | Repeat | Choose | Plain | Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +456,8 @@ def _check_measured(steps: Sequence[Step]) -> None:
                 asked = all_names((stmt,))
                 if isinstance(stmt, Alloc):
                     asked -= {stmt.array}
+            case Sort(inverse):
+                asked = frozenset({inverse.array})
         for a in asked & made.keys():
             what = f"`{a}` is made on the device and measured later"
             raise NotOnDevice(what, made[a].loc)
@@ -688,6 +698,10 @@ class _Planner:
             owned = chain[:free]
             self.tell(loop, "kept", f"a thread for each {_these(owned)}", proof)
             return (Kernel(owned[-1].body, owned, why=proof),)
+        if found.others and self.deterministic:
+            sorted_ = self.inverted(found, outer, live)
+            if sorted_ is not None:
+                return sorted_
         if not self.nests.atomic(found) or (found.others and self.deterministic):
             return self.owned(loop, chain[:free], proof)
         names_ = ", ".join(sorted(found.others))
@@ -717,6 +731,39 @@ class _Planner:
             return None
         self.tell(loop, "owner", f"a thread for each {_these(loops)}", proof)
         return (Kernel(loops[-1].body, loops, why=proof),)
+
+    def inverted(
+        self, found: Shared, outer: tuple[For, ...], live: frozenset[str]
+    ) -> tuple[Step, ...] | None:
+        """What data says where to add, by an inverse index."""
+        if found.others & set(assigned_scalars(found.chain)):
+            return None
+
+        def new(name: str, dtype: str) -> str:
+            made = fresh(name, self.taken)
+            self.types[made] = dtype
+            return made
+
+        told = len(self.decisions)
+        made = inverted(found.chain, found.others, self.types, self.known, new)
+        if made is None:
+            return None
+        own = {a.array for a in made.made}
+        terms = self.shared_out(made.nest, outer, live | own)
+        others = [d for d in self.decisions[told:] if d.array not in own]
+        del self.decisions[told:]
+        if terms is None:
+            return None
+        self.decisions += others
+        why = "its terms are sorted by the element that data says"
+        for s in made.inverses:
+            self.tell(found.chain[0], "inverse index", why, about={s.array})
+        sums: list[Step] = []
+        for nest in made.sums:
+            loops = self.nests.chain(nest)
+            sums.append(Kernel(loops[-1].body, loops, why="each adds its own terms"))
+        plain = (Plain(a) for a in made.made)
+        return (*plain, *terms, *map(Sort, made.inverses), *sums)
 
     # ---------------------------------------------------------------- distribution
 

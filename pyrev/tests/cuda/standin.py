@@ -244,6 +244,9 @@ def module() -> ModuleType:
     made.empty = empty
     made.zeros = lambda *args, **kw: _array(np.zeros(*args, **kw))
     made.full = lambda *args, **kw: _array(np.full(*args, **kw))
+    made.arange = lambda n: _array(np.arange(n))
+    made.argsort = lambda a: _array(np.argsort(a, kind="stable"))
+    made.searchsorted = lambda a, v: _array(np.searchsorted(a, v))
     made.asarray = lambda a, dtype=None: _array(np.asarray(a, dtype))
     made.ascontiguousarray = lambda a, t=None: _array(np.ascontiguousarray(a, t))
     made.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))

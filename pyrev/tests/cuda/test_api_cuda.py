@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.tests.cuda import needs, ondevice
+from pyrev.tests.cuda import needs, ondevice, standin
 from pyrev.tests.cuda.standin import DeviceArray, to_device
 from pyrev.tests.kernels import KERNELS, conv2d
 from pyrev.tests.test_golden import GOLDEN
@@ -172,6 +172,25 @@ def test_an_index_outside_is_an_index_error(bad: list[int]) -> None:
     np.testing.assert_array_equal(pullback(out=1.0).x, [0, 0, 0, 0, 4.0])
 
 
+def around(x, index, by, out):
+    for i in range(out.shape[0]):
+        out[i] = x[index[i] + by[i]]
+
+
+def test_a_sum_of_subscripts_goes_around_as_numpys_does() -> None:
+    """A compiler may take it that signed sums never do, and drop the test behind."""
+    f = pyrev.differentiable(around)
+    index = to_device(np.array([2**63 - 1, 0]))
+    by, out = to_device(np.array([2**63 - 1, 0])), to_device(np.zeros(2))
+    standin.RawModule.texts.clear()
+    f(to_device(X), index, by, out)
+    np.testing.assert_array_equal(out, X[[-2, 0]])
+    assert any("(unsigned long long)" in text for text in standin.RawModule.texts)
+    by[0] = 1  # the sum is the least of all integers
+    with pytest.raises(IndexError):
+        f(to_device(X), index, by, out)
+
+
 def test_what_fails_in_a_kernel_is_raised() -> None:
     counts = to_device(np.array([1, 2, 0, 1, 1]))
     with pytest.raises(ZeroDivisionError, match="test_api_cuda.py"):
@@ -214,6 +233,36 @@ def test_deterministic_means_no_atomics() -> None:
     assert "atomic" not in f.explain("cuda")
     assert "atomic" not in f.adjoint.source_for("cuda")
     assert "atomicAdd" in pyrev.differentiable(gathered).adjoint.source_for("cuda")
+
+
+def binned(values, position, image, total):
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            total[0] += values[i, j]
+            k = int(position[i, j])
+            if values[i, j] > 0:
+                for c in range(2):
+                    image[k - 5, c] += (c + 1) * values[i, j]
+                    image[-k - 1, 1 - c] -= values[i, j]
+
+
+def test_deterministic_scatters_sort_their_terms() -> None:
+    """Guarded ones, in loops inside, subscripts from the end: as one thread adds."""
+    f = pyrev.differentiable(binned, target="cuda", deterministic=True)
+    rng = np.random.default_rng(5)
+    values, position = rng.normal(size=(9, 4)), rng.uniform(0, 5, (9, 4))
+    given = [values, position, rng.normal(size=(5, 2)), np.zeros(1)]
+    mine = [to_device(a) for a in given]
+    source = f.primal.source_for("cuda", *mine)
+    assert "by_element" in source and "atomic" not in source
+    f(*mine)
+    binned(*given)
+    for ours, plain in zip(mine, given, strict=True):
+        np.testing.assert_allclose(ours, plain, rtol=1e-13, atol=1e-13)
+    again = [to_device(a) for a in (values, position, np.zeros((5, 2)), np.zeros(1))]
+    _, pullback = pyrev.vjp(f, *again)
+    first, second = pullback(image=1.0, total=2.0), pullback(image=1.0, total=2.0)
+    np.testing.assert_array_equal(first.values, second.values)
 
 
 def größe(Δ, λ):

@@ -78,7 +78,7 @@ def test_with_a_thread_for_each_owner_it_is_right(
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share(32))
+@pytest.mark.parametrize("name", share(16))
 def test_deterministic_it_is_right_and_has_no_atomics(name: str) -> None:
     entry = EVERY[name]
     rng = entry.generator(entry.real)
