@@ -331,9 +331,9 @@ class Pullback:
                 self._inputs[name] = copied(value)
         watched = [n for n in unit.reads if n not in written and not copy]
         self._watched = {
-            n: fingerprint(call.values[n])
+            n: fingerprint(v)
             for n in watched
-            if isinstance(call.values[n], np.ndarray)
+            if isinstance(v := call.values[n], np.ndarray) and not is_device(v)
         }
         self._outputs = unit.cotangents
         values = result if isinstance(result, tuple) else (result,)

@@ -16,6 +16,9 @@ from pyrev.diagnostics import ArgumentError, BackendError
 
 _GPU = 2  # what DLPack calls a CUDA device
 
+#: Types whose arrays always are in the memory of a GPU: to ask each takes time.
+_types: set[type] = set()
+
 
 def cupy() -> Any:
     """The module; `BackendError` if it is not installed."""
@@ -26,12 +29,16 @@ def cupy() -> Any:
             "the CUDA target needs CuPy: pip install pyrev[cuda] (it brings CuPy for"
             " CUDA 12)"
         ) from error
+    _types.add(module.ndarray)
     return module
 
 
 def is_device(value: object) -> bool:
     """Is `value` an array in the memory of a GPU?"""
-    if type(value) is np.ndarray or isinstance(value, (int, float, np.generic)):
+    kind = type(value)
+    if kind in _types:
+        return True
+    if kind is np.ndarray or isinstance(value, (int, float, np.generic)):
         return False
     if hasattr(value, "__cuda_array_interface__"):
         return True
@@ -59,7 +66,7 @@ def resident(name: str, value: Any) -> Any:
             f"`{name}` is a NumPy array and the CUDA target takes CuPy's; pass"
             f" cupy.asarray({name})"
         )
-    if not is_device(value):
+    if type(value) in _types or not is_device(value):
         return value
     module = cupy()
     if isinstance(value, module.ndarray):
@@ -105,7 +112,10 @@ def _range(a: Any) -> tuple[int, int]:
     """The addresses from the first byte of an array up to its end."""
     if not a.size:
         return 0, 0
-    start = int(a.__cuda_array_interface__["data"][0])
+    pointer = getattr(a.data, "ptr", None)  # CuPy's, without the rest of the interface
+    start = int(a.__cuda_array_interface__["data"][0] if pointer is None else pointer)
+    if a.flags.c_contiguous:
+        return start, start + a.nbytes
     reach = [s * (n - 1) for s, n in zip(a.strides, a.shape, strict=True)]
     low = start + sum(r for r in reach if r < 0)
     high = start + sum(r for r in reach if r > 0)

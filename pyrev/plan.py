@@ -15,6 +15,7 @@ import numpy as np
 
 from pyrev.arguments import Kind
 from pyrev.bounds import Variant
+from pyrev.device import is_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.units import Swept, Unit, Units
 
@@ -137,13 +138,14 @@ class Plans:
 
 
 def _sizes(values: Mapping[str, Any]) -> Hashable:
-    return tuple(
-        [
-            (v.shape, v.dtype)
-            if type(v) is np.ndarray
-            else (type(v), v)
-            if isinstance(v, (int, np.integer))
-            else type(v)
-            for v in values.values()
-        ]
-    )
+    return tuple([_size(v) for v in values.values()])
+
+
+def _size(value: Any) -> Any:
+    if type(value) is np.ndarray:
+        return value.shape, value.dtype
+    if isinstance(value, (int, np.integer)):
+        return type(value), value
+    if is_device(value):
+        return type(value), value.shape, value.dtype
+    return type(value)

@@ -128,6 +128,22 @@ def test_arrays_of_other_libraries_are_taken_without_a_copy(cupy: Any) -> None:
     np.testing.assert_array_equal(g.x, 2.0 * X)
 
 
+def test_calls_of_other_sizes_and_dtypes_are_calls_of_their_own() -> None:
+    def doubled(x, out):
+        for i in range(out.shape[0]):
+            out[i] = 2 * x[i]
+
+    f = pyrev.differentiable(doubled)
+    for n, dtype in ((5, np.float64), (50, np.float64), (5, np.float32)):
+        out = to_device(np.zeros(n, dtype))
+        f(to_device(np.ones(n, dtype)), out)
+        np.testing.assert_array_equal(out, 2.0)
+    out = to_device(np.zeros(9))
+    with pytest.raises(IndexError):
+        f(to_device(np.ones(5)), out)
+    assert not out.any()
+
+
 def test_arrays_that_are_not_contiguous() -> None:
     x = to_device(np.arange(20.0))[::2]
     out = to_device(np.zeros((10, 3)))[:, 1]
@@ -262,7 +278,7 @@ def test_deterministic_scatters_sort_their_terms() -> None:
     again = [to_device(a) for a in (values, position, np.zeros((5, 2)), np.zeros(1))]
     _, pullback = pyrev.vjp(f, *again)
     first, second = pullback(image=1.0, total=2.0), pullback(image=1.0, total=2.0)
-    np.testing.assert_array_equal(first.values, second.values)
+    np.testing.assert_array_equal(first["values"], second["values"])
 
 
 def größe(Δ, λ):
@@ -289,8 +305,10 @@ def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(out.read_text())
-    assert found["upsample"]["ms"] == found["host"] == "not measured"
-    assert found["upsample"]["difference"] < 1e-6
+    assert found["upsample"]["ms"] == "not measured"
+    assert found["upsample"]["differences"]["pyrev"] < 1e-6
+    assert found["upsample"]["differences"]["whole arrays"] < 1e-6
+    assert all(bar.startswith("not measured") for bar in found["bars"].values())
 
 
 @pytest.mark.parametrize("f", KERNELS, ids=lambda f: f.__name__)
