@@ -12,8 +12,10 @@ from pyrev.diagnostics import (
     PyrevError,
     UnsupportedError,
 )
-from pyrev.gradients import Gradients
+from pyrev.forward import jvp
+from pyrev.gradients import Gradients, Tangents
 from pyrev.hints import checkpointed
+from pyrev.matrices import hessian, hvp, jacobian
 from pyrev.pool import release
 from pyrev.testing import GradientReport, check_grad
 
@@ -27,11 +29,16 @@ __all__ = [
     "Gradients",
     "InternalError",
     "PyrevError",
+    "Tangents",
     "UnsupportedError",
     "check_grad",
     "checkpointed",
     "differentiable",
     "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
     "release",
     "value_and_grad",
     "vjp",

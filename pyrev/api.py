@@ -5,7 +5,7 @@ derived.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
-from pyrev.derivative import Derivative, Primal, TangentSource
+from pyrev.derivative import Derivative, Primal, Pushforward
 from pyrev.device import (
     any_device,
     copied,
@@ -34,6 +34,8 @@ from pyrev.tune import Tuning, tune
 from pyrev.units import Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_MOST = 256  # things derived of one function
 TARGETS = ("auto", "python", "numba", "cuda")
 
 
@@ -63,6 +65,7 @@ class Differentiable:
             self._parsed, options.keeping, deterministic=options.deterministic
         )
         self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
+        self._derived: dict[Hashable, Any] = {}
         #: The parameters, where all may be given by position.
         self._positional = positional(self._parsed.signature)
         self.python: Callable[..., Any] = self._parsed.function
@@ -84,9 +87,9 @@ class Differentiable:
         return Primal(self._units, self._target)
 
     @property
-    def tangent(self) -> TangentSource:
-        """The forward derivative (Python target)."""
-        return TangentSource(self._units, self._options.wrt)
+    def tangent(self) -> Pushforward:
+        """The tangent: its source before any call, for a target, to save, to call."""
+        return Pushforward(self._units, self._options.wrt, self._target)
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """For every adjoint loop and every value kept: what was decided, and why.
@@ -130,6 +133,27 @@ class Differentiable:
     @property
     def _target(self) -> str:
         return "numba" if self._options.target == "auto" else self._options.target
+
+    @property
+    def target(self) -> str:
+        """The target that was asked for."""
+        return self._options.target
+
+    @property
+    def keeping(self) -> Keeping:
+        """What the derivative may keep, as it was asked for."""
+        return self._options.keeping
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What belongs to this function and is made once: its gradient as a function,
+        what its outputs depend on.
+        """
+        found: T | None = self._derived.get(key)
+        if found is None:
+            if len(self._derived) >= _MOST:
+                self._derived.clear()
+            found = self._derived[key] = make()
+        return found
 
     def __repr__(self) -> str:
         return f"<differentiable {self.python.__qualname__}{self._parsed.signature}>"
@@ -213,7 +237,7 @@ def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiab
         if f._options == options or options == Options():
             return f
         f = f.python
-    if isinstance(f, (Derivative, Primal)):
+    if isinstance(f, (Derivative, Primal, Pushforward)):
         f = f.python
     return Differentiable(f, options)
 
@@ -561,7 +585,7 @@ def value_and_grad(
 
     @functools.wraps(function.python)
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        _returns_a_number(function)
+        returns_a_number(function)
         result, pullback = vjp(function, *args, wrt=wrt, **kw)
         return result, _bare(pullback(1.0), wrt)
 
@@ -578,7 +602,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
 
     @functools.wraps(function.python)
     def gradient(*args: Any, **kw: Any) -> Any:
-        _returns_a_number(function)
+        returns_a_number(function)
         call = Call(function, args, kw)
         if call.units.written or call.units.checks(call.kinds):
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
@@ -591,7 +615,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     return gradient
 
 
-def _returns_a_number(function: Differentiable) -> None:
+def returns_a_number(function: Differentiable) -> None:
     found = function._units.returns()
     if found != "a number":
         raise ArgumentError(

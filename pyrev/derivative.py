@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.arguments import bind, wrt_names
+from pyrev.arguments import Kind, bind, wrt_names
+from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
 from pyrev.explain import Report, report
 from pyrev.ir import For, walk
@@ -29,6 +30,17 @@ class _Source:
 
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
         raise NotImplementedError
+
+    def _call(
+        self, target: str, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[dict[str, Any], Units, dict[str, Kind], Variant]:
+        """The arguments of a call by name, and what code is chosen by."""
+        parsed = self._units.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        units = self._units.fitting(values)
+        found = units.kinds(values)
+        return values, units, found, units.check_bounds(target, found, values)
 
     @property
     def source(self) -> str:
@@ -105,12 +117,7 @@ class Derivative(_Source):
         return self._units.adjoint(target, found, self._names(found))
 
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        parsed = self._units.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        values |= {c.name: c.read() for c in parsed.captured}
-        units = self._units.fitting(values)
-        found = units.kinds(values)
-        variant = units.check_bounds(target, found, values)
+        values, units, found, variant = self._call(target, args, kw)
         return units.adjoint(target, found, self._names(found), values, variant)
 
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
@@ -196,51 +203,37 @@ class Primal(_Source):
         return self._units.primal(target, self._units.default_kinds())
 
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        parsed = self._units.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        values |= {c.name: c.read() for c in parsed.captured}
-        units = self._units.fitting(values)
-        found = units.kinds(values)
-        variant = units.check_bounds(target, found, values)
+        values, units, found, variant = self._call(target, args, kw)
         return units.primal(target, found, values, variant)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        parsed = self._units.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        values |= {c.name: c.read() for c in parsed.captured}
-        units = self._units.fitting(values)
-        found = units.kinds(values)
-        variant = units.check_bounds(self._target, found, values)
+        values, units, found, variant = self._call(self._target, args, kw)
         unit = units.primal(self._target, found, values, variant)
         raw = unit.call([values[p] for p in unit.params])
         return units.restore(raw, found, values)
 
 
-class TangentSource(_Source):
-    """The forward derivative, Python target: `f_tangent(parameters, dot_inputs...)`.
+class Pushforward(_Source):
+    """The tangent of a function: `f_tangent(parameters, dot_inputs...)`.
 
-    It mutates written arrays and their tangents like the primal, and returns the
-    primal's
-    values followed by their tangents.
+    Calling it mutates written arrays and their tangents like the primal, and returns
+    the primal's values followed by their tangents.
     """
 
-    def __init__(self, units: Units, wrt: object) -> None:
-        super().__init__(units, "python")
+    def __init__(self, units: Units, wrt: object, target: str) -> None:
+        super().__init__(units, target)
         self._wrt = wrt
 
-    def unit(self, found: Any, wrt: tuple[str, ...]) -> Unit:
-        """The tangent for given kinds of arguments along `wrt`."""
-        return self._units.tangent(found, wrt)
+    def _names(self, found: Any) -> tuple[str, ...]:
+        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
 
     def _default(self, target: str) -> Unit:
-        if target != "python":
-            raise ArgumentError("the tangent is there for target='python' only")
         found = self._units.default_kinds()
-        names = wrt_names(self._units.program, found, self._wrt, self._units.visible)
-        return self._units.tangent(found, names)
+        return self._units.tangent(target, found, self._names(found))
 
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        return self._default(target)
+        values, units, found, variant = self._call(target, args, kw)
+        return units.tangent(target, found, self._names(found), values, variant)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self._default("python").function(*args, **kw)

@@ -1,4 +1,4 @@
-"""What a pullback returns: an immutable mapping that also reads as attributes."""
+"""What derivatives are returned in: a mapping that also reads as attributes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class Gradients(Mapping[str, Any]):
     """
 
     __slots__ = ("_entries",)
+    _what = "gradient"
 
     def __init__(self, entries: Mapping[str, Any]) -> None:
         object.__setattr__(self, "_entries", dict(entries))
@@ -24,7 +25,8 @@ class Gradients(Mapping[str, Any]):
             return self._entries[name]
         except KeyError:
             known = ", ".join(self._entries) or "none"
-            raise KeyError(f"no gradient for {name!r}; there are: {known}") from None
+            what = f"no {self._what} for {name!r}"
+            raise KeyError(f"{what}; there are: {known}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -40,14 +42,14 @@ class Gradients(Mapping[str, Any]):
         except KeyError:
             known = ", ".join(self._entries) or "none"
             raise AttributeError(
-                f"no gradient for {name!r}; there are: {known}"
+                f"no {self._what} for {name!r}; there are: {known}"
             ) from None
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("gradients are immutable")
+        raise AttributeError(f"{self._what}s are immutable")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Gradients, (dict(self._entries),))
+        return (type(self), (dict(self._entries),))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._entries]
@@ -61,4 +63,14 @@ class Gradients(Mapping[str, Any]):
                 if shape
                 else f"{name}: {value!r}"
             )
-        return f"Gradients({', '.join(parts)})"
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+class Tangents(Gradients):
+    """Tangents of what a function writes, by name; ``t["return"]`` of what it returns.
+
+    With several directions at once they have a leading axis for these.
+    """
+
+    __slots__ = ()
+    _what = "tangent"

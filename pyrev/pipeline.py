@@ -219,10 +219,10 @@ def derive_untidied(
 
 
 def derive_tangent(
-    program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+    program: Program, wrt: tuple[str, ...], avoid: frozenset[str], directions: int
 ) -> Tangent:
-    """The tangent program of `program` along `wrt`."""
-    made = tangent(program, wrt, avoid | RESERVED)
+    """The tangent program of `program` along `wrt`, in several directions."""
+    made = tangent(program, wrt, avoid | RESERVED, directions)
     check(made.program)
     dump("tangent", made.program)
     return made

@@ -89,6 +89,20 @@ class Plan:
             lambda: self.units.adjoint(self.target, self.kinds, wrt, values, variant),
         )
 
+    def tangent(
+        self,
+        values: Mapping[str, Any],
+        variant: Variant,
+        wrt: tuple[str, ...],
+        directions: int,
+    ) -> Unit:
+        """The tangent for this call, in so many directions at once."""
+        units, kinds = self.units, self.kinds
+        return self.once(
+            ("tangent", variant, wrt, directions),
+            lambda: units.tangent(self.target, kinds, wrt, values, variant, directions),
+        )
+
     def sweeps(
         self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
     ) -> Swept | None:

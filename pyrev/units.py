@@ -582,20 +582,44 @@ class Units:
             self._made = {}
 
     @deep
-    def tangent(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Unit:
-        """The forward derivative; Python target only."""
+    def tangent(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        values: Mapping[str, Any] | None = None,
+        variant: Variant | None = None,
+        directions: int = 1,
+    ) -> Unit:
+        """The forward derivative for a target, along `wrt`, in several directions.
 
-        def make() -> Unit:
-            made = derive_tangent(self.typed(kinds), wrt, self.avoid)
+        The unit's `cotangents` pair the tangents' parameters with the primal's, those
+        of one parameter in the order of the directions.
+        """
+        bounds = self.bounds(kinds)
+        which = bounds.usual if variant is None else variant
+
+        def make(sizes: Sizes) -> Unit:
+            program = self._program(kinds, which)
+            made = derive_tangent(program, wrt, self.avoid, directions)
+            dots = dict(made.names)
             seen = dict(kinds)
-            for name, dot in made.names:
-                if name in kinds:
+            alike: dict[tuple[str, int], Expr] = {}
+            for name in made.carried:
+                for dot in dots[name]:
                     seen[dot] = kinds[name]
-            unit = self._unit("python", made.program, seen, "tangent", Sizes({}))
-            unit.cotangents = tuple((dot, n) for n, dot in made.names if n in made.wrt)
+                    for k in range(kinds[name].rank):
+                        alike[dot, k] = Extent(name, k)
+            program = made.program
+            if target != "python":  # it is tested before the call
+                program = specialise(program, alike)
+            natural = bounds.naturals(which, adjoint=False)
+            unit = self._unit(target, program, seen, "tangent", sizes, natural)
+            unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
             return unit
 
-        return self._once(("tangent", _key(kinds), wrt), make)
+        key = ("tangent", target, _key(kinds), wrt, which, directions)
+        return self._fitting(key, values, lambda: _tuned(target, values, make))
 
     def _unit(
         self,
@@ -739,6 +763,12 @@ class Units:
             )
 
         return self._once(("results", _key(kinds)), make)
+
+    @property
+    def returns_one(self) -> bool:
+        """Is what the function returns one value and no tuple?"""
+        result = returned(self.program)
+        return result is not None and result.single
 
     def returns(self) -> str:
         """What the function returns, in words: "a number", "nothing"..."""

@@ -46,27 +46,38 @@ class Tangent:
     """A tangent program; it takes the primal's parameters and one `dot_x` for each
     `wrt`.
 
-    It mutates written arrays and their tangents, and returns (primal result,
-    tangent of the result) if the primal returns something.
+    It mutates written arrays and their tangents, and returns (primal results, their
+    tangents) if the primal returns something. `carried` are the parameters that have a
+    tangent, `names` what the tangents of each name are called, one for a direction.
     """
 
     program: Program
-    wrt: tuple[str, ...]
-    names: tuple[tuple[str, str], ...]
+    carried: tuple[str, ...]
+    names: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def tangent(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Tangent:
+def tangent(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    directions: int = 1,
+) -> Tangent:
     """The directional derivative of `program` along the parameters `wrt`.
 
-    Law: `dot_y == J dot_x`. Written float arrays always have a tangent parameter, since
-    they carry theirs out.
+    Law: `dot_y == J dot_x`, for each of several directions, which share the primal
+    (vector forward mode: Griewank and Walther 2008, section 3.2). Written float arrays
+    always have a tangent parameter, since they carry theirs out.
     """
-    return _Tangent(program, wrt, avoid).run()
+    return _Tangent(program, wrt, avoid, directions).run()
 
 
 class _Tangent:
     def __init__(
-        self, program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+        self,
+        program: Program,
+        wrt: tuple[str, ...],
+        avoid: frozenset[str],
+        directions: int,
     ) -> None:
         self.program, self.wrt = program, wrt
         self.active = activity(program, wrt)
@@ -79,20 +90,33 @@ class _Tangent:
             if p.name in wrt or (p.name in written_arrays(program) and p.name in floats)
         )
         order = [*self.carried, *sorted(self.active - set(self.carried))]
-        self.dot = {name: fresh(f"dot_{name}", self.taken) for name in order}
+        ends = [f"_{k}" for k in range(directions)] if directions > 1 else [""]
+        self.dots = [
+            {name: fresh(f"dot_{name}{end}", self.taken) for name in order}
+            for end in ends
+        ]
+        #: The tangents of the direction that is printed now.
+        self.dot = self.dots[0]
 
     def run(self) -> Tangent:
         program = self.program
         visible = [p for p in program.params if p.name not in program.captured]
         hidden = [p for p in program.params if p.name in program.captured]
         of = {p.name: p for p in program.params}
-        dots = [Param(self.dot[n], of[n].rank, of[n].dtype) for n in self.carried]
+        dots = [
+            Param(dot[n], of[n].rank, of[n].dtype)
+            for n in self.carried
+            for dot in self.dots
+        ]
         body = list(self.block(program.body))
         result = returned(program)
         if result is not None:
             body.pop()
-            values = (*result.values, *(self.of(v) for v in result.values))
-            body.append(Return(values, single=False, loc=result.loc))
+            values = list(result.values)
+            for dot in self.dots:
+                self.dot = dot
+                values += [self.of(v) for v in result.values]
+            body.append(Return(tuple(values), single=False, loc=result.loc))
         made = Program(
             fresh(f"{program.name}_tangent", self.taken),
             (*visible, *dots, *hidden),
@@ -100,26 +124,18 @@ class _Tangent:
             captured=program.captured,
             loc=program.loc,
         )
-        return Tangent(made, self.carried, tuple(self.dot.items()))
+        named = {n: tuple(dot[n] for dot in self.dots) for n in self.dots[0]}
+        return Tangent(made, self.carried, tuple(named.items()))
 
     def block(self, block: Block) -> Block:
         return tuple(s for stmt in block for s in self.statement(stmt))
 
     def statement(self, stmt: Stmt) -> Block:
         match stmt:
-            case Assign(target, value) if stmt.target_name in self.active:
-                return (Assign(self.d(target), self.of(value), loc=stmt.loc), stmt)
-            case Add(target, value) if stmt.target_name in self.active:
-                return (Add(self.d(target), self.of(value), loc=stmt.loc), stmt)
-            case Alloc(array, shape, fill) if array in self.active:
-                dot_fill: Expr | None = ZERO_F if fill is None else self.of(fill)
-                source = stmt.source if stmt.source in self.active else None
-                dot_source = None if source is None else self.dot[source]
-                if dot_source is not None:
-                    dot_fill = None
-                dot = self.dot[array]
-                made = Alloc(dot, shape, dot_fill, stmt.dtype, dot_source, loc=stmt.loc)
-                return (made, stmt)
+            case Assign() | Add() if stmt.target_name in self.active:
+                return (*self.moved(stmt), stmt)
+            case Alloc(array) if array in self.active:
+                return (*self.moved(stmt), stmt)
             case For() | While():
                 return (replace(stmt, body=self.block(stmt.body)),)
             case If(test, then, orelse):
@@ -131,6 +147,31 @@ class _Tangent:
                 raise AssertionError("the primal has no tapes and no restarts")
             case _:
                 assert_never(stmt)
+
+    def moved(self, stmt: Assign | Add | Alloc) -> Block:
+        """What moves the tangents of one statement."""
+        moved: list[Stmt] = []
+        for dots in self.dots:
+            self.dot = dots
+            match stmt:
+                case Assign(target, value):
+                    dot = self.of(value)
+                    moved.append(Assign(self.d(target), dot, loc=stmt.loc))
+                case Add(target, value):
+                    dot = self.of(value)
+                    moved.append(Add(self.d(target), dot, loc=stmt.loc))
+                case Alloc():
+                    moved.append(self.made(stmt))
+        return tuple(moved)
+
+    def made(self, stmt: Alloc) -> Alloc:
+        """The tangent of a new array."""
+        own = self.dot[stmt.array]
+        if stmt.source in self.active:
+            source = self.dot[stmt.source]
+            return Alloc(own, stmt.shape, None, stmt.dtype, source, loc=stmt.loc)
+        fill = ZERO_F if stmt.fill is None else self.of(stmt.fill)
+        return Alloc(own, stmt.shape, fill, stmt.dtype, loc=stmt.loc)
 
     def d(self, target: Var | Load) -> Var | Load:
         match target:

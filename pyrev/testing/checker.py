@@ -228,11 +228,12 @@ def dot_product_error(
 ) -> float:
     """How far `<J v, w>` is from `<v, J^T w>` for a random `v`, relatively."""
     call = api.Call(f, (), copy.deepcopy(dict(arguments)))
-    unit = f.tangent.unit(call.kinds, tuple(gradients))
+    unit = call.units.tangent("python", call.kinds, tuple(gradients))
     values = dict(call.values)
     v: dict[str, Any] = {}
     dots: dict[str, str] = {}
     for dot, name in unit.cotangents:
+        assert isinstance(name, str)
         like = np.asarray(values[name])
         moves = np.asarray(rng.uniform(-1.0, 1.0, like.shape), like.dtype)
         if name not in gradients:
