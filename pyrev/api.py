@@ -403,9 +403,7 @@ class Pullback:
                     " if inputs are to be changed before the last pullback"
                 )
         buffers = self._buffers(into or {}, given)
-        seeds = {
-            param: self._seed(of, given.get(of)) for param, of in self._unit.cotangents
-        }
+        seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds}
         found = self._unit.call([values[p] for p in self._unit.params])
         entries: dict[str, Any] = {}
@@ -422,6 +420,18 @@ class Pullback:
                 gradient = buffers[name]
             entries[name] = gradient
         return Gradients(entries)
+
+    def seeds(
+        self, cotangent: Any, cotangents: Mapping[str, Any]
+    ) -> dict[str | int, Any]:
+        """The cotangents by output, as the adjoint takes them."""
+        seeds = self._seeds(self._given(cotangent, dict(cotangents)))
+        return {of: seeds[param] for param, of in self._unit.cotangents}
+
+    def _seeds(self, given: Mapping[str | int, Any]) -> dict[str, Any]:
+        return {
+            param: self._seed(of, given.get(of)) for param, of in self._unit.cotangents
+        }
 
     def _given(self, cotangent: Any, named: dict[str, Any]) -> dict[str | int, Any]:
         arrays = [of for _, of in self._outputs if isinstance(of, str)]

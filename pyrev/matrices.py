@@ -37,26 +37,37 @@ def hvp(
     /,
     *args: Any,
     tangents: Mapping[str, Any],
+    cotangent: Any = None,
+    cotangents: Mapping[str, Any] | None = None,
     wrt: object = None,
     **kw: Any,
 ) -> Gradients:
     """The Hessian of a function that returns one number, times a vector.
+
+    Of a function with other outputs: the Hessian of their sum, weighted by `cotangent`
+    and `cotangents`, which are those of a pullback.
 
     `tangents` is the vector, by parameter, as for `jvp`; with one axis more in front it
     is several. Returns the tangents of the gradients with respect to `wrt` (names or
     indices; default: the parameters in `tangents`), each of the parameter's shape and
     dtype, behind the axis of the vectors if there is one. Nothing is written.
 
-    Raises `ArgumentError` if the call does not fit or `f` does not return one number,
-    `UnsupportedError` where a derivative is there but not its derivative.
+    Raises `ArgumentError` if the call does not fit, or if `f` does not return one
+    number and no cotangent is given, `UnsupportedError` where a derivative is there but
+    not its derivative.
     """
     function = as_differentiable(f)
-    returns_a_number(function)
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
     call.check()
-    found = _curved(call, names, moves, count or 1)
+    weights: dict[str | int, Any] = {0: 1.0}
+    if cotangent is None and not cotangents:
+        returns_a_number(function)
+    else:
+        _, pullback = vjp(function, wrt=names, **_again(call))
+        weights = pullback.seeds(cotangent, cotangents or {})
+    found = _curved(call, names, moves, count or 1, weights)
     if count is None:
         found = {n: v[0] for n, v in found.items()}
     return Gradients(found)
@@ -87,7 +98,7 @@ def hessian(
         names = call.wrt(wrt)
         call.check()
         if sparse:
-            gradient, given = _gradient(call, names)
+            gradient, given = _gradient(call, names, {0: 1.0})
             inner = Call(gradient, given, {})
             inner.check()
             results = [f"return{k}" for k in range(len(names))]
@@ -149,7 +160,12 @@ def jacobian(
 # -------------------------------------------------------------------- second order
 
 
-def _gradient(call: Call, names: Sequence[str]) -> tuple[Differentiable, list[Any]]:
+Weights = Mapping[str | int, Any]
+
+
+def _gradient(
+    call: Call, names: Sequence[str], weights: Weights
+) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
     unit = call.units.adjoint("python", call.kinds, tuple(names))
     made = call.f.derived(
@@ -159,7 +175,7 @@ def _gradient(call: Call, names: Sequence[str]) -> tuple[Differentiable, list[An
         ),
     )
     seeds = {
-        param: 1.0 if isinstance(of, int) else np.zeros_like(call.values[of])
+        param: weights[of] if of in weights else np.zeros_like(call.values[str(of)])
         for param, of in unit.cotangents
     }
     values = {**call.values, **seeds}
@@ -167,21 +183,29 @@ def _gradient(call: Call, names: Sequence[str]) -> tuple[Differentiable, list[An
 
 
 def _curved(
-    call: Call, names: Sequence[str], moves: Mapping[str, Any], count: int
+    call: Call,
+    names: Sequence[str],
+    moves: Mapping[str, Any],
+    count: int,
+    weights: Weights,
 ) -> dict[str, Any]:
     """The tangents of the gradients, with an axis of directions in front."""
     try:
-        gradient, given = _gradient(call, names)
+        gradient, given = _gradient(call, names, weights)
         inner = Call(gradient, given, {})
         inner.check()
         _, moved = pushed(inner, tuple(moves), moves, count)
     except UnsupportedError:
-        return _curved_by_tangent(call, names, moves, count)
+        return _curved_by_tangent(call, names, moves, count, weights)
     return dict(zip(names, moved["return"], strict=True))
 
 
 def _curved_by_tangent(
-    call: Call, names: Sequence[str], moves: Mapping[str, Any], count: int
+    call: Call,
+    names: Sequence[str],
+    moves: Mapping[str, Any],
+    count: int,
+    weights: Weights,
 ) -> dict[str, Any]:
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
@@ -204,7 +228,10 @@ def _curved_by_tangent(
             rank = call.kinds[of].rank
             values[dot] = np.array(move, like.dtype) if rank else float(move)
         _, pullback = vjp(made, *(values[p] for p in unit.params), wrt=tuple(names))
-        gradients = pullback((None, 1.0))
+        results = [weights[k] for k in range(len(call.result_dtypes()))]
+        arrays = {d: weights[n] for d, n in unit.cotangents if n in weights}
+        returned = (*[None] * len(results), *results) if results else None
+        gradients = pullback(returned, cotangents=arrays)
         for n in names:
             rows[n].append(gradients[n])
     return {n: np.stack([np.asarray(r) for r in rows[n]]) for n in names}
@@ -216,7 +243,7 @@ def _dense_hessian(call: Call, names: Sequence[str]) -> dict[str, dict[str, Any]
         shape = np.shape(call.values[b])
         columns: dict[str, list[Any]] = {a: [] for a in names}
         for seeds in _units(call, b):
-            moved = _curved(call, names, {b: seeds}, len(seeds))
+            moved = _curved(call, names, {b: seeds}, len(seeds), {0: 1.0})
             for a in names:
                 columns[a].append(moved[a])
         for a in names:
@@ -278,11 +305,10 @@ def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
             columns: list[Any] = []
             for seeds in _units(call, n):
                 _, moved = jvp(function, tangents={n: seeds}, **_again(call))
-                columns.append(np.asarray(moved[output]))
+                columns.append(moved[output])
             own = np.shape(call.values[n])
             whole = np.concatenate(columns) if columns else np.empty((0, *shape))
-            turned = np.moveaxis(whole.reshape(-1, *shape), 0, -1)
-            found[n] = np.ascontiguousarray(turned.reshape(*shape, *own))
+            found[n] = _turned(whole, shape, own)
         return found
     rows: dict[str, list[Any]] = {n: [] for n in names}
     for k in range(size):
@@ -298,8 +324,14 @@ def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
     for n in names:
         own = np.shape(call.values[n])
         whole = np.stack(rows[n]) if size else np.empty((0, *own))
-        found[n] = whole.reshape(*shape, *own)
+        found[n] = whole.reshape((*shape, *own))
     return found
+
+
+def _turned(columns: Any, rows: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """A matrix that was made column by column, with the shapes of both sides."""
+    turned = np.moveaxis(columns.reshape((-1, *rows)), 0, -1)
+    return turned.reshape((*rows, *shape)).copy(order="C")
 
 
 # -------------------------------------------------------------------- sparse

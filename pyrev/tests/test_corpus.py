@@ -6,7 +6,6 @@ import copy
 import os
 import subprocess
 import sys
-import zlib
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,11 @@ from pyrev.testing import (
 )
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
+from pyrev.tests.everything import share_of
 from pyrev.tests.oracle import check
 
-FULL = os.environ.get("PYREV_FULL") == "1"
-#: Compiling takes seconds a function: each run takes its turn, one part in so many.
+#: One function in so many is compiled in each run.
 SHARES = 32
-ROTATION = int(os.environ.get("PYREV_ROTATION", "0")) % SHARES
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 NAMES = [entry.name for entry in ENTRIES]
@@ -56,7 +54,7 @@ def compiled_here(name: str) -> bool:
     PYREV_ROTATION chooses which (CI takes the day of the year). The text that Numba
     would compile is run in CPython for every entry, every time (`test_paper_cases`).
     """
-    return FULL or zlib.crc32(name.encode()) % SHARES == ROTATION
+    return bool(share_of([name], SHARES))
 
 
 COMPILED = [name for name in NAMES if compiled_here(name)]

@@ -33,6 +33,7 @@ from pyrev.testing import (
 )
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
+from pyrev.tests.everything import FULL
 from pyrev.tests.interpreted import (
     Recorder,
     Recording,
@@ -41,7 +42,7 @@ from pyrev.tests.interpreted import (
     shuffled,
 )
 from pyrev.tests.oracle import check, same_bits
-from pyrev.tests.test_corpus import BY_NAME, FULL, compiled_here, generator
+from pyrev.tests.test_corpus import BY_NAME, compiled_here, generator
 
 NAMED = {
     *range(1, 10),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import zlib
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,12 @@ from pyrev.api import Call
 from pyrev.ir import written
 from pyrev.testing import draw_cotangents, run
 from pyrev.testing.outcome import outcome
-from pyrev.tests.conformance.entries import CONFORMANCE, TEN
-from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.everything import EVERY, share_of
 from pyrev.tests.interpreted import interpreted, shuffled
 from pyrev.tests.oracle import same_bits
-from pyrev.tests.test_corpus import FULL, ROTATION
 from pyrev.units import Unit
 
-EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
-SHARE = [n for n in EVERY if FULL or zlib.crc32(n.encode()) % 8 == ROTATION % 8]
+SHARE = share_of(EVERY, 8)
 
 
 def apart(f: Any, **arguments: Any) -> Any:

@@ -7,7 +7,6 @@ import functools
 import inspect
 import math
 import re
-import zlib
 from collections import Counter
 from typing import Any
 
@@ -35,6 +34,7 @@ from pyrev.tests.conformance.features import BULLETS, FEATURES, features
 from pyrev.tests.conformance.table import REFUSED, RIGHT, WRONG, Verdict, judge
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
+from pyrev.tests.everything import share_of
 from pyrev.tests.interpreted import (
     Recorder,
     Recording,
@@ -43,14 +43,14 @@ from pyrev.tests.interpreted import (
     shuffled,
 )
 from pyrev.tests.oracle import same_bits
-from pyrev.tests.test_corpus import FULL, ROTATION, compiled_here
+from pyrev.tests.test_corpus import compiled_here
 
 EVERY = (*TEN, *CONFORMANCE)
 BY_NAME = {entry.name: entry for entry in EVERY}
 NAMES = list(BY_NAME)
 TURN = [name for name in NAMES if compiled_here(name)]
-EIGHTH = [n for n in NAMES if FULL or zlib.crc32(n.encode()) % 8 == ROTATION % 8]
-QUARTER = [n for n in NAMES if FULL or zlib.crc32(n.encode()) % 4 == ROTATION % 4]
+EIGHTH = share_of(NAMES, 8)
+QUARTER = share_of(NAMES, 4)
 
 SHARE_REFUSED = 0.02
 

@@ -8,29 +8,17 @@ owner, no atomics) a day runs a share, all with `PYREV_FULL=1`.
 
 from __future__ import annotations
 
-import zlib
-
 import numpy as np
 import pytest
 
 import pyrev
 from pyrev import pipeline
 from pyrev.emit.cuda import OPTIONS
-from pyrev.tests.conformance.entries import CONFORMANCE, TEN
 from pyrev.tests.conformance.table import REFUSED, RIGHT, judge
-from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.cuda import needs, nvrtc, ondevice, standin
 from pyrev.tests.entry import Entry
+from pyrev.tests.everything import EVERY, share_of
 from pyrev.tests.oracle import check
-from pyrev.tests.test_corpus import FULL, ROTATION
-
-EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
-
-
-def share(of: int) -> list[str]:
-    """The functions whose turn it is."""
-    turn = ROTATION % of
-    return [n for n in EVERY if FULL or zlib.crc32(n.encode()) % of == turn]
 
 
 def sizes(entry: Entry) -> tuple[int, ...]:
@@ -59,7 +47,7 @@ def compiled(code: str) -> None:
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share(32))
+@pytest.mark.parametrize("name", share_of(EVERY, 32))
 def test_with_a_thread_for_each_owner_it_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +66,7 @@ def test_with_a_thread_for_each_owner_it_is_right(
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share(16))
+@pytest.mark.parametrize("name", share_of(EVERY, 16))
 def test_deterministic_it_is_right_and_has_no_atomics(name: str) -> None:
     entry = EVERY[name]
     rng = entry.generator(entry.real)

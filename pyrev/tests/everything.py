@@ -1,0 +1,24 @@
+"""All functions that gradients are judged on, and whose turn it is.
+
+To compile takes seconds a function, so a run takes a share. PYREV_ROTATION chooses
+which (CI takes the day of the year), and PYREV_FULL=1 takes all.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable
+
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
+from pyrev.tests.corpus import ENTRIES
+
+FULL = os.environ.get("PYREV_FULL") == "1"
+TURN = int(os.environ.get("PYREV_ROTATION", "0"))
+
+EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
+
+
+def share_of(names: Iterable[str], of: int) -> list[str]:
+    """One part in `of` of the names: those whose turn it is."""
+    return [n for n in names if FULL or zlib.crc32(n.encode()) % of == TURN % of]
