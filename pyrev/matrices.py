@@ -249,9 +249,7 @@ def _dense_hessian(call: Call, names: Sequence[str]) -> dict[str, dict[str, Any]
         for a in names:
             whole = np.concatenate(columns[a]) if columns[a] else np.empty((0,))
             own = np.shape(call.values[a])
-            found[a][b] = np.ascontiguousarray(
-                np.moveaxis(whole.reshape(-1, *own), 0, -1).reshape(*own, *shape)
-            )
+            found[a][b] = _turned(whole, own, shape)
     return found
 
 
