@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -12,11 +13,11 @@ import pyrev
 from pyrev.examples import burst
 
 RNG = np.random.default_rng(3)
-IMAGE, FRAMES = RNG.random((9, 10, 3)), RNG.random((2, 8, 9))
+IMAGE, FRAMES = RNG.random((6, 7, 3)), RNG.random((2, 5, 6))
 HOMOGRAPHIES = RNG.normal(0, 0.05, (2, 8))
 LOOPS: dict[str, tuple[Any, ...]] = {
     "keys": (0.3,),
-    "sample": (IMAGE, 2, 3.4, 5.7),
+    "sample": (IMAGE, 2, 3.4, 2.7),
     "project": (HOMOGRAPHIES[1], 0.3, -0.8),
     "misfit": (IMAGE, HOMOGRAPHIES, FRAMES),
     "roughness": (IMAGE, 0.1, 0.2),
@@ -31,21 +32,25 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
         plain = getattr(burst, name)
         compiled[name] = numba.njit(FunctionType(plain.__code__, compiled, name))
     for name, arguments in LOOPS.items():
-        expected = getattr(burst, name)(*arguments)
-        by_pyrev = pyrev.differentiable(getattr(burst, name))(*arguments)
+        plain = getattr(burst, name)
+        expected = plain(*arguments)
+        by_pyrev = pyrev.differentiable(plain, target="python")(*arguments)
         np.testing.assert_allclose(compiled[name](*arguments), expected, rtol=1e-12)
         np.testing.assert_allclose(by_pyrev, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_the_loops_have_right_gradients(name: str) -> None:
-    report = pyrev.check_grad(getattr(burst, name), *LOOPS[name])
+    # What contains all others is compiled by the command's own check.
+    loop = pyrev.differentiable(getattr(burst, name), target="python")
+    report = pyrev.check_grad(loop, *LOOPS[name])
     assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("t", [0.4, 1.0, 1.7, 2.0])
 def test_the_weights_of_both_pieces_have_right_gradients(t: float) -> None:
-    report = pyrev.check_grad(burst.keys, t)
+    keys = pyrev.differentiable(burst.keys, target="python")
+    report = pyrev.check_grad(keys, t)
     assert report.ok, str(report)
 
 
@@ -67,10 +72,11 @@ def test_a_homography_is_a_matrix_on_homogeneous_coordinates() -> None:
 
 
 def test_an_image_that_the_frames_were_sampled_from_has_no_misfit() -> None:
-    y, x = np.indices((8, 9))
-    frame = IMAGE[:8, :9][y, x, y % 2 + x % 2]
-    assert burst.misfit(IMAGE[:8, :9], np.zeros((1, 8)), frame[None]) < 1e-24
-    assert burst.misfit(IMAGE[:8, :9], HOMOGRAPHIES[:1], frame[None]) > 0.1
+    y, x = np.indices((5, 6))
+    frame = IMAGE[:5, :6][y, x, y % 2 + x % 2]
+    still, moved = np.zeros((1, 8)), np.full((1, 8), 0.1)
+    assert burst.misfit(IMAGE[:5, :6], still, frame[None]) < 1e-24
+    assert burst.misfit(IMAGE[:5, :6], moved, frame[None]) > 1e-3
 
 
 def test_frames_move_no_further_than_the_margin_allows() -> None:
@@ -113,19 +119,22 @@ def test_phase_correlation_finds_moves_by_whole_blocks() -> None:
 
 
 def test_a_small_burst_beats_one_frame_and_finds_the_motion() -> None:
-    settings = burst.Settings(iterations=120)
-    result = burst.solve(80, 6, settings, photo="coffee", progress=False)
-    assert len(result.losses) == 120
+    settings = burst.Settings(iterations=100)
+    result = burst.solve(80, 5, settings, one_frame=False, progress=False)
+    assert len(result.losses) == 100
     assert result.losses[-1] < result.losses[0]
-    assert result.gain >= 1, result.summary()
-    assert result.fall >= 3, result.summary()
+    assert result.gain >= 2, result.summary()
+    assert result.fall >= 2, result.summary()
 
 
 def test_the_command_line_says_which_bars_were_missed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(burst, "solve", partial(burst.solve, one_frame=False))
     figure = tmp_path / "burst.png"
-    arguments = ["--size", "48", "--frames", "3", "--iterations", "2"]
+    arguments = ["--size", "80", "--frames", "5", "--iterations", "2"]
     status = burst.main([*arguments, "--output", str(figure)])
     printed = capsys.readouterr().out
     assert status == 1
