@@ -13,8 +13,8 @@ of colours have a total variation, and a weight, of their own.
 The frames are not made with the loops that explain them: each sensor pixel is the mean
 of 4 x 4 points of a cubic spline through a photograph of twice the resolution, with
 noise of standard deviation 3/255. The start is one frame demosaicked alone (Malvar, He
-and Cutler 2004), and whole pixels of translation from phase correlation. All settings
-were chosen on another photograph (`--photo coffee`).
+and Cutler 2004), and whole pixels of translation from phase correlation. Weights and
+rates were chosen on another photograph (`--photo coffee`).
 """
 
 from __future__ import annotations
