@@ -64,8 +64,9 @@ def hvp(
     weights: dict[str | int, Any] = {0: 1.0}
     if cotangent is None and not cotangents:
         returns_a_number(function)
+        _assert(call)
     else:
-        _, pullback = vjp(function, wrt=names, **_again(call))
+        _, pullback = vjp(function, wrt=names, **_again(call))  # asserts, too
         weights = pullback.seeds(cotangent, cotangents or {})
     found = _curved(call, names, moves, count or 1, weights)
     if count is None:
@@ -97,6 +98,7 @@ def hessian(
         call = Call(function, args, kw)
         names = call.wrt(wrt)
         call.check()
+        _assert(call)
         if sparse:
             gradient, given = _gradient(call, names, {0: 1.0})
             inner = Call(gradient, given, {})
@@ -209,7 +211,7 @@ def _curved_by_tangent(
 ) -> dict[str, Any]:
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
-    unit = call.units.tangent("python", call.kinds, along)
+    unit = call.units.tangent("python", call.kinds, along, asserts=False)
     made = call.f.derived(
         ("tangent", unit.text.text),
         lambda: Differentiable(
@@ -282,6 +284,12 @@ def _units(call: Call, name: str) -> Iterator[Any]:
         seeds = np.zeros((some, size), dtype)
         seeds[np.arange(some), start + np.arange(some)] = 1.0
         yield seeds.reshape(some, *shape)
+
+
+def _assert(call: Call) -> None:
+    """Raise what the function asserts, which its derivatives do not."""
+    if call.units.checks(call.kinds):
+        call.f(**_again(call))
 
 
 def _again(call: Call) -> dict[str, Any]:

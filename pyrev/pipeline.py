@@ -219,10 +219,14 @@ def derive_untidied(
 
 
 def derive_tangent(
-    program: Program, wrt: tuple[str, ...], avoid: frozenset[str], directions: int
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    directions: int,
+    asserts: bool,
 ) -> Tangent:
     """The tangent program of `program` along `wrt`, in several directions."""
-    made = tangent(program, wrt, avoid | RESERVED, directions)
+    made = tangent(program, wrt, avoid | RESERVED, directions, asserts)
     check(made.program)
     dump("tangent", made.program)
     return made

@@ -590,6 +590,7 @@ class Units:
         values: Mapping[str, Any] | None = None,
         variant: Variant | None = None,
         directions: int = 1,
+        asserts: bool = True,
     ) -> Unit:
         """The forward derivative for a target, along `wrt`, in several directions.
 
@@ -601,7 +602,7 @@ class Units:
 
         def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, which)
-            made = derive_tangent(program, wrt, self.avoid, directions)
+            made = derive_tangent(program, wrt, self.avoid, directions, asserts)
             dots = dict(made.names)
             seen = dict(kinds)
             alike: dict[tuple[str, int], Expr] = {}
@@ -618,7 +619,7 @@ class Units:
             unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
             return unit
 
-        key = ("tangent", target, _key(kinds), wrt, which, directions)
+        key = ("tangent", target, _key(kinds), wrt, which, directions, asserts)
         return self._fitting(key, values, lambda: _tuned(target, values, make))
 
     def _unit(

@@ -277,9 +277,28 @@ class Creation(Values):
                     return views.dtype_like(views.kinds(whole.element))
             case gast.Constant(value=str() as text):
                 return dtype_name(text)
+            case gast.Call(func=func, args=args, keywords=[]) if (
+                args and self._object(func, scope) is np.result_type
+            ):
+                return views.dtype_like(
+                    views.union([self._promoted(a, scope) for a in args])
+                )
         if self.loose and isinstance(node, gast.Attribute) and node.attr in DTYPES:
             return str(node.attr)
         return dtype_name(self._object(node, scope))
+
+    def _promoted(self, node: gast.AST, scope: Scope) -> tuple[str, ...]:
+        """What one argument of `np.result_type` adds to what is promoted."""
+        own = dtype_name(self._object(node, scope))
+        if own is not None:
+            return (own,)
+        if isinstance(node, gast.Constant):
+            return views.kinds(self._value(node, scope))
+        bound = self._array(node, scope)
+        if bound is not None:  # a number or an array: to be promoted says neither
+            return (bound,)
+        whole = self._measured(node, scope)
+        return () if whole is None else views.kinds(whole.element)
 
     def _refuse_creation(
         self, node: gast.AST, what: str, helps: str, scope: Scope

@@ -3897,3 +3897,18 @@ case(
     lambda n, m: {"v": m(n + 2), "b": m(n), "out": m(n + 2)},
     "v out",
 )
+
+
+def promoted_array(x, k, y, out):
+    made = np.empty(x.shape, dtype=np.result_type(x, k, y, 1.0))
+    for i in range(made.shape[0]):
+        made[i] = k * x[i] * y[i]
+    for i in range(made.shape[0]):
+        out[i] = made[i] * made[i]
+
+
+case(
+    promoted_array,
+    lambda n, m: {"x": m(n), "k": 1.5, "y": m(n), "out": m(n)},
+    "out",
+)

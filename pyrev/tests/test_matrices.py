@@ -128,6 +128,22 @@ def test_where_the_adjoint_records_what_grows(target: str) -> None:
         np.testing.assert_allclose(h[name], slope, rtol=1e-6)
 
 
+def test_what_the_function_asserts_holds_for_its_hessian() -> None:
+    def f(x, y):
+        made = x * y  # of equal shapes, else a ValueError
+        total = made[0]
+        while total > 0.3:
+            total *= x[1] * total
+        return total
+
+    x = np.array([0.9, 0.8])
+    assert np.isfinite(pyrev.hvp(f, x, np.ones(2), tangents={"x": 1.0}).x).all()
+    with pytest.raises(ValueError, match="shapes"):
+        pyrev.hvp(f, x, np.ones(3), tangents={"x": 1.0})
+    with pytest.raises(ValueError, match="shapes"):
+        pyrev.hessian(f, wrt="x")(x, np.ones(3))
+
+
 def test_third_order() -> None:
     def cubes(x):
         total = 0.0
