@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import pyrev
 from pyrev.schedule import layout, ownership
 from pyrev.schedule.rows import contract
+from pyrev.tests.test_readme import BLOCK
 
 ROOT = Path(__file__).parents[2]
 SCHEDULES = ROOT / "docs" / "schedules.md"
@@ -66,3 +68,15 @@ def test_the_kernel_that_is_shown_is_the_golden_one(
         page.write_text(head + "```c\n" + kernel + "```\n" + tail, encoding="utf-8")
         shown = kernel
     assert shown == kernel
+
+
+def test_every_block_of_the_modes_runs_and_shows_the_tangent(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "modes.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "modes"}
+    for number, text in enumerate(BLOCK.findall(page)):
+        path = tmp_path / ("modes.py" if not number else f"block_{number}.py")
+        path.write_text(text)
+        exec(compile(text, str(path), "exec"), names)
+    tangent = pyrev.differentiable(names["grow"]).tangent.source
+    shown = page.partition(FENCES[0])[2].partition(FENCES[1])[0]
+    assert tangent.endswith(shown)
