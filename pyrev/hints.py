@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from types import FunctionType
+from typing import TypeVar
 
 from pyrev.diagnostics import ArgumentError
 
@@ -12,6 +14,27 @@ _UNITS = {
     **{f"{p}B": 1000**k for k, p in enumerate("kMGT", 1)},
     **{f"{p}iB": 1024**k for k, p in enumerate("KMGT", 1)},
 }
+
+
+T = TypeVar("T")
+
+
+def stop_gradient(x: T) -> T:
+    """``x``, through which no derivative passes, of any order.
+
+    In CPython it is `x`, unchanged. `x` is a number: of an array stop each element.
+    """
+    return x
+
+
+def is_stop_gradient(function: object) -> bool:
+    """Is it `stop_gradient`, or what stands for it in a generated text?"""
+    return isinstance(function, FunctionType) and (
+        function is stop_gradient
+        or function.__name__ == "stop_gradient"
+        and function.__code__.co_code == stop_gradient.__code__.co_code
+        and function.__code__.co_argcount == 1
+    )
 
 
 def checkpointed(iterations: range, slots: int | None = None) -> range:

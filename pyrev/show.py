@@ -81,6 +81,7 @@ FUNCTIONS: dict[str, str] = {
     "int": "int",
     "float": "float",
     "bool": "bool",
+    "stop_gradient": "stop_gradient",
     "erf": "math.erf",
     "erfc": "math.erfc",
     "asin": "np.arcsin",

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pyrev.adjoint.rules import RULES
 from pyrev.diagnostics import ArgumentError
+from pyrev.emit.load import load
 from pyrev.ir import (
     Add,
     Alloc,
@@ -51,6 +52,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
+from pyrev.liveness import exposed
 from pyrev.poly import integer_names
 from pyrev.schedule.legality import prove_parallel
 from pyrev.types import infer, is_float
@@ -559,8 +561,6 @@ def _added_scalars(block: Block) -> frozenset[str]:
 
 def _carried(block: Block) -> bool:
     """May an iteration read a scalar that another one set?"""
-    from pyrev.liveness import exposed
-
     own = _assigned(block) - _added_scalars(block)
     return any(exposed(block, n)[0] for n in own)
 
@@ -658,21 +658,18 @@ def _greedy(rows: Sets) -> tuple[Ints, int]:
     return colours, int(count)
 
 
-def _first_free(
-    starts: Any, inside: Any, column_starts: Any, holders: Any, order: Any, colours: Any
-) -> int:
-    from numba import njit
-
-    global _compiled
-    if _compiled is None:
-        _compiled = njit(cache=True, nogil=True)(_free)
-    return int(_compiled(starts, inside, column_starts, holders, order, colours))
+def _first_free(*given: Any) -> int:
+    return int(load(_GREEDY, "first_free").first_free(*given))
 
 
-_compiled: Any = None
+_GREEDY = """\
+# The first free colour for each column, in a given order.
+import numpy as np
+from numba import njit
 
 
-def _free(starts, inside, column_starts, holders, order, colours):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def first_free(starts, inside, column_starts, holders, order, colours):
     taken = np.full(colours.size + 1, -1)
     most = 0
     for n in range(order.size):
@@ -688,3 +685,4 @@ def _free(starts, inside, column_starts, holders, order, colours):  # type: igno
         colours[column] = colour
         most = max(most, colour + 1)
     return most
+"""

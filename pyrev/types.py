@@ -51,7 +51,9 @@ WEAK_FLOAT = "weak float"
 _TRUTH = frozenset(
     {"<", "<=", ">", ">=", "==", "!=", "not", "bool", "isnan", "isinf", "isfinite"}
 )
-_JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fmax"})
+_JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fmax"}) | {
+    "stop_gradient"
+}
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "fmod", "neg", "abs", "sign"})
 _BITS = frozenset({"&", "|", "^", "~"})
 _SHIFTS = frozenset({"<<", ">>"})

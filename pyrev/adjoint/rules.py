@@ -133,6 +133,7 @@ RULES: dict[str, Rule] = {
     "where": rule(t="0", a="t != 0", b="t == 0"),  # `reverse` emits a real `if`
     "and": rule(a="not a", b="a != 0"),  # Python's `and` is one of its operands
     "or": rule(a="a != 0", b="not a"),
+    "stop_gradient": rule(x="0"),  # what the user asked for
     # flat: the derivative is zero wherever it exists
     "sign": rule(x="0"),
     "floor": rule(x="0"),

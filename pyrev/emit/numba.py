@@ -825,6 +825,8 @@ class _Module:
         pairs = [self.typed(a, mode) for a in args]
         kinds = [k for _, k in pairs]
         plain = tuple(a for a, _ in pairs)
+        if op == "stop_gradient":
+            return plain[0]
         if op == "float":
             return Call("float64", plain)
         if op == "~" and dtype == "bool":

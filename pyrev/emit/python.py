@@ -47,9 +47,18 @@ def emit_python(
     function = ast.FunctionDef(program.name, args, body, [], None, None)
     tag(function, program.loc)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
-    module = ast.Module([*head, *imports(function), function], [])
+    helpers = [_STOP] if _mentions(function, "stop_gradient") else []
+    module = ast.Module([*head, *imports(function), *helpers, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
+
+
+#: What stands for `pyrev.stop_gradient`, by its name, where the text is read again.
+_STOP = ast.parse("def stop_gradient(x):\n    return x").body[0]
+
+
+def _mentions(tree: ast.AST, word: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == word for n in ast.walk(tree))
 
 
 def imports(function: ast.AST) -> Iterator[ast.stmt]:

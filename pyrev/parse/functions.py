@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 
+from pyrev.hints import is_stop_gradient
 from pyrev.ir import Expr
 from pyrev.parse.expression import parse_expr
 from pyrev.types import DTYPES
@@ -136,6 +137,8 @@ def _parsed(text: str) -> Meaning:
 
 def meaning(function: object) -> Meaning | None:
     """What a call of `function` stands for, None if it is not known."""
+    if is_stop_gradient(function):
+        return _parsed("x: stop_gradient(x)")
     try:
         text = _texts().get(function)
     except TypeError:

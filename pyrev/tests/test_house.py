@@ -37,7 +37,7 @@ LAYERS = (
     {"emit"},
     {"pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
-    {"api", "sampling", "testing", "tune"},
+    {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"__init__", "__main__", "examples"},
 )
 DOORS = {
