@@ -43,6 +43,11 @@ def tensors(name: str, dtype: Any = None, grad: bool = True) -> tuple[Any, ...]:
     return tuple(made)
 
 
+def interpreted(f: Any) -> Any:
+    """A function that is not compiled, which takes seconds."""
+    return pyrev.differentiable(f, target="python")
+
+
 def plain(value: Any) -> Any:
     """A copy of an argument as the plain function takes it."""
     if not isinstance(value, torch.Tensor):
@@ -78,8 +83,7 @@ def test_gradcheck_passes(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_gradgradcheck_passes(name: str) -> None:
     f, _ = arguments()[name]
-    interpreted = pyrev.differentiable(f, target="python")
-    assert torch.autograd.gradgradcheck(function(interpreted), tensors(name))
+    assert torch.autograd.gradgradcheck(function(interpreted(f)), tensors(name))
 
 
 def test_the_second_derivative_is_compiled_too() -> None:
@@ -94,7 +98,7 @@ def test_the_third_derivative_is_that_of_the_formula() -> None:
         return total
 
     x = torch.tensor([0.5, -2.0], dtype=torch.float64, requires_grad=True)
-    total = function(pyrev.differentiable(quartic, target="python"))(x)
+    total = function(interpreted(quartic))(x)
     for factor in (4 * x**3, 12 * x**2, 24 * x):
         (found,) = torch.autograd.grad(total, x, create_graph=True)
         torch.testing.assert_close(found, factor)
@@ -103,7 +107,7 @@ def test_the_third_derivative_is_that_of_the_formula() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_in_float32_out(name: str) -> None:
-    f = pyrev.differentiable(arguments()[name][0], target="python")
+    f = interpreted(arguments()[name][0])
     given = tensors(name, torch.float32)
     found = function(f)(*given)
     for tensor in found if isinstance(found, tuple) else (found,):
@@ -124,20 +128,26 @@ def test_float32_in_float32_out(name: str) -> None:
 
 def test_outputs_are_chosen_by_name() -> None:
     given = tensors("smoothed")
-    total, out = function(smoothed)(*given)
-    assert torch.equal(function(smoothed, outputs="out")(*given), out)
-    (alone,) = function(smoothed, outputs=("out",))(*given)
+    total, out = function(interpreted(smoothed))(*given)
+    assert torch.equal(function(interpreted(smoothed), outputs="out")(*given), out)
+    (alone,) = function(interpreted(smoothed), outputs=("out",))(*given)
     assert torch.equal(alone, out)
-    last, (first, second) = function(smoothed, outputs=("out", "return"))(*given)
+    last, (first, second) = function(interpreted(smoothed), outputs=("out", "return"))(
+        *given
+    )
     assert torch.equal(last, out) and torch.equal(second, out)
     assert torch.equal(first, total)
 
 
 def test_an_output_handed_over_twice_has_the_gradient_of_both() -> None:
     given = tensors("smoothed")
-    out, (total, again) = function(smoothed, outputs=("out", "return"))(*given)
+    out, (total, again) = function(interpreted(smoothed), outputs=("out", "return"))(
+        *given
+    )
     both = torch.autograd.grad(out.sum() + 2 * again.sum(), given[0])
-    one = torch.autograd.grad(function(smoothed)(*given)[1].sum() * 3, given[0])
+    one = torch.autograd.grad(
+        function(interpreted(smoothed))(*given)[1].sum() * 3, given[0]
+    )
     torch.testing.assert_close(both, one)
     out.detach().zero_()
     assert again.abs().sum() > 0  # memory of its own
@@ -195,7 +205,7 @@ def test_only_what_is_asked_for_is_differentiated(
 
     monkeypatch.setattr(pure, "vjp", noted)
     image, kernel, out = tensors("blur", grad=False)
-    f = function(blur)
+    f = function(interpreted(blur))
     f(image, kernel, out)
     assert asked == []
     f(image, kernel.requires_grad_(), out).sum().backward()
@@ -206,7 +216,7 @@ def test_only_what_is_asked_for_is_differentiated(
     with torch.inference_mode():
         f(image, kernel, out)
     assert asked == [("kernel",)]
-    found = function(blur, wrt="image")(image, kernel, out)
+    found = function(interpreted(blur), wrt="image")(image, kernel, out)
     assert asked == [("kernel",), ("image",)]
     assert torch.autograd.grad(found.sum(), kernel, allow_unused=True) == (None,)
 
@@ -216,14 +226,14 @@ def test_a_module_learns() -> None:
         def __init__(self) -> None:
             super().__init__()
             self.kernel = torch.nn.Parameter(torch.zeros(2, 3))
-            self.blur = function(blur)
+            self.blur = function(interpreted(blur))
 
         def forward(self, image):
             return self.blur(image, self.kernel, torch.zeros(4, 4))
 
     torch.manual_seed(0)
     image, kernel = torch.rand(5, 6), torch.rand(2, 3)
-    seen = function(blur)(image, kernel, torch.zeros(4, 4))
+    seen = function(interpreted(blur))(image, kernel, torch.zeros(4, 4))
     layer = copy.deepcopy(Layer())
     optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=100)
 
@@ -238,7 +248,7 @@ def test_a_module_learns() -> None:
 
 
 def test_several_calls_in_one_graph() -> None:
-    f = function(heat)
+    f = function(interpreted(heat))
     start, c, _ = tensors("heat")
     first = f(start, c, 2)
     (f(start * first, c, 3) + first).backward()
@@ -292,7 +302,7 @@ def test_what_was_recorded_is_freed_by_backward(
 
 def test_saved_tensors_may_be_kept_elsewhere() -> None:
     start, c, steps = tensors("heat")
-    f = function(heat)
+    f = function(interpreted(heat))
     expected = torch.autograd.grad(f(start, c, steps), (start, c))
     with torch.autograd.graph.save_on_cpu():
         total = f(start, c, steps)
@@ -308,7 +318,7 @@ def test_saved_tensors_may_be_kept_elsewhere() -> None:
 def test_changing_in_place_what_the_derivative_needs_is_an_error() -> None:
     image, kernel, out = tensors("blur", grad=False)
     kernel.requires_grad_()
-    found = function(blur)(image, kernel, out)
+    found = function(interpreted(blur))(image, kernel, out)
     out.add_(1.0)  # its values are of no interest
     found.add_(1.0)
     found.sum().backward(retain_graph=True)
@@ -329,7 +339,7 @@ def test_changing_in_place_what_the_derivative_needs_is_an_error() -> None:
 )
 def test_any_strides_will_do(view: Any) -> None:
     base = torch.arange(16.0, dtype=torch.float64).requires_grad_()
-    f = function(huber)
+    f = function(interpreted(huber))
     found = f(view(base), 3.0)
     expected = f(view(base).detach().clone(), 3.0)
     assert found == expected
@@ -344,8 +354,10 @@ def test_any_strides_will_do(view: Any) -> None:
 def test_a_written_array_may_be_expanded() -> None:
     image, kernel, out = tensors("blur", grad=False)
     zero = torch.zeros(1, 1, dtype=torch.float64)
-    found = function(blur)(image, kernel, zero.expand(4, 4))
-    assert torch.equal(found, function(blur)(image, kernel, torch.zeros_like(out)))
+    found = function(interpreted(blur))(image, kernel, zero.expand(4, 4))
+    assert torch.equal(
+        found, function(interpreted(blur))(image, kernel, torch.zeros_like(out))
+    )
     assert zero == 0
 
 
@@ -368,7 +380,7 @@ def test_captured_arrays_take_part_in_second_derivatives() -> None:
             total += weights[i] * x[i] ** 3
         return total
 
-    f = function(pyrev.differentiable(weighted, target="python"))
+    f = function(interpreted(weighted))
     x = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradgradcheck(f, x)
 
@@ -381,17 +393,16 @@ def test_a_result_that_was_not_handed_over_has_no_part_in_second_derivatives() -
             made[i] = x[i] ** 2
         return made
 
-    interpreted = pyrev.differentiable(both, target="python")
     x = torch.tensor([1.0, -0.5], dtype=torch.float64, requires_grad=True)
     out = torch.zeros(2, dtype=torch.float64)
     for outputs in (None, "out"):
-        f = function(interpreted, outputs=outputs)
+        f = function(interpreted(both), outputs=outputs)
         assert torch.autograd.gradgradcheck(lambda x, f=f: f(x, out), x)
 
 
 def test_the_transforms_of_torch_func() -> None:
     image, kernel, out = tensors("blur", grad=False)
-    f = function(pyrev.differentiable(blur, target="python"))
+    f = function(interpreted(blur))
 
     def loss(kernel):
         return f(image, kernel, out).square().sum()
@@ -418,7 +429,7 @@ def test_the_transforms_of_torch_func() -> None:
 @pytest.mark.filterwarnings("default")  # of what the compiler imports
 def test_a_call_breaks_the_graph_of_torch_compile() -> None:
     image, kernel, out = tensors("blur")
-    f = function(blur)
+    f = function(interpreted(blur))
 
     def loss(kernel):
         return f(image * 2, kernel, out).square().sum()
