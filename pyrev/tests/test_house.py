@@ -38,6 +38,8 @@ LAYERS = (
     {"pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
+    {"pure"},
+    {"jax", "scipy", "torch"},
     {"__init__", "__main__", "examples"},
 )
 DOORS = {
@@ -45,6 +47,8 @@ DOORS = {
     "islpy": "poly.py",
     "numba": "emit/compiler.py",
     "cupy": "device.py",
+    "torch": "torch.py",
+    "jax": "jax.py",
 }
 TEXTS = """
 import sys

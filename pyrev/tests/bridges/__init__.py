@@ -1,0 +1,1 @@
+"""The bridges to other libraries, on the same five functions."""
