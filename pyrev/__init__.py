@@ -12,7 +12,7 @@ from pyrev.diagnostics import (
     PyrevError,
     UnsupportedError,
 )
-from pyrev.forward import jvp
+from pyrev.forward import jvp, partials
 from pyrev.gradients import Gradients, Tangents
 from pyrev.hints import checkpointed, stop_gradient
 from pyrev.matrices import hessian, hvp, jacobian
@@ -39,6 +39,7 @@ __all__ = [
     "hvp",
     "jacobian",
     "jvp",
+    "partials",
     "release",
     "stop_gradient",
     "value_and_grad",

@@ -1,4 +1,4 @@
-"""Forward mode: `jvp`, in one direction or in several that share the primal."""
+"""Forward mode: `jvp`, in one direction or several, and elementwise `partials`."""
 
 from __future__ import annotations
 
@@ -44,6 +44,41 @@ def jvp(
     if count is None:
         outputs = {n: _first(v) for n, v in outputs.items()}
     return result, Tangents(outputs)
+
+
+def partials(
+    f: Callable[..., Any], /, *args: Any, wrt: object = None, **kw: Any
+) -> tuple[Any, Tangents]:
+    """Run an elementwise `f` (mutating its out-arrays) with its partial derivatives.
+
+    Elementwise: each element of an array that it writes depends on one element of each
+    parameter in `wrt` (names or indices; default: the float parameters that it does not
+    write), by whatever arithmetic and branches. One loop makes values and partials
+    (mixed mode: Revels, Besard, Churavy, De Sutter and Vielma 2018). Returns
+    ``(result, partials)``: ``partials["out"]["x"]`` is that of `out` by `x`, of the
+    shape and dtype of `out`.
+
+    Raises `ArgumentError` where it is not elementwise, with the line, and whatever a
+    call of `f` raises.
+    """
+    call = Call(as_differentiable(f), args, kw)
+    written = call.units.written
+    if wrt is None:
+        floats = call.wrt(None)
+        wrt = tuple(n for n in floats if n not in written)
+    names = call.wrt(wrt)
+    call.check()
+    unit = call.plan.partials(call.values, call.variant, names)
+    raw = unit.call([call.values[p] for p in unit.params])
+    count = len(call.result_dtypes())
+    result = None
+    if count:
+        result = call.restore(raw[0] if call.units.returns_one else raw[:count])
+    found: dict[str, dict[str, Any]] = {}
+    for (_, name), made in zip(unit.cotangents, raw[count:], strict=True):
+        own = found.setdefault(str(name), {})
+        own[names[len(own)]] = made
+    return result, Tangents({n: Tangents(own) for n, own in found.items()})
 
 
 def _first(value: Any) -> Any:

@@ -19,7 +19,7 @@ from types import CodeType
 from typing import Any
 
 from pyrev.adjoint.reverse import Adjoint, reverse
-from pyrev.adjoint.tangent import Tangent, tangent
+from pyrev.adjoint.tangent import Tangent, partials, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.adjoint.webs import separated
 from pyrev.check import check
@@ -229,6 +229,16 @@ def derive_tangent(
     made = tangent(program, wrt, avoid | RESERVED, directions, asserts)
     check(made.program)
     dump("tangent", made.program)
+    return made
+
+
+def derive_partials(
+    program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+) -> Tangent:
+    """The program with its partial derivatives beside it, for what is elementwise."""
+    made = partials(program, wrt, avoid | RESERVED)
+    check(made.program)
+    dump("partials", made.program)
     return made
 
 

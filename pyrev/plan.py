@@ -103,6 +103,16 @@ class Plan:
             lambda: units.tangent(self.target, kinds, wrt, values, variant, directions),
         )
 
+    def partials(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Unit:
+        """The function with its partial derivatives for this call."""
+        units, kinds = self.units, self.kinds
+        return self.once(
+            ("partials", variant, wrt),
+            lambda: units.partials(self.target, kinds, wrt, values, variant),
+        )
+
     def sweeps(
         self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
     ) -> Swept | None:

@@ -21,12 +21,14 @@ import numpy as np
 from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.reverse import Adjoint
+from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
+from pyrev.elementwise import why_not
 from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
@@ -68,6 +70,7 @@ from pyrev.pipeline import (
     Sizes,
     alternatives,
     chosen,
+    derive_partials,
     derive_tangent,
     fits,
     schedule,
@@ -603,24 +606,66 @@ class Units:
         def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, which)
             made = derive_tangent(program, wrt, self.avoid, directions, asserts)
-            dots = dict(made.names)
-            seen = dict(kinds)
-            alike: dict[tuple[str, int], Expr] = {}
-            for name in made.carried:
-                for dot in dots[name]:
-                    seen[dot] = kinds[name]
-                    for k in range(kinds[name].rank):
-                        alike[dot, k] = Extent(name, k)
-            program = made.program
-            if target != "python":  # it is tested before the call
-                program = specialise(program, alike)
-            natural = bounds.naturals(which, adjoint=False)
-            unit = self._unit(target, program, seen, "tangent", sizes, natural)
-            unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
-            return unit
+            return self._moving(target, made, kinds, sizes, which)
 
         key = ("tangent", target, _key(kinds), wrt, which, directions, asserts)
         return self._fitting(key, values, lambda: _tuned(target, values, make))
+
+    @deep
+    def partials(
+        self,
+        target: str,
+        kinds: Mapping[str, Kind],
+        wrt: tuple[str, ...],
+        values: Mapping[str, Any],
+        variant: Variant,
+    ) -> Unit:
+        """The function and its partial derivatives, where it is elementwise.
+
+        It returns what the function returns and the partial derivatives; the unit's
+        `cotangents` pair these with the arrays that the function writes, those of one
+        array in the order of `wrt`.
+
+        Raises `ArgumentError` where an output depends on several elements of an input.
+        """
+
+        def make(sizes: Sizes) -> Unit:
+            program = self._program(kinds, variant)
+            found = why_not(program, wrt)
+            if found is not None:
+                loc, why = found
+                what = f"`{self.program.name}` is not elementwise in {', '.join(wrt)}"
+                raise ArgumentError(f"{loc.place}: {why}, so {what}; use jvp")
+            made = derive_partials(program, wrt, self.avoid)
+            return self._moving(target, made, kinds, sizes, variant)
+
+        key = ("partials", target, _key(kinds), wrt, variant)
+        return self._fitting(key, values, lambda: _tuned(target, values, make))
+
+    def _moving(
+        self,
+        target: str,
+        made: Tangent,
+        kinds: Mapping[str, Kind],
+        sizes: Sizes,
+        variant: Variant,
+    ) -> Unit:
+        """The unit for a program that takes tangents."""
+        dots = dict(made.names)
+        seen = dict(kinds)
+        alike: dict[tuple[str, int], Expr] = {}
+        for name in made.carried:
+            for dot in dots[name]:
+                seen[dot] = kinds[name]
+                for k in range(kinds[name].rank):
+                    alike[dot, k] = Extent(name, k)
+        program = made.program
+        if target != "python":  # it is tested before the call
+            program = specialise(program, alike)
+        natural = self.bounds(kinds).naturals(variant, adjoint=False)
+        unit = self._unit(target, program, seen, "tangent", sizes, natural)
+        unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
+        return unit
 
     def _unit(
         self,

@@ -73,6 +73,16 @@ def tangent(
     return _Tangent(program, wrt, avoid, directions, asserts).run()
 
 
+def partials(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Tangent:
+    """The program with the partial derivatives of what it writes beside it.
+
+    Law: direction k is that in which all of ``wrt[k]``, which the program does not
+    write, moves by one. Where each output depends on one element of it that is the
+    partial derivative (mixed mode: Revels et al. 2018, section 3).
+    """
+    return _Partials(program, wrt, avoid, len(wrt), True).run()
+
+
 class _Tangent:
     def __init__(
         self,
@@ -83,7 +93,9 @@ class _Tangent:
         asserts: bool,
     ) -> None:
         self.program, self.wrt, self.asserts = program, wrt, asserts
-        self.active = activity(program, wrt)
+        #: What moves, in each of the directions.
+        self.moving = [activity(program, wrt)] * directions
+        every = self.active = self.moving[0]
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {p.name for p in program.params}
         floats = {p.name for p in program.params if p.is_float}
@@ -92,7 +104,7 @@ class _Tangent:
             for p in program.params
             if p.name in wrt or (p.name in written_arrays(program) and p.name in floats)
         )
-        order = [*self.carried, *sorted(self.active - set(self.carried))]
+        order = [*self.carried, *sorted(every - set(self.carried))]
         ends = [f"_{k}" for k in range(directions)] if directions > 1 else [""]
         self.dots = [
             {name: fresh(f"dot_{name}{end}", self.taken) for name in order}
@@ -116,8 +128,8 @@ class _Tangent:
         if result is not None:
             body.pop()
             values = list(result.values)
-            for dot in self.dots:
-                self.dot = dot
+            for k in range(len(self.dots)):
+                self.turn(k)
                 values += [self.of(v) for v in result.values]
             body.append(Return(tuple(values), single=False, loc=result.loc))
         made = Program(
@@ -130,14 +142,16 @@ class _Tangent:
         named = {n: tuple(dot[n] for dot in self.dots) for n in self.dots[0]}
         return Tangent(made, self.carried, tuple(named.items()))
 
+    def turn(self, k: int) -> None:
+        """What follows is about direction `k`."""
+        self.dot, self.active = self.dots[k], self.moving[k]
+
     def block(self, block: Block) -> Block:
         return tuple(s for stmt in block for s in self.statement(stmt))
 
     def statement(self, stmt: Stmt) -> Block:
         match stmt:
-            case Assign() | Add() if stmt.target_name in self.active:
-                return (*self.moved(stmt), stmt)
-            case Alloc(array) if array in self.active:
+            case Assign() | Add() | Alloc():
                 return (*self.moved(stmt), stmt)
             case For() | While():
                 return (replace(stmt, body=self.block(stmt.body)),)
@@ -146,7 +160,7 @@ class _Tangent:
                 return (made_if,)
             case Check() if not self.asserts:
                 return ()
-            case Assign() | Add() | Alloc() | Check() | Return():
+            case Check() | Return():
                 return (stmt,)
             case Grow() | Restart():
                 raise AssertionError("the primal has no tapes and no restarts")
@@ -156,9 +170,12 @@ class _Tangent:
     def moved(self, stmt: Assign | Add | Alloc) -> Block:
         """What moves the tangents of one statement."""
         moved: list[Stmt] = []
-        for dots in self.dots:
-            self.dot = dots
+        name = stmt.array if isinstance(stmt, Alloc) else stmt.target_name
+        for k in range(len(self.dots)):
+            self.turn(k)
             match stmt:
+                case _ if name not in self.active:
+                    pass
                 case Assign(target, value):
                     dot = self.of(value)
                     moved.append(Assign(self.d(target), dot, loc=stmt.loc))
@@ -193,7 +210,7 @@ class _Tangent:
             return ZERO_F
         match expr:
             case Var() | Load():
-                return self.d(expr)
+                return self.at(expr)
             case Call("and", (a, b)):
                 return self.of(Call("where", (a, b, a)))
             case Call("or", (a, b)):
@@ -208,6 +225,10 @@ class _Tangent:
                 raise AssertionError("the primal has no saved values")
             case _:
                 assert_never(expr)
+
+    def at(self, place: Var | Load) -> Expr:
+        """The tangent of what a place holds."""
+        return self.d(place)
 
     def through(self, op: str, args: tuple[Expr, ...]) -> Expr:
         rule = RULES[op]
@@ -224,8 +245,63 @@ class _Tangent:
                 term: Expr = Call("where", (partial, moved, ZERO_F))
             else:
                 term = mul(moved, partial)
-                if rule.singular and names(partial):
+                if rule.singular and names(partial) and moved != ONE_F:
                     zero = Call("==", (moved, ZERO_F))
                     term = Call("where", (zero, ZERO_F, term))
             total = add(total, term)
         return total
+
+
+ONE_F = Const(1.0)
+
+
+class _Partials(_Tangent):
+    """Direction k moves all of one parameter by one.
+
+    The tangents are no parameters but arrays that are made and returned: a name of the
+    program is ``out_by_x`` for each parameter `x`.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        wrt: tuple[str, ...],
+        avoid: frozenset[str],
+        directions: int,
+        asserts: bool,
+    ) -> None:
+        super().__init__(program, wrt, avoid, directions, asserts)
+        self.moving = [activity(program, (name,)) for name in wrt]
+        self.dots = [
+            {n: fresh(f"{n}_by_{x}", self.taken) for n in self.dots[0]} for x in wrt
+        ]
+        self.carried = tuple(n for n in self.carried if n not in wrt)
+
+    def run(self) -> Tangent:
+        program = self.program
+        of = {p.name: p for p in program.params}
+        arrays = [(n, dot[n]) for n in self.carried for dot in self.dots]
+        made: list[Stmt] = []
+        for name, own in arrays:
+            shape = tuple(Extent(name, k) for k in range(of[name].rank))
+            loc = program.loc
+            made.append(Alloc(own, shape, ZERO_F, f"like:{name}", loc=loc))
+        body = list(self.block(program.body))
+        result = returned(program)
+        values: tuple[Expr, ...] = ()
+        if result is not None:
+            body.pop()
+            values = result.values
+        values += tuple(Var(own) for _, own in arrays)
+        end = Return(values, single=False, loc=program.loc)
+        whole = replace(
+            program,
+            name=fresh(f"{program.name}_partials", self.taken),
+            body=(*made, *body, end),
+        )
+        named = {n: tuple(dot[n] for dot in self.dots) for n in self.carried}
+        return Tangent(whole, self.carried, tuple(named.items()))
+
+    def at(self, place: Var | Load) -> Expr:
+        name = place.name if isinstance(place, Var) else place.array
+        return ONE_F if name in self.wrt else self.d(place)

@@ -192,3 +192,130 @@ def test_the_tangent_is_source() -> None:
     dots = [np.ones((7, 8)), np.zeros((3, 2)), np.zeros((5, 7))]
     f.tangent(image, kernel, out, *dots)
     np.testing.assert_array_equal(dots[2], np.full((5, 7), 6.0))
+
+
+# -------------------------------------------------------------------- mixed mode
+
+
+def gated(c, f, z, w, out):
+    for y in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            new = math.tanh(f[y, x]) * w
+            if z[x] > 0.5:
+                out[y, x] = new * new
+            elif z[x] > 0.2:
+                out[y, x] = c[y, x] / f[y, x] + new
+            else:
+                out[y, x] = 1.0
+
+
+def widened(x, out):
+    for i in range(out.shape[0]):
+        out[i] = math.exp(x[i // 3]) * x[i // 3]
+
+
+def twice(x, a, b):
+    for i in range(x.shape[0]):
+        a[i] = x[i] ** 2
+    for i in range(x.shape[0]):
+        for _ in range(3):
+            a[i] *= a[i]
+        b[i] = a[i] * x[i]
+    return x.shape[0]
+
+
+ELEMENTWISE: list[Any] = [
+    (gated, {"c": (4, 5), "f": (4, 5), "z": (5,), "w": (), "out": (4, 5)}),
+    (widened, {"x": (4,), "out": (11,)}),
+    (twice, {"x": (5,), "a": (5,), "b": (5,)}),
+]
+
+
+@pytest.mark.parametrize(("target", "place", "there"), places())
+@pytest.mark.parametrize(("f", "shapes"), ELEMENTWISE)
+def test_partials_are_the_gradient_of_the_sum(
+    f: Any, shapes: dict[str, tuple[int, ...]], target: str, place: Any, there: Any
+) -> None:
+    """What each output moves by is one entry of the Jacobian: its row has one."""
+    rng = np.random.default_rng(2)
+    values = {n: rng.uniform(0.3, 1.0, s) if s else 0.8 for n, s in shapes.items()}
+    plain = {n: np.array(v) if shapes[n] else v for n, v in values.items()}
+    expected = f(**plain)
+    with place():
+        g = pyrev.differentiable(f, target=target)
+        own = {n: there(v) if shapes[n] else v for n, v in values.items()}
+        result, found = pyrev.partials(g, **own)
+        assert result == expected
+    outputs = [n for n in shapes if n in ("out", "a", "b")]
+    assert list(found) == outputs
+    for name in outputs:
+        np.testing.assert_allclose(own[name], plain[name], rtol=1e-12)
+        assert list(found[name]) == [n for n in shapes if n not in outputs]
+        for x, partial in found[name].items():
+            moves = {x: np.ones(shapes[x])}
+            again = {n: np.array(v) if shapes[n] else v for n, v in values.items()}
+            _, moved = pyrev.jvp(f, **again, tangents=moves)
+            np.testing.assert_allclose(partial, moved[name], rtol=1e-12)
+
+
+def test_partials_against_differences() -> None:
+    x, step = np.linspace(0.2, 1.0, 4), 1e-6
+    up, down = np.zeros(11), np.zeros(11)
+    widened(x + step, up)
+    widened(x - step, down)
+    _, found = pyrev.partials(widened, x, np.zeros(11))
+    np.testing.assert_allclose(found["out"]["x"], (up - down) / (2 * step), rtol=1e-8)
+
+
+def smoothed(x, out):
+    for i in range(1, x.shape[0] - 1):
+        out[i] = x[i - 1] + x[i + 1]
+
+
+def rows(x, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i] += x[i, j]
+
+
+def looked_up(x, index, out):
+    for i in range(out.shape[0]):
+        out[i] = x[index[i]]
+
+
+def carried(x, out):
+    last = 0.0
+    for i in range(x.shape[0]):
+        last = x[i] * x[i]
+    for i in range(x.shape[0]):
+        out[i] = last
+
+
+def summed(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i]
+    return total
+
+
+def swapped(x, tmp, out):
+    for i in range(x.shape[0]):
+        tmp[i] = x[i]
+    for i in range(x.shape[0]):
+        out[i] = tmp[x.shape[0] - 1 - i] * x[i]
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "why"),
+    [
+        (smoothed, (np.ones(5), np.zeros(5)), "two elements of `x`"),
+        (rows, (np.ones((3, 2)), np.zeros(3)), "iterations of `j` meet"),
+        (looked_up, (np.ones(3), np.array([0, 0]), np.zeros(2)), "data decides"),
+        (carried, (np.ones(3), np.zeros(3)), "crosses the loops"),
+        (summed, (np.ones(3),), "what is returned moves"),
+        (swapped, (np.ones(3), np.zeros(3), np.zeros(3)), "no index of a loop"),
+    ],
+)
+def test_what_is_not_elementwise_is_refused(f: Any, args: Any, why: str) -> None:
+    with pytest.raises(pyrev.ArgumentError, match=why):
+        pyrev.partials(f, *args)

@@ -35,7 +35,7 @@ LAYERS = (
     {"adjoint"},
     {"schedule"},
     {"emit"},
-    {"pipeline", "sweeps"},
+    {"elementwise", "pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
