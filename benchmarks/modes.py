@@ -152,7 +152,8 @@ def main() -> int:
         start = time.perf_counter()
         found = hessian_of(np.linspace(0.0, 1.0, size))
         took = time.perf_counter() - start
-        print(f"Rosenbrock, {size} variables, {found.nnz} entries, {label}: {took:.3f} s")
+        what = f"Rosenbrock, {size} variables, {found.nnz} entries, {label}"
+        print(f"{what}: {took:.3f} s")
     return 0
 
 
