@@ -58,12 +58,12 @@ def along(entry: Entry, target: str, size: int) -> None:
     assert abs(mine - slope.value) <= 1e-5 * scale + 10 * slope.error, entry.name
 
 
-@pytest.mark.parametrize("name", share_of(BY_NAME, 8))
+@pytest.mark.parametrize("name", share_of(BY_NAME, 16))
 def test_a_hessian_times_a_vector(name: str) -> None:
     along(BY_NAME[name], "python", max(4, BY_NAME[name].least))
 
 
-@pytest.mark.parametrize("name", share_of(BY_NAME, 48))
+@pytest.mark.parametrize("name", share_of(BY_NAME, 96))
 def test_a_hessian_times_a_vector_compiled(name: str) -> None:
     along(BY_NAME[name], "numba", BY_NAME[name].real)
 

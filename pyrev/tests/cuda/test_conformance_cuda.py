@@ -2,8 +2,9 @@
 
 Values, mutation and gradients are judged against the undecorated function; threads that
 race, subscripts that leave an array and kernels that NVIDIA's compiler refuses are
-wrong, whatever comes out. All of them run; of the further forms (a thread for each
-owner, no atomics) a day runs a share, all with `PYREV_FULL=1`.
+wrong, whatever comes out. All of the conformance suite runs; of the corpus, and of the
+further forms (a thread for each owner, no atomics), a day runs a share, and all with
+`PYREV_FULL=1`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ import pytest
 import pyrev
 from pyrev import pipeline
 from pyrev.emit.cuda import OPTIONS
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
 from pyrev.tests.conformance.table import REFUSED, RIGHT, judge
 from pyrev.tests.cuda import needs, nvrtc, ondevice, standin
 from pyrev.tests.entry import Entry
 from pyrev.tests.everything import EVERY, share_of
 from pyrev.tests.oracle import check
+
+SUITE = {e.name: e for e in (*CONFORMANCE, *TEN)}
 
 
 def sizes(entry: Entry) -> tuple[int, ...]:
@@ -26,7 +30,9 @@ def sizes(entry: Entry) -> tuple[int, ...]:
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    "name", [*SUITE, *share_of(sorted(EVERY.keys() - SUITE.keys()), 8)]
+)
 def test_on_the_cpu_it_is_right(name: str) -> None:
     entry = EVERY[name]
     standin.RawModule.texts.clear()
