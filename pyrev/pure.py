@@ -232,8 +232,11 @@ class Pure:
         """The adjoint of this call as a function: it, its values, what it returns the
         gradients of, and the parameter of each cotangent.
 
-        It takes initial values, changes none, and returns the gradients in a tuple.
+        It takes initial values, changes none, and returns the gradients in a tuple. It
+        keeps to no `memory=`: what it raises for that is outside the language.
         """
+        if self.f._options.keeping.memory is not None:
+            return self._unbounded._adjoint(given, wrt, seeds)
         written = self.call(given).units.written
         call = self.call({**given, **{n: device.copied(given[n]) for n in written}})
         call.check()
@@ -249,6 +252,10 @@ class Pure:
         values |= {params[of]: _zero_like(like[of]) for of in absent}
         values |= {params[of]: c for of, c in seeds.items()}
         return _again(unit.function, call.target), values, order, params
+
+    @functools.cached_property
+    def _unbounded(self) -> Pure:
+        return Pure(differentiable(self.f.python, target=self.f._options.target))
 
     def _spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Values by name as a call takes them."""

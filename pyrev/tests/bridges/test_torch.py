@@ -400,6 +400,19 @@ def test_a_result_that_was_not_handed_over_has_no_part_in_second_derivatives() -
         assert torch.autograd.gradgradcheck(lambda x, f=f: f(x, out), x)
 
 
+def test_a_memory_budget_holds_for_the_first_derivative() -> None:
+    start = torch.rand(
+        50, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
+    )
+    start.requires_grad_()
+    bounded = pyrev.differentiable(heat, target="python", memory="20kB")
+    found = torch.autograd.grad(function(bounded)(start, 0.1, 60), start)
+    expected = torch.autograd.grad(function(interpreted(heat))(start, 0.1, 60), start)
+    assert torch.equal(found[0], expected[0])
+    few = start.detach()[:5].clone().requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda u: function(bounded)(u, 0.1, 3), few)
+
+
 def test_the_transforms_of_torch_func() -> None:
     image, kernel, out = tensors("blur", grad=False)
     f = function(interpreted(blur))
