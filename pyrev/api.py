@@ -5,6 +5,7 @@ derived.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -35,6 +36,7 @@ from pyrev.units import Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _MOST = 256  # things derived of one function
 TARGETS = ("auto", "python", "numba", "cuda")
 
@@ -304,7 +306,12 @@ class Call:
         """
         f = self.f
         if self.target == "python" and "ValueError" not in self._checks():
-            return f.python(*(self.values[name] for name in self.visible))
+            parameters = self.units.parsed.signature.parameters
+            named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
+            return f.python(
+                *(self.values[n] for n in self.visible if n not in named),
+                **{n: self.values[n] for n in named},
+            )
         unit = self.plan.primal(self.values, self.variant)
         return self.restore(unit.call([self.values[p] for p in unit.params]))
 

@@ -348,8 +348,13 @@ class Calls(Creation):
         if name == "astype" and len(node.args) == 1 and not node.keywords:
             whole = self._measured(base, scope)
             dtype = self._dtype(node.args[0], scope)
-            if whole is None or dtype is None or dtype.startswith("like:"):
+            if whole is None or dtype is None:
                 return None
+            if dtype.startswith("like:"):
+                if whole.name is None:
+                    return None
+                copy = Whole(whole.shape, whole.element, False, dtype, whole.name)
+                return self._encoded(copy, at)
             element = Call(dtype, (whole.element,), loc=at)
             return self._encoded(Whole(whole.shape, element, False), at)
         if name not in REDUCING:

@@ -10,13 +10,25 @@ import os
 import zlib
 from collections.abc import Iterable
 
+import pytest
+
+import pyrev
 from pyrev.tests.conformance.entries import CONFORMANCE, TEN
 from pyrev.tests.corpus import ENTRIES
+from pyrev.tests.entry import Entry
 
 FULL = os.environ.get("PYREV_FULL") == "1"
 TURN = int(os.environ.get("PYREV_ROTATION", "0"))
 
 EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
+
+
+def accepted(entry: Entry, target: str) -> pyrev.Differentiable:
+    """The function for a target; skips what the language refuses at decoration."""
+    try:
+        return pyrev.differentiable(entry.plain, target=target)
+    except pyrev.UnsupportedError as refused:
+        pytest.skip(f"outside the language: {refused.findings[0].code}")
 
 
 def share_of(names: Iterable[str], of: int) -> list[str]:

@@ -690,3 +690,14 @@ def test_floats_for_an_array_of_integers_are_refused_before_anything_is_written(
     with pytest.raises(pyrev.ArgumentError, match=r"out.astype\(np.float64\)"):
         pyrev.differentiable(halves)(np.array([1.0, 1e300]), out)
     assert list(out) == [0, 0]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_parameters_by_keyword_only(target: str) -> None:
+    def f(x, *, p, q=2.0):
+        return x * p + q
+
+    g = pyrev.differentiable(f, target=target)
+    assert g(2.0, p=3.0) == 8.0
+    value, gradient = pyrev.value_and_grad(g)(2.0, q=1.0, p=3.0)
+    assert value == 7.0 and gradient.p == 2.0 and gradient.q == 1.0

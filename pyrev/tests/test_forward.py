@@ -16,7 +16,7 @@ from pyrev.testing.differences import derivative
 from pyrev.testing.outcome import draw_cotangents, floats, outcome, run, terms, total
 from pyrev.tests.cuda import needs, ondevice
 from pyrev.tests.entry import Entry
-from pyrev.tests.everything import EVERY, share_of
+from pyrev.tests.everything import EVERY, accepted, share_of
 from pyrev.tests.kernels import conv2d
 
 
@@ -27,15 +27,14 @@ def directions(values: Any, rng: np.random.Generator) -> dict[str, Any]:
 
 def judge(entry: Entry, target: str, size: int) -> None:
     """`<w, J v>` of one call, and the values and the mutation beside it."""
+    f = accepted(entry, target)
     rng = entry.generator(size)
     values = entry.make(size, np.float64, rng)
     expected = run(entry.plain, values, entry.outputs)
     weights = draw_cotangents(expected, rng)
     v = directions(values, rng)
     own = copy.deepcopy(values)
-    result, moved = pyrev.jvp(
-        pyrev.differentiable(entry.plain, target=target), **own, tangents=v
-    )
+    result, moved = pyrev.jvp(f, **own, tangents=v)
     got = outcome(result, own, entry.outputs)
     for mine, theirs in zip(got.values(), expected.values(), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-11)
