@@ -98,18 +98,18 @@ def gather(a, index, out):
         out[i] = a[index[i]]
 
 
-def scatter(values, index, out):
+def scatter(source, index, out):
     for i in range(index.shape[0]):
-        out[index[i]] = values[i]
+        out[index[i]] = source[i]
 
 
-def scatter_add(values, index, out):
+def scatter_add(source, index, out):
     for i in range(index.shape[0]):
-        out[index[i]] += values[i]
+        out[index[i]] += source[i]
 
 
 def square_in_place(x, times):
-    for t in range(times):
+    for _ in range(times):
         for i in range(x.shape[0]):
             x[i] = x[i] * x[i]
 
@@ -117,7 +117,7 @@ def square_in_place(x, times):
 def square_each(x, out, times):
     for i in range(x.shape[0]):
         value = x[i]
-        for t in range(times):
+        for _ in range(times):
             value = value * value
         out[i] = value
 
@@ -149,6 +149,11 @@ class Row:
         return f"{self.what:32} " + "".join(f"{c:30} " for c in columns) + verdict
 
 
+def small(loop: Any) -> pyrev.Differentiable:
+    """A loop whose derivative runs without Numba: compiling would take longer."""
+    return pyrev.differentiable(loop, target="python")
+
+
 @dataclass(frozen=True)
 class Descent:
     """The rotation found by gradient descent: error and rotated vector at each step."""
@@ -159,7 +164,7 @@ class Descent:
 
 def learn_rotation(steps: int = STEPS) -> Descent:
     """Gradient descent on axis and angle; the axis is normalised after each step."""
-    slope = pyrev.value_and_grad(rotation_error, wrt=("axis", "angle"))
+    slope = pyrev.value_and_grad(small(rotation_error), wrt=("axis", "angle"))
     axis, angle = np.array([1.0, 0.0, 0.0]), 1.0
     descent = Descent([], [])
     for _ in range(steps):
@@ -180,15 +185,17 @@ def rows(descent: Descent) -> list[Row]:
     The article computes in float32: its last error agrees to five digits.
     """
     errors = descent.errors
-    _, moved = pyrev.jvp(square_and_root, 2.0, tangents={"a": 1.0})
-    product = pyrev.grad(scaled_root)(2.0, 3.0)
-    value, angle = pyrev.value_and_grad(angle_of)(1.0, 2.0)
-    _, pullback = pyrev.vjp(gather, np.linspace(0, 1, 10), INDEX, np.zeros(4))
+    _, moved = pyrev.jvp(small(square_and_root), 2.0, tangents={"a": 1.0})
+    product = pyrev.grad(small(scaled_root))(2.0, 3.0)
+    value, angle = pyrev.value_and_grad(small(angle_of))(1.0, 2.0)
+    _, pullback = pyrev.vjp(small(gather), np.linspace(0, 1, 10), INDEX, np.zeros(4))
     gathered = pullback(out=np.ones(4)).a
     return [
         Row("a*a, sqrt(a) at 2: forward", (4, 0.353553), _floats(moved["return"])),
         Row(
-            "a*sqrt(b) at (2, 3): gradient", (1.73205, 0.57735), _floats(product.values())
+            "a*sqrt(b) at (2, 3): gradient",
+            (1.73205, 0.57735),
+            _floats(product.values()),
         ),
         Row("rotation: error 1", (1.34,), (errors[0],), 3),
         Row("rotation: error 3", (1.12665,), (errors[2],)),
@@ -212,8 +219,8 @@ def scattered() -> dict[str, tuple[float, ...]]:
     values, weights = np.ones(4), np.arange(10.0)
     found = {}
     for loop in (scatter, scatter_add):
-        _, pullback = pyrev.vjp(loop, values, INDEX, np.zeros(10))
-        found[loop.__name__] = _floats(pullback(out=weights).values)
+        _, pullback = pyrev.vjp(small(loop), values, INDEX, np.zeros(10))
+        found[loop.__name__] = _floats(pullback(out=weights).source)
     return found
 
 
@@ -280,15 +287,20 @@ def forget_peak() -> None:
 
 
 def differentiate_squarings(
-    loop: Any, count: int, times: int, budget: int = 0, repeats: int = 2
+    loop: Any,
+    count: int,
+    times: int,
+    budget: int = 0,
+    *,
+    target: str = "numba",
+    repeats: int = 2,
 ) -> Run:
     """Time and memory of the gradient of one of the two loops, after a first run.
 
     The gradient is of the sum of the powers. What the caller holds (the numbers, the
     cotangent, the result) is not counted; the gradient that is returned is.
     """
-    options = {"memory": budget} if budget else {}
-    function = pyrev.differentiable(loop, **options)
+    function = pyrev.differentiable(loop, target=target, memory=budget or None)
     start = starts(count)
     cotangent = np.ones_like(start)
     expected = closed_form(start, times)
@@ -330,10 +342,7 @@ def checks() -> list[pyrev.GradientReport]:
         (square_in_place, 0.8 + 0.4 * r(5), 4),
         (square_each, 0.8 + 0.4 * r(5), np.zeros(5), 4),
     ]
-    return [
-        pyrev.check_grad(pyrev.differentiable(loop, target="python"), *given)
-        for loop, *given in arguments
-    ]
+    return [pyrev.check_grad(small(loop), *given) for loop, *given in arguments]
 
 
 def draw(descent: Descent, runs: list[Run], path: Path) -> None:
@@ -394,7 +403,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name + ' at 1, 4, 8, 4':32} gradient {gradient}")
 
     budget = BUDGET * options.count // COUNT
-    print(f"\n{options.count} numbers squared {options.squarings} times, differentiated")
+    print(
+        f"\n{options.count} numbers squared {options.squarings} times, differentiated"
+    )
     runs = []
     for loop, bound in tqdm([(square_in_place, budget), (square_each, 0)], unit="loop"):
         run = differentiate_squarings(loop, options.count, options.squarings, bound)
