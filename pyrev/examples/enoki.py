@@ -14,6 +14,7 @@ Source: "Automatic differentiation", documentation of Enoki (W. Jakob).
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import sys
 import time
@@ -151,7 +152,8 @@ class Row:
 
 def small(loop: Any) -> pyrev.Differentiable:
     """A loop whose derivative runs without Numba: compiling would take longer."""
-    return pyrev.differentiable(loop, target="python")
+    made: pyrev.Differentiable = pyrev.differentiable(loop, target="python")
+    return made
 
 
 @dataclass(frozen=True)
@@ -279,7 +281,15 @@ def resident(name: str) -> float:
 
 
 def forget_peak() -> None:
-    """Sets the peak of this process back to what it holds now (Linux: proc(5))."""
+    """Sets the peak of this process back to what it holds now (Linux: proc(5)).
+
+    What pyrev and the allocator hold for later is given back first: taken again, it
+    would not show.
+    """
+    pyrev.release()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc
+    if trim is not None:
+        trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -309,12 +319,11 @@ def differentiate_squarings(
         x, out = start.copy(), np.ones_like(start)
         arguments = (x, times) if loop is square_in_place else (x, out, times)
         written = "x" if loop is square_in_place else "out"
-        pyrev.release()
         forget_peak()
         before = resident("VmRSS")
         begin = time.perf_counter()
         _, pullback = pyrev.vjp(function, *arguments, wrt="x")
-        g = pullback(**{written: cotangent}).x
+        g = pullback(cotangents={written: cotangent}).x
         seconds = min(seconds, time.perf_counter() - begin)
         extra = resident("VmHWM") - before
         right = right and bool(np.array_equal(g, expected))
@@ -410,11 +419,11 @@ def main(arguments: list[str] | None = None) -> int:
     for loop, bound in tqdm([(square_in_place, budget), (square_each, 0)], unit="loop"):
         run = differentiate_squarings(loop, options.count, options.squarings, bound)
         runs.append(run)
+        tqdm.write(str(run))
         if not run.right:
             missed.append(f"{run.name}: gradient")
         if not run.fits:
             missed.append(f"{run.name}: {BEYOND} arrays beyond the budget")
-    print("\n".join(map(str, runs)))
     draw(descent, runs, options.output)
     print(f"figure: {options.output}")
     for what in missed:

@@ -242,8 +242,8 @@ def deblur(
         if step < steps:
             guess -= step_size * g
     seconds = time.perf_counter() - start
-    images = (a.reshape(photo.shape) for a in (observed, guess))
-    return Result(photo, *images, losses, errors, seconds)
+    blurred, found = observed.reshape(photo.shape), guess.reshape(photo.shape)
+    return Result(photo, blurred, found, losses, errors, seconds)
 
 
 # ------------------------------------------------------------------ the command

@@ -543,7 +543,8 @@ def max_pool(
 
 def distinct(rng: np.random.Generator, shape: Sequence[int]) -> Array:
     """Random values no two of which are closer than 0.01: no ties."""
-    return rng.permutation(math.prod(shape)).reshape(shape) * 0.01
+    order = rng.permutation(math.prod(shape)).astype(np.float64)
+    return 0.01 * order.reshape(shape)
 
 
 def small_cases() -> list[Case]:
@@ -565,14 +566,16 @@ def small_cases() -> list[Case]:
         cases.append(
             max_pool(distinct(rng, (2, *space, 2)), 2, stride=2, padding=(1, 1))
         )
-    single, taps = r((6, 5, 2)), r((3, 2, 2, 3))
+    single, weights = r((6, 5, 2)), r((3, 2, 2, 3))
     (height, top), (width, left) = (
         window(6, 3, padding="same"),
         window(5, 2, padding="same"),
     )
     cases += [
         Case(
-            correlate2d, (single, taps, np.zeros((height, width, 3)), top, left), "same"
+            correlate2d,
+            (single, weights, np.zeros((height, width, 3)), top, left),
+            "same",
         ),
         Case(article, (r((9, 8, 2)), r((2, 2, 2, 3)), np.zeros((3, 2, 3)))),
         Case(average_output, (r((2, 9, 9, 2)), r((2, 2, 2, 3)))),
@@ -666,8 +669,8 @@ def timed(name: str, case: Case, rounds: int = 5) -> Timing:
         forward.append(middle - start)
         backward.append(time.perf_counter() - middle)
     products = out.size * math.prod(kernel.shape[:-1])
-    to_ms = [1e3 * statistics.median(times) for times in (forward, backward)]
-    return Timing(name, first, *to_ms, products)
+    ahead, back = (1e3 * statistics.median(t) for t in (forward, backward))
+    return Timing(name, first, ahead, back, products)
 
 
 def timings() -> list[Timing]:
@@ -747,8 +750,9 @@ def draw(shown: Cascade, path: Path) -> None:
 
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     FigureCanvasAgg(figure)
-    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.35))
-    diagrams = (
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.35))
+    top, bottom = parts
+    diagrams: tuple[tuple[str, tuple[int, int, int, int, Padding]], ...] = (
         ("stride 1, padding same", (11, 3, 1, 1, "same")),
         ("stride 3, dilation 2, valid (the article)", (11, 3, 3, 2, "valid")),
         ("stride 2, dilation 2, padding (3, 1)", (11, 3, 2, 2, (3, 1))),
@@ -776,12 +780,14 @@ def _diagram(axis: Any, title: str, reached: NDArray[np.bool_], stride: int) -> 
     """Results above, inputs below, a line for every product that joins two."""
     results, inputs = reached.shape
     where = (
-        np.linspace(0, inputs - 1, results + 2)[1:-1] if results > 1 else [inputs / 2]
+        np.linspace(0, inputs - 1, results + 2)[1:-1]
+        if results > 1
+        else np.array([inputs / 2])
     )
     where = where if results < inputs else np.arange(inputs)
     for x, u in np.argwhere(reached):
         axis.plot((where[x], u), (1, 0), color=f"C{u % stride}", lw=1.2, zorder=1)
-    read = reached.any(0)
+    read = np.any(reached, axis=0).tolist()
     axis.scatter(where, np.ones(results), s=70, color="black", zorder=2)
     for u in range(inputs):
         face = f"C{u % stride}" if read[u] else "white"
