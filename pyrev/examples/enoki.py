@@ -14,6 +14,7 @@ Source: "Automatic differentiation", documentation of Enoki (W. Jakob).
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import sys
 import time
@@ -279,7 +280,15 @@ def resident(name: str) -> float:
 
 
 def forget_peak() -> None:
-    """Sets the peak of this process back to what it holds now (Linux: proc(5))."""
+    """Sets the peak of this process back to what it holds now (Linux: proc(5)).
+
+    What pyrev and the allocator hold for later is given back first: taken again, it
+    would not show.
+    """
+    pyrev.release()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc
+    if trim is not None:
+        trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -309,7 +318,6 @@ def differentiate_squarings(
         x, out = start.copy(), np.ones_like(start)
         arguments = (x, times) if loop is square_in_place else (x, out, times)
         written = "x" if loop is square_in_place else "out"
-        pyrev.release()
         forget_peak()
         before = resident("VmRSS")
         begin = time.perf_counter()
@@ -410,11 +418,11 @@ def main(arguments: list[str] | None = None) -> int:
     for loop, bound in tqdm([(square_in_place, budget), (square_each, 0)], unit="loop"):
         run = differentiate_squarings(loop, options.count, options.squarings, bound)
         runs.append(run)
+        tqdm.write(str(run))
         if not run.right:
             missed.append(f"{run.name}: gradient")
         if not run.fits:
             missed.append(f"{run.name}: {BEYOND} arrays beyond the budget")
-    print("\n".join(map(str, runs)))
     draw(descent, runs, options.output)
     print(f"figure: {options.output}")
     for what in missed:
