@@ -201,9 +201,9 @@ class Result:
         return "\n".join(
             (
                 f"loss       {self.losses[0]:10.4g} to {self.losses[-1]:.4g}",
-                f"           a {self.fall:.0f}th; falls at each step: {self.monotone}",
+                f"           falls {self.fall:.3g} fold, at each step: {self.monotone}",
                 f"error      {self.errors[0]:10.4g} to {self.errors[-1]:.4g}",
-                f"           a {error:.0f}th: the blur lost the rest",
+                f"           falls {error:.3g} fold: the blur lost the rest",
                 f"blurred    {self.psnr_blurred:10.2f} dB",
                 f"recovered  {self.psnr_recovered:10.2f} dB  ({gain:+.2f})",
                 f"time       {self.seconds:10.1f} s",
