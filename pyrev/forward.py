@@ -40,7 +40,8 @@ def jvp(
     call = Call(as_differentiable(f), args, kw)
     moves, count = directions(call, tangents)
     call.check()
-    result, outputs = pushed(call, tuple(tangents), moves, count or 1)
+    several = 1 if count is None else count
+    result, outputs = pushed(call, tuple(tangents), moves, several)
     if count is None:
         outputs = {n: _first(v) for n, v in outputs.items()}
     return result, Tangents(outputs)
@@ -184,13 +185,19 @@ def _give(
         elif name in outputs:
             # The tangent is moved in place: where it is returned.
             values[dot] = outputs[name][k] if k in chunk else copied(value)
-            values[dot][...] = moves[name][k] if name in moves and k in chunk else 0.0
+            moves_on = name in moves and k in chunk
+            values[dot][...] = _there(moves[name][k], value) if moves_on else 0.0
         else:
             module = cupy() if is_device(value) else np
             move = moves[name][k] if k in chunk else module.zeros_like(value)
-            if is_device(value) and not is_device(move):
-                move = module.asarray(move)
-            values[dot] = module.ascontiguousarray(move, value.dtype)
+            values[dot] = module.ascontiguousarray(_there(move, value), value.dtype)
+
+
+def _there(move: Any, value: Any) -> Any:
+    """A tangent where the array is whose tangent it is."""
+    if is_device(value) and not is_device(move):
+        return cupy().asarray(move)
+    return move
 
 
 def _returned(call: Call, result: Any, raw: list[list[Any]], module: Any) -> Any:

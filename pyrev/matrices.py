@@ -68,7 +68,8 @@ def hvp(
     else:
         _, pullback = vjp(function, wrt=names, **_again(call))  # asserts, too
         weights = pullback.seeds(cotangent, cotangents or {})
-    found = _curved(call, names, moves, count or 1, weights)
+    several = 1 if count is None else count
+    found = _curved(call, names, moves, several, weights)
     if count is None:
         found = {n: v[0] for n, v in found.items()}
     return Gradients(found)
@@ -95,7 +96,7 @@ def hessian(
     @functools.wraps(function.python)
     def hessian_of(*args: Any, **kw: Any) -> Any:
         returns_a_number(function)
-        call = Call(function, args, kw)
+        call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
         call.check()
         _assert(call)
@@ -142,7 +143,7 @@ def jacobian(
 
     @functools.wraps(function.python)
     def jacobian_of(*args: Any, **kw: Any) -> Any:
-        call = Call(function, args, kw)
+        call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
         output = _output(call, of)
         call.check()
@@ -284,6 +285,17 @@ def _units(call: Call, name: str) -> Iterator[Any]:
         seeds = np.zeros((some, size), dtype)
         seeds[np.arange(some), start + np.arange(some)] = 1.0
         yield seeds.reshape(some, *shape)
+
+
+def _on_host(call: Call) -> Call:
+    """The call, if its matrix can be one of NumPy or SciPy."""
+    if call.target == "cuda":
+        name = call.f.python.__name__
+        raise ArgumentError(
+            f"{name}(): Jacobians and Hessians are made from arrays of NumPy; on a GPU"
+            " use jvp, hvp or vjp"
+        )
+    return call
 
 
 def _assert(call: Call) -> None:

@@ -125,6 +125,14 @@ def test_the_call_is_the_plain_one_and_tangents_are_left_alone() -> None:
     np.testing.assert_array_equal(d_out, before)
 
 
+def test_no_direction_at_all_is_the_call() -> None:
+    out = np.zeros((5, 7))
+    none = np.ones((0, 7, 8))
+    args = np.ones((7, 8)), np.ones((3, 2)), out
+    _, moved = pyrev.jvp(conv2d, *args, tangents={"image": none})
+    assert moved.out.shape == (0, 5, 7) and (out == 6).all()
+
+
 def test_dtypes_and_numbers() -> None:
     def f(x, k):
         total = 0.0

@@ -237,6 +237,26 @@ def test_a_saved_module_needs_cupy_alone(tmp_path: Path, cupy: Any) -> None:
         module.conv2d_adjoint(to_device(image[:4]), *given[1:])
 
 
+def curved(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] ** 3
+    return total
+
+
+def test_second_order_on_the_device() -> None:
+    found = pyrev.hvp(curved, to_device(X), tangents={"x": to_device(np.ones(5))})
+    assert isinstance(found.x, DeviceArray)
+    np.testing.assert_allclose(found.x, 6 * X)
+    out = to_device(np.zeros(5))
+    moves = {"x": 1.0, "out": 0.0}
+    index = to_device(np.arange(5))
+    _, moved = pyrev.jvp(gathered, to_device(X), index, out, tangents=moves)
+    np.testing.assert_array_equal(moved.out, np.full(5, 2.0))
+    with pytest.raises(pyrev.ArgumentError, match="arrays of NumPy"):
+        pyrev.hessian(curved, wrt="x")(to_device(X))
+
+
 def test_explain_tells_how_each_nest_runs() -> None:
     report = pyrev.differentiable(gathered).explain("cuda")
     assert "target cuda" in report
