@@ -18,6 +18,7 @@ import ctypes
 import math
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,10 +151,9 @@ class Row:
         return f"{self.what:32} " + "".join(f"{c:30} " for c in columns) + verdict
 
 
-def small(loop: Any) -> pyrev.Differentiable:
+def small(loop: Callable[..., Any]) -> pyrev.Differentiable:
     """A loop whose derivative runs without Numba: compiling would take longer."""
-    made: pyrev.Differentiable = pyrev.differentiable(loop, target="python")
-    return made
+    return pyrev.differentiable(loop, target="python")
 
 
 @dataclass(frozen=True)
@@ -318,12 +318,12 @@ def differentiate_squarings(
     for _ in range(repeats):
         x, out = start.copy(), np.ones_like(start)
         arguments = (x, times) if loop is square_in_place else (x, out, times)
-        written = "x" if loop is square_in_place else "out"
+        cotangents = {"x" if loop is square_in_place else "out": cotangent}
         forget_peak()
         before = resident("VmRSS")
         begin = time.perf_counter()
         _, pullback = pyrev.vjp(function, *arguments, wrt="x")
-        g = pullback(cotangents={written: cotangent}).x
+        g = pullback(cotangents=cotangents).x
         seconds = min(seconds, time.perf_counter() - begin)
         extra = resident("VmHWM") - before
         right = right and bool(np.array_equal(g, expected))

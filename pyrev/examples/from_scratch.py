@@ -232,7 +232,8 @@ def deblur(
     loss = pyrev.differentiable(distance, target=target)
     slope = pyrev.value_and_grad(loss, wrt="guess")
     guess = np.full_like(truth, GREY)
-    losses, errors = [], []
+    losses: list[float] = []
+    errors: list[float] = []
     start = time.perf_counter()
     bar = tqdm(range(steps + 1), unit="step", disable=None if progress else True)
     for step in bar:
@@ -242,8 +243,9 @@ def deblur(
         if step < steps:
             guess -= step_size * g
     seconds = time.perf_counter() - start
-    blurred, found = observed.reshape(photo.shape), guess.reshape(photo.shape)
-    return Result(photo, blurred, found, losses, errors, seconds)
+    shape = photo.shape
+    blurred, recovered = np.reshape(observed, shape), np.reshape(guess, shape)
+    return Result(photo, blurred, recovered, losses, errors, seconds)
 
 
 # ------------------------------------------------------------------ the command
@@ -269,7 +271,7 @@ def draw(result: Result, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(14, 3.8), layout="constrained")
+    figure = Figure(figsize=(12, 3.3), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(1, 4)
     images = (
@@ -287,7 +289,7 @@ def draw(result: Result, path: Path) -> None:
     axes[3].loglog(np.arange(1, len(result.errors) + 1), result.errors, label="error")
     axes[3].set(title="squared distances", xlabel="step")
     axes[3].legend()
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=75)
 
 
 def main(arguments: list[str] | None = None) -> int:
