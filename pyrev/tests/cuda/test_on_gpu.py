@@ -8,7 +8,7 @@ import pytest
 import pyrev
 from pyrev.tests.conformance.table import REFUSED, RIGHT, judge
 from pyrev.tests.cuda import ondevice
-from pyrev.tests.cuda.test_conformance_cuda import sizes
+from pyrev.tests.cuda.suite import sizes
 from pyrev.tests.everything import EVERY
 
 

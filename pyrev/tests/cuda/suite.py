@@ -1,0 +1,38 @@
+"""What it means that a function is right on the CUDA target, executed on the CPU."""
+
+from __future__ import annotations
+
+from pyrev.emit.cuda import OPTIONS
+from pyrev.tests.conformance.entries import CONFORMANCE, TEN
+from pyrev.tests.conformance.table import REFUSED, RIGHT, judge
+from pyrev.tests.cuda import nvrtc, ondevice, standin
+from pyrev.tests.entry import Entry
+from pyrev.tests.everything import EVERY, share_of
+
+SUITE = {e.name: e for e in (*CONFORMANCE, *TEN)}
+#: All of the conformance suite, and a share of the corpus.
+NAMES = [*SUITE, *share_of(sorted(EVERY.keys() - SUITE.keys()), 8)]
+
+
+def sizes(entry: Entry) -> tuple[int, ...]:
+    return (max(2, entry.least), entry.real)
+
+
+def right(name: str) -> None:
+    """Assert that it is, or refused as on the CPU, and that NVRTC takes its text."""
+    entry = EVERY[name]
+    standin.RawModule.texts.clear()
+    with ondevice.standing_in():
+        found = judge(entry, "cuda", sizes(entry))
+    if found.outcome == REFUSED:
+        assert judge(entry, "numba", sizes(entry)).outcome == REFUSED, found.message
+        return
+    assert found.outcome == RIGHT, found.message
+    if nvrtc.library() is not None:
+        for code in standin.RawModule.texts:
+            compiled(code)
+
+
+def compiled(code: str) -> None:
+    for architecture in nvrtc.ARCHITECTURES:
+        nvrtc.ptx(code, (*OPTIONS, f"--gpu-architecture={architecture}"))
