@@ -47,12 +47,12 @@ def judge(entry: Entry, target: str, size: int) -> None:
     assert abs(found - slope.value) <= 1e-6 * scale + 10 * slope.error, entry.name
 
 
-@pytest.mark.parametrize("name", share_of(EVERY, 8))
+@pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_the_tangent_is_right_in_python(name: str) -> None:
     judge(EVERY[name], "python", max(3, EVERY[name].least))
 
 
-@pytest.mark.parametrize("name", share_of(EVERY, 48))
+@pytest.mark.parametrize("name", share_of(EVERY, 96))
 def test_the_tangent_is_right_compiled(name: str) -> None:
     judge(EVERY[name], "numba", EVERY[name].real)
 

@@ -58,7 +58,7 @@ def along(entry: Entry, target: str, size: int) -> None:
     assert abs(mine - slope.value) <= 1e-5 * scale + 10 * slope.error, entry.name
 
 
-@pytest.mark.parametrize("name", share_of(BY_NAME, 16))
+@pytest.mark.parametrize("name", share_of(BY_NAME, 40))
 def test_a_hessian_times_a_vector(name: str) -> None:
     along(BY_NAME[name], "python", max(4, BY_NAME[name].least))
 
