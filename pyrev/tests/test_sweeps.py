@@ -20,7 +20,7 @@ from pyrev.tests.interpreted import interpreted, shuffled
 from pyrev.tests.oracle import same_bits
 from pyrev.units import Unit
 
-SHARE = share_of(EVERY, 8)
+SHARE = share_of(EVERY, 16)
 
 
 def apart(f: Any, **arguments: Any) -> Any:

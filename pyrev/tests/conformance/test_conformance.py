@@ -49,8 +49,8 @@ EVERY = (*TEN, *CONFORMANCE)
 BY_NAME = {entry.name: entry for entry in EVERY}
 NAMES = list(BY_NAME)
 TURN = [name for name in NAMES if compiled_here(name)]
-EIGHTH = share_of(NAMES, 8)
-QUARTER = share_of(NAMES, 4)
+SIXTEENTH = share_of(NAMES, 16)
+AN_EIGHTH = share_of(NAMES, 8)
 
 SHARE_REFUSED = 0.02
 
@@ -161,17 +161,17 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
 # ------------------------------------------------------------------ less memory
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, memory="1MB")
 
 
-@pytest.mark.parametrize("name", EIGHTH)
+@pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_gradient_with_all_values_kept_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, store=local_values(name))
 
 
-@pytest.mark.parametrize("name", EIGHTH)
+@pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_gradient_with_arrays_made_again_is_the_same(name: str) -> None:
     arrays = local_values(name, arrays=True)
     if not arrays:
@@ -225,12 +225,12 @@ def assert_the_gradient_is_the_same(name: str, **options: Any) -> None:
 # ------------------------------------------------------------------ the text for Numba
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
     assert_the_text_is_right(name)
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_text_with_small_extents_as_numbers_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,7 +239,7 @@ def test_the_text_with_small_extents_as_numbers_is_right(
     assert_the_text_is_right(name)
 
 
-@pytest.mark.parametrize("name", EIGHTH)
+@pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_text_for_little_work_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,7 +247,7 @@ def test_the_text_for_little_work_is_right(
     assert_the_text_is_right(name)
 
 
-@pytest.mark.parametrize("name", EIGHTH)
+@pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_text_with_iterations_side_by_side_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,7 +259,7 @@ def test_the_text_with_iterations_side_by_side_is_right(
     assert_the_text_is_right_if(name, "side by side")
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_text_with_shared_rows_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,7 +268,7 @@ def test_the_text_with_shared_rows_is_right(
     assert_the_text_is_right_if(name, "share the rows below")
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_text_with_register_tiles_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +279,7 @@ def test_the_text_with_register_tiles_is_right(
     assert_the_text_is_right_if(name, "2 of ")
 
 
-@pytest.mark.parametrize("name", QUARTER)
+@pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_text_with_blocks_of_rows_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +290,7 @@ def test_the_text_with_blocks_of_rows_is_right(
     assert_the_text_is_right_if(name, "_rows: the last ")
 
 
-@pytest.mark.parametrize("name", EIGHTH)
+@pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_text_with_arrays_in_another_layout_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
