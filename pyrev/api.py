@@ -14,6 +14,7 @@ import numpy as np
 
 from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
 from pyrev.bounds import Variant
+from pyrev.custom import verify
 from pyrev.derivative import Derivative, Primal, Pushforward
 from pyrev.device import (
     any_device,
@@ -23,6 +24,7 @@ from pyrev.device import (
     is_device,
     resident,
     share_memory,
+    to_host,
     uploaded,
 )
 from pyrev.diagnostics import ArgumentError
@@ -298,6 +300,18 @@ class Call:
         """
         check_writes(self.units.program, self.values, self.units.written)
         self.variant = self.plan.check(self.values)
+
+    def check_derivative(self) -> None:
+        """The same for a call that is differentiated, whose rules are checked once.
+
+        Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
+        """
+        self.check()
+        rules = [r for r in self.units.parsed.rules if r.waits]
+        if rules:
+            values = {n: to_host(self.values[n]) for n in self.visible}
+            values |= {n: copied(values[n]) for n in self.units.written}
+            verify(self.units.parsed.function, rules, values)
 
     def run(self) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
@@ -576,7 +590,7 @@ def vjp(
     function = as_differentiable(f)
     call = Call(function, args, kw)
     names = call.wrt(wrt)
-    call.check()
+    call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
         raw, kept = apart.run(call.values)
@@ -625,7 +639,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt)
-            call.check()
+            call.check_derivative()
             pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
         return _bare(pullback(1.0), wrt)
 

@@ -21,6 +21,7 @@ import numpy as np
 from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.reverse import Adjoint
+from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds
@@ -679,6 +680,8 @@ class Units:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
         if what in ("primal", "tangent"):
             program = uncounted(program)
+        if what == "primal" or target != "python":
+            program = without_slopes(program)
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":

@@ -134,6 +134,9 @@ RULES: dict[str, Rule] = {
     "and": rule(a="not a", b="a != 0"),  # Python's `and` is one of its operands
     "or": rule(a="a != 0", b="not a"),
     "stop_gradient": rule(x="0"),  # what the user asked for
+    "along": rule(value="1", slope="0", x="slope"),  # a rule of the user's
+    "once": rule(x="0"),  # a value whose rule has no derivative
+    "by_rule": rule(x="1"),  # the same in a derivative, where one is refused
     # flat: the derivative is zero wherever it exists
     "sign": rule(x="0"),
     "floor": rule(x="0"),

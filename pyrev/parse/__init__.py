@@ -22,6 +22,7 @@ import gast
 import numpy as np
 
 from pyrev import ir
+from pyrev.custom import Rule, rule_of
 from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
@@ -59,6 +60,7 @@ class Parsed:
     program: ir.Program
     captured: tuple[Capture, ...]
     inlined: tuple[Inlined, ...]
+    rules: tuple[Rule, ...]
     function: FunctionType
     signature: inspect.Signature
     #: Does this hold only before a call, whose arguments say what they are?
@@ -127,6 +129,17 @@ def _read(
             ]
         )
     source = read(function)
+    if rule_of(function) is not None:
+        raise UnsupportedError(
+            [
+                Finding(
+                    "P117",
+                    source.loc(source.node),
+                    f"`{function.__name__}` has a derivative of its own",
+                    "differentiate a function that calls it",
+                )
+            ]
+        )
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
@@ -207,6 +220,7 @@ def _read(
         shapes.checked_dtypes(program),
         tuple(walk.captures.values()),
         tuple(walk.inlined.values()),
+        tuple(walk.rules),
         function,
         inspect.signature(function, follow_wrapped=False),
         walk.lenient,

@@ -29,7 +29,7 @@ LAYERS = (
         "pool",
         "device",
     },
-    {"algebra", "dependence", "hints", "liveness", "magnitude", "widen"},
+    {"algebra", "custom", "dependence", "hints", "liveness", "magnitude", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
