@@ -13,8 +13,10 @@ import numpy as np
 from pyrev.arguments import Kind, bind, wrt_names
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
+from pyrev.draw.dataflow import dataflow
+from pyrev.draw.dot import Graph
 from pyrev.explain import Report, report
-from pyrev.ir import For, walk
+from pyrev.ir import For, Program, walk
 from pyrev.units import Unit, Units, adjoint_signature
 
 
@@ -88,6 +90,23 @@ class _Source:
                 " save the Python text instead"
             )
         return bounds.guard_text(unit.program.name, unit.params, same)
+
+    def graph(self, simplified: bool = False) -> Graph:
+        """The data flow of the readable code as a picture: names, scopes, partials.
+
+        Straight-line code is drawn operation by operation, or `simplified`: with one
+        edge for each partial derivative of what it leaves behind.
+        """
+        program = self._shown()
+        units = self._units
+        user = units.program
+        of = "" if program.name == user.name else f" of {user.name}"
+        what = f"{program.name}{of}, {user.loc.place}"
+        return dataflow(program, what, simplified, units.sources(), units.helpers())
+
+    def _shown(self) -> Program:
+        """The program that `graph` draws."""
+        return self._default("python").program
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -198,6 +217,10 @@ class Derivative(_Source):
 
 class Primal(_Source):
     """A function as pyrev schedules and prints it."""
+
+    def _shown(self) -> Program:
+        # The user's loops, before any schedule.
+        return self._units.typed(self._units.default_kinds())
 
     def _default(self, target: str) -> Unit:
         return self._units.primal(target, self._units.default_kinds())
