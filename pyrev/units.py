@@ -403,6 +403,10 @@ class Units:
 
         return self._once(("derived", _key(kinds), wrt, variant), make)
 
+    def unscheduled(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
+        """The adjoint of which the readable one is a schedule."""
+        return self.derived(kinds, wrt, self.bounds(kinds).usual)[0]
+
     @deep
     def primal(
         self,

@@ -1,4 +1,4 @@
-"""The partials of straight-line code as a graph, and the graph with vertices eliminated.
+"""The partials of straight-line code as a graph, and what is left of it by elimination.
 
     run    ::= statements without control flow, in which every value has one place
     vertex ::= what the run reads, an operation, a scalar, what the run leaves behind
@@ -483,7 +483,7 @@ def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Elimina
     >>> graph = local_graph(run, frozenset("abt"), frozenset(), frozenset("i"))
     >>> done = eliminate(graph)
     >>> [(pair, expr_text(done.expanded(pair, 99))) for pair in done.edges]
-    [((0, 3), '2 * np.cos(a[i]) * t')]
+    [((0, 3), '2 * t * np.cos(a[i])')]
     >>> done.multiplications
     1
     """
@@ -511,9 +511,7 @@ class _Elimination:
         for i, j in self.edges:
             self.sources[j][i] = None
             self.targets[i][j] = None
-        self.left = {
-            k for k, v in enumerate(graph.vertices) if v.kind == "operation"
-        }
+        self.left = {k for k, v in enumerate(graph.vertices) if v.kind == "operation"}
 
     def run(self) -> None:
         while self.left:

@@ -370,7 +370,7 @@ class _Picture:
     ) -> str:
         """The node of a vertex: a variable, an access or an operation."""
         match v.kind, v.place:
-            case ("input" | "output"), Var(name):
+            case (("input" | "output"), Var(name)):
                 return name
             case "input", Load(array):
                 node = self.place(inside, v.loc, {"label": _access(v), **ACCESS})

@@ -149,7 +149,7 @@ def _cluster(c: Cluster, depth: int, count: Iterator[int]) -> Iterator[str]:
     pad = "    " * depth
     yield f"{pad}subgraph cluster_{next(count)} {{"
     if depth == 1:  # boxes inherit it
-        yield f"{pad}    graph [labeljust=l, style=rounded, color=gray60];"
+        yield f"{pad}    graph [labeljust=l, style=rounded, color=gray60, fontsize=12];"
     yield f"{pad}    label={quoted(c.label)};"
     if c.tooltip:
         yield f"{pad}    tooltip={quoted(c.tooltip)};"

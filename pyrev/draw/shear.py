@@ -36,7 +36,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.linear import slope
-from pyrev.show import block_text, expr_text
+from pyrev.show import array_ranks, block_text, expr_text
 from pyrev.types import infer, is_float
 
 Size = Var | Extent
@@ -44,6 +44,7 @@ Sizes = Mapping[Size, int]
 
 ALONG, BESIDE, ELSEWHERE = 6, 3, 2  # iterations of a loop, by what it is to the picture
 FEWEST, MOST = 4, 10  # elements that make a good picture
+LARGEST = 13
 TRIED = 3000  # combinations of sizes
 POINTS = 5000
 
@@ -342,29 +343,14 @@ def choose(
     Raises `ArgumentError` if none are found, or those given do not do.
     """
     free = [s for s in wanted if s not in given]
-    likely = {s: ALONG for s in free}
-    for w in found:
-        for n in range(len(w.index)):
-            along, beside = roles(w, n)
-            for f in w.loops:
-                many = ALONG if f.index == along else BESIDE
-                if f.index != along and f.index not in beside:
-                    many = ELSEWHERE if n == 0 else 0
-                for e in exprs(f):
-                    for part in walk_expr(e):
-                        if many and isinstance(part, (Var, Extent)) and part in likely:
-                            likely[part] = max(many, likely[part] if many == ALONG else 0)
-    ladders = [
-        sorted(range(1, 13), key=lambda k, s=s: (abs(k - likely[s]), -k))  # type: ignore[misc]
-        for s in free
-    ]
-    tries = sorted(
-        itertools.islice(itertools.product(*(range(len(x)) for x in ladders)), 200_000),
-        key=lambda steps: (sum(steps), steps),
-    )
+    likely = {s: _likely(s, found) for s in free}
+    ladders = [sorted(range(1, LARGEST), key=_nearest(likely[s])) for s in free]
+    every = itertools.product(*(range(len(x)) for x in ladders))
+    tries = sorted(itertools.islice(every, TRIED), key=lambda k: (sum(k), k))
     first: dict[Size, int] | None = None
-    for steps in tries[:TRIED]:
-        env = {**given, **{s: x[k] for s, x, k in zip(free, ladders, steps, strict=True)}}
+    for steps in tries:
+        tried = {s: x[k] for s, x, k in zip(free, ladders, steps, strict=True)}
+        env = {**given, **tried}
         touched = _touched(found, env, sizes, extents)
         if touched is None:
             continue
@@ -375,9 +361,27 @@ def choose(
         return first
     unknown = ", ".join(expr_text(s) for s in wanted) or "none"
     raise ArgumentError(
-        f"{found[0].stmt.loc.place}: with no small sizes does every access of this"
-        f" statement stay in its array; give others by sizes= (they decide: {unknown})"
+        f"{found[0].stmt.loc.place}: with no small sizes does this statement run inside"
+        f" its array; give others by sizes= (these decide: {unknown})"
     )
+
+
+def _nearest(wanted: int) -> Callable[[int], tuple[int, int]]:
+    return lambda k: (abs(k - wanted), -k)
+
+
+def _likely(size: Size, found: Sequence[Write]) -> int:
+    """A good value for a size, by the loops that it bounds."""
+    best = 0
+    for w in found:
+        for n in range(len(w.index)):
+            along, beside = roles(w, n)
+            for f in w.loops:
+                if any(part == size for e in exprs(f) for part in walk_expr(e)):
+                    role = ALONG if f.index == along else BESIDE
+                    known = f.index == along or f.index in beside
+                    best = max(best, role if known else ELSEWHERE)
+    return best or ALONG
 
 
 def _touched(
@@ -451,9 +455,11 @@ def panel(
     axis: int,
     env: Sizes,
     sizes: frozenset[Size],
+    extent: Size,
 ) -> Panel:
     """The iterations of `found` along one axis of `array`."""
     points: dict[Point, None] = {}
+    #: The iterations that add to an element, by loop and element.
     takers: dict[tuple[int, tuple[int, ...]], set[int]] = {}
     several = len({_label(w, axis) for w in found}) > 1
     named: list[tuple[str, tuple[str, ...]]] = []
@@ -465,10 +471,9 @@ def panel(
             x = at[along] if along else element[axis]
             row = (_label(w, axis) if several else "", tuple(at[n] for n in beside))
             points[Point(x, row, element[axis])] = None
-            takers.setdefault((own.id if own else -1, element), set()).add(x)
+            takers.setdefault((id(own), element), set()).add(x)
     contested = {e[axis] for (_, e), xs in takers.items() if len(xs) > 1}
     along, beside = named[0]
-    size = env.get(Extent(array.removeprefix("d_"), axis), 0)
     highest = max((p.element for p in points), default=0)
     notes = dict.fromkeys(f.note for w in found for f in w.loops if f.note)
     return Panel(
@@ -478,14 +483,14 @@ def panel(
         tuple(points),
         tuple(dict.fromkeys(p.row for p in points)),
         _scale(found[0], axis, along, tuple(points)),
-        max(size, highest + 1),
+        max(env.get(extent, 0), highest + 1),
         frozenset(contested),
         "; ".join(notes),
     )
 
 
 def _label(w: Write, axis: int) -> str:
-    """What tells a write from others along an axis: its subscript, or where it reads."""
+    """What tells a write from others along an axis: its subscript or where it reads."""
     subscript = w.index[axis]
     if not isinstance(subscript, Var):
         return expr_text(subscript)
@@ -509,3 +514,84 @@ def _scale(w: Write, axis: int, along: str, points: Sequence[Point]) -> float:
     return max((max(elements) - min(elements)) / (max(steps) - min(steps)), 0.25)
 
 
+def panels(
+    program: Program,
+    before: Program,
+    after: Program,
+    named: Mapping[str, str],
+    array: str,
+    given: Mapping[str, int | tuple[int, ...]] | None,
+) -> list[tuple[Panel, Panel]]:
+    """For each axis of `array` its panel of the adjoint `before` it was scheduled, and
+    `after`. `named` says what the adjoints of names are called.
+    """
+    ranks = {p.name: p.rank for p in program.params if p.rank}
+    ranks |= array_ranks(program.body)
+    known = [n for n in named if n in ranks]
+    if array not in known:
+        raise ArgumentError(
+            f"plot({array!r}): {program.name}() has no array of this name with an"
+            f" adjoint; there are: {', '.join(known) or 'none'}"
+        )
+    if ranks[array] > 2:
+        raise ArgumentError(
+            f"plot({array!r}): `{array}` has {ranks[array]} axes; a picture shows one"
+            " or two"
+        )
+    sizes = sizes_of(program)
+    fixed = _fixed(program, given or {})
+    own = named[array]
+    found = writes(before, own), writes(after, own)
+    if not found[0] or not found[1]:
+        raise ArgumentError(
+            f"plot({array!r}): nothing is added to `{own}`: {program.name}() does not"
+            " read elements of it through which a derivative passes"
+        )
+    for side in found:
+        refuse_data(side, sizes)
+    for w in found[0]:
+        for n in range(ranks[array]):
+            several = [k for k in w.indices if _mentions(w.index[n], k)]
+            if len(several) > 2:
+                raise ArgumentError(
+                    f"{w.stmt.loc.place}: the subscript `{expr_text(w.index[n])}` moves"
+                    f" with {len(several)} loops ({', '.join(several)}); a picture"
+                    " shows two"
+                )
+    extents: list[Size] = [Extent(array, n) for n in range(ranks[array])]
+    both = (*found[0], *found[1])
+    env = choose(both, needed(both, sizes), fixed, sizes, extents)
+    return [
+        (
+            panel(before, own, found[0], n, env, sizes, extents[n]),
+            panel(after, own, found[1], n, env, sizes, extents[n]),
+        )
+        for n in range(ranks[array])
+    ]
+
+
+def _fixed(
+    program: Program, given: Mapping[str, int | tuple[int, ...]]
+) -> dict[Size, int]:
+    """The sizes that the user gave; `ArgumentError` if they fit no parameter."""
+    params = {p.name: p for p in program.params}
+    fixed: dict[Size, int] = {}
+    for name, size in given.items():
+        p = params.get(name)
+        shape = size if isinstance(size, tuple) else (size,)
+        if p is None or (not p.rank and p.is_float):
+            known = ", ".join(
+                q.name for q in program.params if q.rank or not q.is_float
+            )
+            raise ArgumentError(
+                f"sizes: {program.name}() has no array or integer {name!r}; there are:"
+                f" {known or 'none'}"
+            )
+        if p.rank and len(shape) != p.rank:
+            raise ArgumentError(
+                f"sizes: `{name}` has {p.rank} axes; give so many numbers, not {size!r}"
+            )
+        if not p.rank:
+            fixed[Var(name)] = shape[0]
+        fixed |= {Extent(name, k): shape[k] for k in range(p.rank)}
+    return fixed
