@@ -28,6 +28,7 @@ from pyrev.device import (
     uploaded,
 )
 from pyrev.diagnostics import ArgumentError
+from pyrev.draw.dot import Graph
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
@@ -40,6 +41,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _MOST = 256  # things derived of one function
+GRAPHS = ("primal", "adjoint", "tangent")
 TARGETS = ("auto", "python", "numba", "cuda")
 
 
@@ -102,6 +104,23 @@ class Differentiable:
         decided for "numba" depends on their sizes.
         """
         return self.adjoint.explain(target, *args, **kw)
+
+    def graph(self, of: str = "primal", *, simplified: bool = False) -> Graph:
+        """The data flow as a picture, of the function ("primal"), its "adjoint" or its
+        "tangent": the user's names and lines, loops and branches as boxes.
+
+        Edges inside straight-line code are partial derivatives, operation by operation.
+        `simplified` draws them after elimination: one for each element or scalar that
+        is read and each that is left behind. The title counts the edges of both.
+
+        `str` of the result is DOT text; notebooks show a picture and `save` writes one,
+        for which Graphviz is needed.
+        """
+        if of not in GRAPHS:
+            known = ", ".join(map(repr, GRAPHS))
+            raise ArgumentError(f"graph(of={of!r}): choose one of {known}")
+        drawn: Primal | Derivative | Pushforward = getattr(self, of)
+        return drawn.graph(simplified)
 
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any

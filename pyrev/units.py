@@ -29,6 +29,7 @@ from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
+from pyrev.draw.dataflow import Helper
 from pyrev.elementwise import why_not
 from pyrev.emit import extremes
 from pyrev.emit.load import (
@@ -65,6 +66,7 @@ from pyrev.ir import (
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.parse import Parsed, parse, retype
+from pyrev.parse.source import plain
 from pyrev.pipeline import (
     Derived,
     Scheduled,
@@ -402,6 +404,10 @@ class Units:
 
         return self._once(("derived", _key(kinds), wrt, variant), make)
 
+    def unscheduled(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
+        """The adjoint of which the readable one is a schedule."""
+        return self.derived(kinds, wrt, self.bounds(kinds).usual)[0]
+
     @deep
     def primal(
         self,
@@ -693,7 +699,7 @@ class Units:
             text = emit_python(
                 natural(done.program),
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
             )
         elif target == "cuda":
             done, emitted = self._launched(program, dtypes, sizes, what, never_negative)
@@ -709,7 +715,7 @@ class Units:
                 done.program,
                 dtypes,
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
                 natural=_natural(program, never_negative, done.facts),
             )
             text, reassociated = emitted.text, emitted.reassociated
@@ -766,7 +772,7 @@ class Units:
                 made,
                 types,
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
                 wraps=wraps,
                 natural=_natural(program, never_negative, done.facts),
             )
@@ -993,9 +999,23 @@ class Units:
         }
         return f"{names[what]} of `{function.__name__}` in {file}."
 
-    def _sources(self) -> dict[str, list[str]]:
+    def sources(self) -> dict[str, list[str]]:
+        """The lines of the files that the function's statements come from."""
         files = {s.loc.file for s in walk(self.program.body)}
         return {file: linecache.getlines(file) for file in sorted(files)}
+
+    def helpers(self) -> tuple[Helper, ...]:
+        """The functions that were inlined, and the lines that they take."""
+        found: dict[tuple[str, int], Helper] = {}
+        for one in self.parsed.inlined:
+            function = plain(one.function)
+            if function is not None:
+                code = function.__code__
+                lines = [line for *_, line in code.co_lines() if line is not None]
+                first, last = min(lines), max(lines)
+                helper = Helper(function.__name__, code.co_filename, first, last)
+                found.setdefault((code.co_filename, first), helper)
+        return tuple(found.values())
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
         found: T | None = self._made.get(key)

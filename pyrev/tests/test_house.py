@@ -35,7 +35,7 @@ LAYERS = (
     {"adjoint"},
     {"schedule"},
     {"emit"},
-    {"elementwise", "pipeline", "sweeps"},
+    {"draw", "elementwise", "pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
@@ -49,6 +49,7 @@ DOORS = {
     "cupy": "device.py",
     "torch": "torch.py",
     "jax": "jax.py",
+    "matplotlib": "draw/figure.py",
 }
 TEXTS = """
 import sys
