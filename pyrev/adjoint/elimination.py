@@ -96,6 +96,9 @@ class Eliminated:
     steps: tuple[tuple[str, Expr], ...]
     order: tuple[int, ...]
     multiplications: int
+    #: Edges that may be infinite, and products that a zero before such an edge decides.
+    steep: frozenset[Pair] = frozenset()
+    guards: int = 0
 
     def expanded(self, pair: Pair, longest: int) -> Expr | None:
         """The partial of an edge without the names of steps; None if it has more than
@@ -467,12 +470,17 @@ def is_sign(e: Expr) -> bool:
     return number(e) in (1, -1)
 
 
-def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Eliminated:
+def eliminate(
+    graph: LocalGraph,
+    taken: frozenset[str] = frozenset(),
+    steep: frozenset[Pair] = frozenset(),
+) -> Eliminated:
     """The graph without what is neither input nor output.
 
     The vertex with the fewest pairs of an edge in and an edge out goes first, of
     several the one that is evaluated last. `taken` are names that steps must not have,
-    beside those in the graph.
+    beside those in the graph; `steep` are edges that may be infinite: a zero cotangent
+    behind one gives an exact zero.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import expr_text
@@ -491,20 +499,29 @@ def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Elimina
     for e in (*graph.edges.values(), *(e for _, e in graph.names)):
         used |= names(e)
     used |= {name for name, _ in graph.names}
-    made = _Elimination(graph, used)
+    made = _Elimination(graph, used, steep)
     made.run()
     return Eliminated(
-        made.edges, tuple(made.steps), tuple(made.order), made.multiplications
+        made.edges,
+        tuple(made.steps),
+        tuple(made.order),
+        made.multiplications,
+        frozenset(made.steep & made.edges.keys()),
+        made.guards,
     )
 
 
 class _Elimination:
-    def __init__(self, graph: LocalGraph, taken: set[str]) -> None:
+    def __init__(
+        self, graph: LocalGraph, taken: set[str], steep: frozenset[Pair]
+    ) -> None:
         self.edges = dict(graph.edges)
         self.taken = taken
         self.steps: list[tuple[str, Expr]] = []
         self.order: list[int] = []
         self.multiplications = 0
+        self.steep = set(steep)
+        self.guards = 0
         count = len(graph.vertices)
         self.sources: list[dict[int, None]] = [{} for _ in range(count)]
         self.targets: list[dict[int, None]] = [{} for _ in range(count)]
@@ -534,12 +551,17 @@ class _Elimination:
             del self.sources[k][j]
         for k, last in out.items():
             for i, first in into.items():
-                self.join((i, k), first, last)
+                self.join((i, k), first, last, (i, j) in self.steep)
+                if {(i, j), (j, k)} & self.steep:
+                    self.steep.add((i, k))
 
-    def join(self, pair: Pair, first: Expr, last: Expr) -> None:
+    def join(self, pair: Pair, first: Expr, last: Expr, steep: bool) -> None:
         if not any(is_sign(e) or selects(e) for e in (first, last)):
             self.multiplications += 1
         found = product_of(last, first)
+        if steep and not is_sign(last) and not selects(last):
+            self.guards += 1
+            found = Call("where", (Call("!=", (last, ZERO_F)), found, ZERO_F))
         if pair in self.edges:
             found = sum_of(self.edges[pair], found)
         self.edges[pair] = self.named(found)
