@@ -223,7 +223,7 @@ def local_graph(
         made.statement(stmt, at)
     made.leave(live)
     return LocalGraph(
-        tuple(made.vertices), made.edges, frozenset(made.uses), tuple(made.names)
+        tuple(made.vertices), made.edges, frozenset(made.uses), made.mentioned()
     )
 
 
@@ -284,6 +284,22 @@ class _Builder:
 
     def depend(self, reads: Sequence[int], to: int) -> None:
         self.uses.update((r, to) for r in reads if (r, to) not in self.edges)
+
+    def mentioned(self) -> tuple[tuple[str, Expr], ...]:
+        """The names of values that something mentions."""
+        found: set[str] = set()
+        for e in self.edges.values():
+            found |= names(e)
+        for v in self.vertices:
+            found |= names(v.value)
+            if v.place is not None:
+                found |= names(v.place)
+        kept: list[tuple[str, Expr]] = []
+        for name, e in reversed(self.names):
+            if name in found:
+                found |= names(e)
+                kept.append((name, e))
+        return tuple(kept[::-1])
 
     # ---------------------------------------------------------------- statements
 
