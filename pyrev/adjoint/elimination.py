@@ -503,10 +503,11 @@ def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Elimina
     >>> done.multiplications
     1
     """
-    used = set(taken)
+    used = set(taken) | {name for name, _ in graph.names}
     for e in (*graph.edges.values(), *(e for _, e in graph.names)):
         used |= names(e)
-    used |= {name for name, _ in graph.names}
+    for v in graph.vertices:
+        used |= names(v.value) | (set() if v.place is None else names(v.place))
     made = _Elimination(graph, used)
     made.run()
     return Eliminated(
