@@ -379,8 +379,15 @@ class _Builder:
         for name, value in self.scalars.items():
             if name in live and value.every:
                 vertex = value.every[-1]
-                self.at, self.loc = self.vertices[vertex].at, self.vertices[vertex].loc
-                self.leave_at(Var(name), value)
+                v = self.vertices[vertex]
+                self.at, self.loc = v.at, v.loc
+                if v.operation is None and not self.is_used(vertex):
+                    self.vertices[vertex] = replace(v, kind="output")
+                else:
+                    self.leave_at(Var(name), value)
+
+    def is_used(self, vertex: int) -> bool:
+        return any(vertex == i for i, _ in (*self.edges, *self.uses))
 
     # ---------------------------------------------------------------- expressions
 

@@ -8,6 +8,7 @@ edge there is a partial derivative, and dashed where none passes.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -49,7 +50,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
-from pyrev.show import array_ranks, block_text, expr_text, range_tree, stmt_tree
+from pyrev.show import array_ranks, expr_text, range_tree, stmt_tree
 from pyrev.types import infer, is_float
 from pyrev.writer import write
 
@@ -237,7 +238,7 @@ class _Picture:
             style = WRITTEN if name in self.changed and name in self.ranks else INPUT
         elif name in self.allocs:
             style = ARRAY
-            label = block_text((self.allocs[name],))
+            label = write(stmt_tree(self.allocs[name], self.ranks, _nothing)).text
         elif name in self.ranks:
             style = ARRAY
         where = f"\nline {loc.line}" if loc != NOWHERE else ""
@@ -405,6 +406,11 @@ def _short(text: str) -> str:
     return flat if len(flat) <= LONG else f"{flat[: LONG - 3].rstrip()}..."
 
 
+def _nothing(block: Block) -> list[ast.stmt]:
+    """What stands for the blocks of a statement of which only the head is shown."""
+    return []
+
+
 def _flat(text: str) -> str:
     """The text on one line."""
     return " ".join(text.split())
@@ -469,7 +475,7 @@ def _titles(stmt: Stmt) -> tuple[str, ...]:
             return f"if {expr_text(test)}", f"else (of if {expr_text(test)})"
         case For() | While():
             bare = replace(stmt, body=())
-            first = write(stmt_tree(bare, {}, lambda block: [])).text.split("\n")[0]
+            first = write(stmt_tree(bare, {}, _nothing)).text.split("\n")[0]
             note = f"\n{stmt.note}" if stmt.note else ""
             return (f"{first.rstrip(':')}{note}",)
         case _:
