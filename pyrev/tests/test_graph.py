@@ -208,6 +208,29 @@ def test_names_scopes_and_lines_are_the_users() -> None:
     assert ("a", decision) in drawn.edges
 
 
+def twice(a, n, out):
+    returned = 0.0
+    for i in range(out.shape[0]):
+        for k in range(n[i]):
+            returned += a[i, k]
+        for k in range(n[i]):
+            out[i] += a[i, k] * returned
+    return returned
+
+
+def test_what_data_decides_is_drawn_in_its_own_box() -> None:
+    text = str(pyrev.differentiable(twice).graph())
+    drawn = Drawn(text)
+    decisions = re.findall(r'"(\d+)" \[label="range\(n\[i\]\)"', text)
+    assert len(decisions) == 2
+    one, two = (drawn.inside[d] for d in decisions)
+    assert one[:-1] == two[:-1] and one != two
+    assert [e for e in drawn.edges if e[0] == "n"] == [("n", d) for d in decisions]
+    # A name that begins like the node of the result is a name like any other.
+    assert "returned" in drawn.nodes and "return" in drawn.nodes
+    assert re.search(r'"returned" \[label="returned\\nline \d+", .*"ellipse"\];', text)
+
+
 def test_no_derivative_passes_along_dashed_edges() -> None:
     text = str(pyrev.differentiable(scopes).graph())
     (access,) = re.findall(r'"(\d+)" \[label="idx\[i\]"', text)
@@ -537,6 +560,11 @@ def test_the_figure_is_drawn_into_given_axes() -> None:
     with pytest.raises(pyrev.ArgumentError, match="takes 2 axes here"):
         pyrev.differentiable(conv1d).adjoint.plot("signal", ax=axes[0])
     plt.close(own)
+
+
+def test_matplotlib_is_imported_when_something_is_plotted() -> None:
+    program = "import sys, pyrev; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_plot_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
