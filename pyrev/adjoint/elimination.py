@@ -226,7 +226,7 @@ def local_graph(
         made.statement(stmt, at)
     made.leave(live)
     return LocalGraph(
-        tuple(made.vertices), made.edges, frozenset(made.uses), tuple(made.names)
+        tuple(made.vertices), made.edges, frozenset(made.uses), made.mentioned()
     )
 
 
@@ -287,6 +287,22 @@ class _Builder:
 
     def depend(self, reads: Sequence[int], to: int) -> None:
         self.uses.update((r, to) for r in reads if (r, to) not in self.edges)
+
+    def mentioned(self) -> tuple[tuple[str, Expr], ...]:
+        """The names of values that something mentions."""
+        found: set[str] = set()
+        for e in self.edges.values():
+            found |= names(e)
+        for v in self.vertices:
+            found |= names(v.value)
+            if v.place is not None:
+                found |= names(v.place)
+        kept: list[tuple[str, Expr]] = []
+        for name, e in reversed(self.names):
+            if name in found:
+                found |= names(e)
+                kept.append((name, e))
+        return tuple(kept[::-1])
 
     # ---------------------------------------------------------------- statements
 
@@ -366,8 +382,15 @@ class _Builder:
         for name, value in self.scalars.items():
             if name in live and value.every:
                 vertex = value.every[-1]
-                self.at, self.loc = self.vertices[vertex].at, self.vertices[vertex].loc
-                self.leave_at(Var(name), value)
+                v = self.vertices[vertex]
+                self.at, self.loc = v.at, v.loc
+                if v.operation is None and not self.is_used(vertex):
+                    self.vertices[vertex] = replace(v, kind="output")
+                else:
+                    self.leave_at(Var(name), value)
+
+    def is_used(self, vertex: int) -> bool:
+        return any(vertex == i for i, _ in (*self.edges, *self.uses))
 
     # ---------------------------------------------------------------- expressions
 
@@ -495,10 +518,11 @@ def eliminate(
     >>> done.multiplications
     1
     """
-    used = set(taken)
+    used = set(taken) | {name for name, _ in graph.names}
     for e in (*graph.edges.values(), *(e for _, e in graph.names)):
         used |= names(e)
-    used |= {name for name, _ in graph.names}
+    for v in graph.vertices:
+        used |= names(v.value) | (set() if v.place is None else names(v.place))
     made = _Elimination(graph, used, steep)
     made.run()
     return Eliminated(
