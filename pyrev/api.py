@@ -59,12 +59,14 @@ class Differentiable:
     and itself as source.
     """
 
-    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+    def __init__(
+        self, function: Callable[..., Any], options: Options, quiet: bool = False
+    ) -> None:
         self._parsed: Parsed = parse(function)
         self._options = options
         options.keeping.check_names(self._parsed.program)
         self._units = Units(
-            self._parsed, options.keeping, deterministic=options.deterministic
+            self._parsed, options.keeping, options.deterministic, quiet
         )
         self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
         self._derived: dict[Hashable, Any] = {}
@@ -145,6 +147,18 @@ class Differentiable:
     def keeping(self) -> Keeping:
         """What the derivative may keep, as it was asked for."""
         return self._options.keeping
+
+    @property
+    def quiet(self) -> Differentiable:
+        """This function with probes that call nothing: for derivatives that are more
+        than one pullback, or none.
+        """
+        self._units.refresh()
+        if not self._units.callbacks:
+            return self
+        return self.derived(
+            "quiet", lambda: Differentiable(self.python, self._options, quiet=True)
+        )
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What belongs to this function and is made once: its gradient as a function,
@@ -352,6 +366,7 @@ class Pullback:
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
         self._kinds, self._kept = call.kinds, kept
+        self._callables = call.units.callables()
         written = call.units.written
         self._inputs = dict(call.values)
         # Of an array that is written the caller's own is none of ours any more.
@@ -411,7 +426,7 @@ class Pullback:
                 )
         buffers = self._buffers(into or {}, given)
         seeds = self._seeds(given)
-        values = {**self._inputs, **self._kept, **seeds}
+        values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):

@@ -66,8 +66,9 @@ class _Source:
         call. Raises `ArgumentError` where subscripts are data: these tests need pyrev.
         """
         text = self.source_for(target)
-        if target != "python":
-            text += self._guard(self._default(target))
+        unit = self._default(target)
+        if unit.target != "python":
+            text += self._guard(unit)
         where = Path(path)
         where.write_text(text, encoding="utf-8")
         return where
@@ -92,6 +93,9 @@ class _Source:
     @property
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input."""
+        return self._loaded()
+
+    def _loaded(self) -> Callable[..., Any]:
         return self._default("python").function
 
     def __repr__(self) -> str:
@@ -129,9 +133,10 @@ class Derivative(_Source):
             units = units.fitting(given)
         kinds = units.default_kinds()
         default = units.adjoint("python", kinds, self._names(kinds))
-        signature = adjoint_signature(default, units.program.captured)
+        callables = units.callables()
+        signature = adjoint_signature(default, (*units.program.captured, *callables))
         values = bind(default.program.name, signature, args, kw)
-        values |= {c.name: c.read() for c in units.parsed.captured}
+        values |= {c.name: c.read() for c in units.parsed.captured} | callables
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
         variant = units.check_bounds(self._target, found, primal)
@@ -159,6 +164,14 @@ class Derivative(_Source):
         """
         ranks = {p.name: p.rank for p in unit.program.params}
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The readable text as a plain Python function, itself a legal pyrev input.
+
+        It calls nothing back, since what it is made for is a derivative of its own.
+        """
+        return Derivative(self._units.hushed(), self._wrt, "python")._loaded()
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""

@@ -33,6 +33,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Saved,
+    Tell,
     Var,
     While,
     blocks,
@@ -212,6 +213,8 @@ def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | Non
         return WEAK_INT
     if op == "float":
         return WEAK_FLOAT
+    if op == "probe":
+        return kinds[0]
     if op == "where":
         known = [k for k in kinds[1:] if k is not None]
     if not known:
@@ -262,7 +265,7 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                         env[array] = made
                 case Assign() | Add() | Alloc() | Grow() | If() | Check():
                     pass
-                case Restart() | Return():
+                case Tell() | Restart() | Return():
                     pass
                 case _:
                     assert_never(s)

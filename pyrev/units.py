@@ -63,7 +63,7 @@ from pyrev.ir import (
 )
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
-from pyrev.parse import Parsed, parse, retype
+from pyrev.parse import Capture, Parsed, parse, retype
 from pyrev.pipeline import (
     Derived,
     Scheduled,
@@ -80,6 +80,7 @@ from pyrev.pipeline import (
     specialised,
 )
 from pyrev.poly import answers, noted, recall
+from pyrev.probes import in_python, told, without_probes
 from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.launches import NotOnDevice
 from pyrev.schedule.private import with_private_arrays
@@ -236,9 +237,12 @@ class Units:
         parsed: Parsed,
         keeping: Keeping | None = None,
         deterministic: bool = False,
+        quiet: bool = False,
     ) -> None:
         self.keeping = keeping or Keeping()
         self.deterministic = deterministic
+        #: Do its adjoints leave out what `pyrev.probe` asks for?
+        self.quiet = quiet
         self._lock = MAKING
         self._reset(parsed)
 
@@ -262,6 +266,31 @@ class Units:
         """The user's parameters, without the hidden ones that hold captured values."""
         hidden = self.program.captured
         return tuple(p.name for p in self.program.params if p.name not in hidden)
+
+    @property
+    def callbacks(self) -> tuple[Capture, ...]:
+        """The functions that the adjoints call."""
+        return () if self.quiet else self.parsed.callbacks
+
+    def hushed(self) -> Units:
+        """The same with adjoints that call nothing back."""
+        if not self.callbacks:
+            return self
+        return Units(self.parsed, self.keeping, self.deterministic, quiet=True)
+
+    def callables(self) -> dict[str, Any]:
+        """The functions that the adjoints call, by their names in the text.
+
+        Raises `ArgumentError` for what cannot be called any more.
+        """
+        found = {c.name: c.read() for c in self.callbacks}
+        for name, function in found.items():
+            if not callable(function):
+                raise ArgumentError(
+                    f"{self.program.name}() probes with `{name}`, which is now of type"
+                    f" {type(function).__name__}; give it a function"
+                )
+        return found
 
     @property
     def avoid(self) -> frozenset[str]:
@@ -305,7 +334,7 @@ class Units:
         def make() -> Units | ArgumentError:
             try:
                 parsed = parse(self.parsed.function, given)
-                return Units(parsed, self.keeping, self.deterministic)
+                return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
                 try:
                     self.kinds(values)
@@ -356,6 +385,13 @@ class Units:
 
     def read(self, kinds: Mapping[str, Kind]) -> Program:
         """The program for these kinds of arguments, as it is written."""
+        if self.quiet and self.parsed.callbacks:
+            return self._once(
+                ("quiet", _key(kinds)), lambda: without_probes(self._read(kinds))
+            )
+        return self._read(kinds)
+
+    def _read(self, kinds: Mapping[str, Kind]) -> Program:
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
         same = all(
             _same_kind(kinds[p.name], p) for p in self.program.params if p.name in kinds
@@ -444,6 +480,8 @@ class Units:
         """
         bounds = self.bounds(kinds)
         which = bounds.usual if variant is None else variant
+        if self.callbacks:
+            target = in_python(target, bounds.program)
         if target != "python":
             which = bounds.for_adjoint(variant)
 
@@ -505,6 +543,8 @@ class Units:
 
         `flipped` is as for `adjoint`, for either part.
         """
+        if self.callbacks:
+            return None
         which = self.bounds(kinds).for_adjoint(variant)
 
         def make() -> Sweeping:
@@ -554,6 +594,8 @@ class Units:
         values: Mapping[str, Any] | None,
     ) -> tuple[str, ...]:
         """What a call keeps for its pullback, in words; nothing where that runs all."""
+        if self.callbacks:
+            return ()
         sizes = Sizes(values or {})
         which = self.bounds(kinds).for_adjoint(None)
         derived = chosen(self.derived(kinds, wrt, which), sizes)
@@ -682,11 +724,9 @@ class Units:
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
-            done = (
-                Scheduled(program, ())
-                if what == "tangent"
-                else schedule(program, dtypes)
-            )
+            # What tells the user something has its place in the order of the text.
+            as_it_is = what == "tangent" or bool(told(program))
+            done = Scheduled(program, ()) if as_it_is else schedule(program, dtypes)
             text = emit_python(
                 natural(done.program),
                 doc=self._provenance(what),

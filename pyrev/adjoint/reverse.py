@@ -39,6 +39,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -53,6 +54,8 @@ from pyrev.ir import (
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
 from pyrev.types import promoted
+
+CALLABLE = "callable"  # the dtype of a parameter that is a function
 
 FUNCTION = -1  # the id that stands for the whole function where a loop id is expected
 
@@ -88,9 +91,10 @@ class _Reverse:
     ) -> None:
         self.program = program
         self.wrt = wrt
-        self.active = activity(program, wrt)
+        # What the user asks for the adjoint of counts as varying, whatever `wrt` is.
+        self.active = activity(program, (*wrt, *_probed(program)))
         self.taken = set(all_names(program.body)) | set(avoid)
-        self.taken |= {p.name for p in program.params}
+        self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
@@ -150,7 +154,8 @@ class _Reverse:
             for w in self.wrt
         )
         tail.append(Return(values_out, single=False))
-        params = (*visible, *(p for p, _ in cotangents), *hidden)
+        callbacks = [Param(n, 0, CALLABLE, loc=program.loc) for n in program.callbacks]
+        params = (*visible, *(p for p, _ in cotangents), *hidden, *callbacks)
         adjoint = Program(
             fresh(f"{program.name}_adjoint", self.taken),
             params,
@@ -334,6 +339,7 @@ class _Reverse:
     def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
         match stmt:
             case Assign() | Add():
+                self.tell(stmt, out)
                 if stmt.target_name in self.active:
                     self.update(stmt, out)
             case Alloc():
@@ -363,10 +369,20 @@ class _Reverse:
                     out.append(_branch(test, then, orelse, stmt.loc))
             case Check():
                 pass
-            case Grow() | While() | Return() | Restart():
+            case Grow() | While() | Tell() | Return() | Restart():
                 raise AssertionError("only the last statement returns")
             case _:
                 assert_never(stmt)
+
+    def tell(self, stmt: Assign | Add, out: list[Stmt]) -> None:
+        """What a probe passes on has all of its adjoint now: no output, no adjoint."""
+        match stmt:
+            case Assign(Var(name), Call("probe", (_, Const(int(which))))) if (
+                self.program.callbacks
+            ):
+                found = Var(self.d[name]) if name in self.active else ZERO_F
+                callback = self.program.callbacks[which]
+                out.append(Tell(callback, found, loc=stmt.loc))
 
     def update(self, stmt: Assign | Add, out: list[Stmt]) -> None:
         """``target = value`` or ``target += value``: read, zero, increment."""
@@ -560,6 +576,17 @@ class _Reverse:
                 return Var(self.d[name])
             case Load(name, index):
                 return Load(self.d[name], tuple(self.saved(e, at) for e in index))
+
+
+def _probed(program: Program) -> tuple[str, ...]:
+    """The scalars that hold what a probe passes on; none where no one is told."""
+    if not program.callbacks:
+        return ()
+    return tuple(
+        s.target_name
+        for s in walk(program.body)
+        if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "probe"
+    )
 
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})

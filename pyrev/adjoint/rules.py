@@ -134,6 +134,7 @@ RULES: dict[str, Rule] = {
     "and": rule(a="not a", b="a != 0"),  # Python's `and` is one of its operands
     "or": rule(a="a != 0", b="not a"),
     "stop_gradient": rule(x="0"),  # what the user asked for
+    "probe": rule(x="1", callback="0"),  # `reverse` tells the user the cotangent
     # flat: the derivative is zero wherever it exists
     "sign": rule(x="0"),
     "floor": rule(x="0"),

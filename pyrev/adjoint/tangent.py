@@ -32,6 +32,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -162,7 +163,7 @@ class _Tangent:
                 return ()
             case Check() | Return():
                 return (stmt,)
-            case Grow() | Restart():
+            case Grow() | Tell() | Restart():
                 raise AssertionError("the primal has no tapes and no restarts")
             case _:
                 assert_never(stmt)

@@ -58,6 +58,7 @@ class Parsed:
 
     program: ir.Program
     captured: tuple[Capture, ...]
+    callbacks: tuple[Capture, ...]
     inlined: tuple[Inlined, ...]
     function: FunctionType
     signature: inspect.Signature
@@ -200,12 +201,14 @@ def _read(
         tuple(values),
         pairs,
         parts,
+        tuple(c.name for c in walk.callbacks.values()),
         loc=source.loc(source.node),
     )
     refuse_sums_of_truths(program)
     return Parsed(
         shapes.checked_dtypes(program),
         tuple(walk.captures.values()),
+        tuple(walk.callbacks.values()),
         tuple(walk.inlined.values()),
         function,
         inspect.signature(function, follow_wrapped=False),
