@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
+from pyrev.arguments import Kind, bind, check_writes, positional
 from pyrev.bounds import Variant
 from pyrev.derivative import Derivative, Primal, Pushforward
 from pyrev.device import (
@@ -65,9 +65,7 @@ class Differentiable:
         self._parsed: Parsed = parse(function)
         self._options = options
         options.keeping.check_names(self._parsed.program)
-        self._units = Units(
-            self._parsed, options.keeping, options.deterministic, quiet
-        )
+        self._units = Units(self._parsed, options.keeping, options.deterministic, quiet)
         self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
         self._derived: dict[Hashable, Any] = {}
         #: The parameters, where all may be given by position.
@@ -123,7 +121,8 @@ class Differentiable:
         call = Call(self, args, kw)
         call.check()
         try:
-            return tune(call, self._target, call.wrt(wrt), progress)
+            names = call.wrt(wrt, local=True)
+            return tune(call, self._target, names, progress)
         finally:
             self._plans[self._target].forget()
             call.units.forget()
@@ -298,12 +297,15 @@ class Call:
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
 
-    def wrt(self, wrt: object) -> tuple[str, ...]:
-        """The parameters to differentiate with respect to, in the function's order."""
+    def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
+        """The parameters to differentiate with respect to, in the function's order.
+
+        With `local` its local values may be asked for, too.
+        """
         asked = self.f._options.wrt if wrt is None else wrt
         return self.plan.once(
-            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked)),
-            lambda: wrt_names(self.units.program, self.kinds, asked, self.visible),
+            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
+            lambda: self.units.wrt(self.kinds, asked, local),
         )
 
     def check(self) -> None:
@@ -430,11 +432,10 @@ class Pullback:
         found = self._unit.call([values[p] for p in self._unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
-            kind = self._kinds[name]
             if self._device:
                 pass  # numbers too stay where they are
-            elif kind.rank == 0:
-                gradient = _like_scalar(gradient, self._inputs[name])
+            elif np.ndim(gradient) == 0:
+                gradient = _like_scalar(gradient, self._inputs.get(name))
             else:  # NumPy's zeros_like keeps the order of what it is like
                 gradient = np.ascontiguousarray(gradient)
             if name in buffers:
@@ -529,10 +530,10 @@ class Pullback:
         self, into: Mapping[str, Any], given: Mapping[str | int, Any]
     ) -> dict[str, Any]:
         for name, buffer in into.items():
-            if name not in self._wrt:
+            if name not in self._wrt or name not in self._inputs:
                 raise ArgumentError(
                     f"into: there is no gradient for `{name}`; there are"
-                    f" {', '.join(self._wrt)}"
+                    f" {', '.join(n for n in self._wrt if n in self._inputs)}"
                 )
             like = self._inputs[name]
             if (
@@ -590,7 +591,7 @@ def vjp(
     """
     function = as_differentiable(f)
     call = Call(function, args, kw)
-    names = call.wrt(wrt)
+    names = call.wrt(wrt, local=True)
     call.check()
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
@@ -639,7 +640,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
         if call.units.written or call.units.checks(call.kinds):
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
         else:  # the value alone would be thrown away: only the adjoint runs
-            names = call.wrt(wrt)
+            names = call.wrt(wrt, local=True)
             call.check()
             pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
         return _bare(pullback(1.0), wrt)

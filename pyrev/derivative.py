@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, wrt_names
+from pyrev.arguments import Kind, bind
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
 from pyrev.explain import Report, report
@@ -114,7 +114,7 @@ class Derivative(_Source):
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:
-        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
+        return self._units.wrt(found, self._wrt, local=True)
 
     def _default(self, target: str) -> Unit:
         found = self._units.default_kinds()
@@ -238,7 +238,7 @@ class Pushforward(_Source):
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:
-        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
+        return self._units.wrt(found, self._wrt)
 
     def _default(self, target: str) -> Unit:
         found = self._units.default_kinds()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyrev.ir import Alloc, For, walk
 from pyrev.pipeline import Derived
+from pyrev.probes import told
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
@@ -56,6 +57,8 @@ class Report:
     forms: tuple[str, ...] = ()
     #: What a call keeps for its pullback, which then only runs the reverse sweep.
     passed: tuple[str, ...] = ()
+    #: Which functions of the user's the adjoint calls, and where.
+    called: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -69,6 +72,7 @@ class Report:
             "alternatives": [a.to_dict() for a in self.alternatives],
             "forms": list(self.forms),
             "passed": list(self.passed),
+            "called": list(self.called),
         }
 
     def __str__(self) -> str:
@@ -79,7 +83,10 @@ class Report:
             lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
             if d.proof:
                 lines.append(f"{'':>{len(place)}}parallel: {d.proof}")
-        if not self.loops:
+        if self.called:
+            lines.append("  all serial, in CPython, in the order of the text: it calls")
+            lines += [f"  {one}" for one in self.called]
+        elif not self.loops:
             lines.append("  none")
         lines += ["", "values that the reverse sweep needs:"]
         for s in self.values:
@@ -131,6 +138,10 @@ def report(
         tuple(Alternative.of(d, taken) for d, taken in unit.alternatives),
         _forms(unit),
         passed,
+        tuple(
+            f"{s.loc.place}: {s.callback}({expr_text(s.value)})"
+            for s in told(unit.program)
+        ),
     )
 
 

@@ -32,7 +32,7 @@ def told(program: Program) -> tuple[Tell, ...]:
 
 
 def in_python(target: str, primal: Program) -> str:
-    """The target of an adjoint that calls back: a function of the user's runs in CPython.
+    """The target of an adjoint that calls back: CPython runs the user's functions.
 
     Raises `UnsupportedError` for arrays of a GPU, whose elements CPython does not read.
     """

@@ -20,15 +20,16 @@ import numpy as np
 
 from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.adjoint.intermediates import why_not
 from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
-from pyrev.arguments import Kind, expectations, kinds
+from pyrev.arguments import Kind, expectations, kinds, wrt_names
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
-from pyrev.elementwise import why_not
+from pyrev.elementwise import why_not as why_not_elementwise
 from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
@@ -409,12 +410,53 @@ class Units:
             lambda: _counted(parse(function, given).program, kinds),
         )
 
-    def _program(self, kinds: Mapping[str, Kind], variant: Variant) -> Program:
-        """What is scheduled and differentiated for these kinds."""
-        return self._once(
-            ("program", _key(kinds), variant),
-            lambda: with_private_arrays(self.bounds(kinds).program_for(variant)),
-        )
+    def _program(
+        self,
+        kinds: Mapping[str, Kind],
+        variant: Variant,
+        wrt: tuple[str, ...] = (),
+    ) -> Program:
+        """What is scheduled, or differentiated with respect to `wrt`, for these kinds."""
+        local = tuple(n for n in wrt if n not in kinds)
+
+        def make() -> Program:
+            program = self.bounds(kinds).program_for(variant)
+            for name in local:
+                self._check_local(program, kinds, name)
+            return with_private_arrays(program, frozenset(local))
+
+        return self._once(("program", _key(kinds), variant, local), make)
+
+    def wrt(
+        self, kinds: Mapping[str, Kind], wrt: object, local: bool = False
+    ) -> tuple[str, ...]:
+        """What is asked for, for these kinds: parameters, and if `local` local values.
+
+        Raises `ArgumentError` for names that are neither, and for integers.
+        """
+        own = self.parsed.own if local else ()
+        return wrt_names(self.program, kinds, wrt, self.visible, own)
+
+    def _check_local(
+        self, program: Program, kinds: Mapping[str, Kind], name: str
+    ) -> None:
+        """`ArgumentError` if a local value of `program` has no gradient."""
+        types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
+        if name in types and not is_float(types[name]):
+            why: str | None = f"it holds {concrete(types[name])}"
+            helps = "only floats have a gradient"
+        else:
+            # With negative subscripts counted from the end, as this call has them.
+            why = why_not(program, name)
+            helps = (
+                "give the value that is meant a name of its own, as in"
+                f" `last = {name}.copy()`"
+            )
+        if why is not None:
+            raise ArgumentError(
+                f"wrt={name!r}: this value of {self.program.name}() has no gradient of"
+                f" its own: {why}; {helps}"
+            )
 
     def derived(
         self, kinds: Mapping[str, Kind], wrt: tuple[str, ...], variant: Variant
@@ -422,7 +464,7 @@ class Units:
         """The unscheduled adjoints for these kinds: one, or what sizes choose from."""
 
         def make() -> tuple[Derived, ...]:
-            program = self._program(kinds, variant)
+            program = self._program(kinds, variant, wrt)
             keeping = self.keeping
             found = alternatives(
                 program,
@@ -614,7 +656,7 @@ class Units:
         """The adjoint in two parts, unscheduled; None if it can't be."""
         if self.keeping.memory is not None:
             return None
-        program = self._program(kinds, variant)
+        program = self._program(kinds, variant, wrt)
         (made,) = self._once(
             ("apart", _key(kinds), wrt, variant, kept),
             lambda: (sweeps(program, wrt, self.avoid, kept),),
@@ -673,7 +715,7 @@ class Units:
 
         def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, variant)
-            found = why_not(program, wrt)
+            found = why_not_elementwise(program, wrt)
             if found is not None:
                 loc, why = found
                 what = f"`{self.program.name}` is not elementwise in {', '.join(wrt)}"

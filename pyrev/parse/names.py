@@ -185,6 +185,8 @@ class Names:
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?
     lenient: bool = False
+    #: Where the names of the function itself are, and not those of its helpers.
+    outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
     users: set[str] = field(default_factory=set)
 

@@ -29,7 +29,7 @@ LAYERS = (
         "pool",
         "device",
     },
-    {"algebra", "dependence", "hints", "liveness", "magnitude", "widen"},
+    {"algebra", "dependence", "hints", "liveness", "magnitude", "probes", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
