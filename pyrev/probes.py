@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pyrev.diagnostics import Finding, UnsupportedError
-from pyrev.ir import Call, Expr, Program, Tell, exprs, map_block, walk, walk_expr
+from pyrev.ir import (
+    Block,
+    Call,
+    Expr,
+    Program,
+    Stmt,
+    Tell,
+    exprs,
+    map_block,
+    walk,
+    walk_expr,
+)
 
 
 def without_probes(program: Program) -> Program:
@@ -26,6 +38,18 @@ def _bare(e: Expr) -> Expr:
     return e
 
 
+def has_probes(block: Block) -> bool:
+    """Does a block of a primal probe anything?"""
+    return any(True for _ in _probes(block))
+
+
+def _probes(block: Block) -> Iterator[Stmt]:
+    for s in walk(block):
+        for top in exprs(s):
+            if any(isinstance(e, Call) and e.op == "probe" for e in walk_expr(top)):
+                yield s
+
+
 def told(program: Program) -> tuple[Tell, ...]:
     """Where an adjoint calls the user back."""
     return tuple(s for s in walk(program.body) if isinstance(s, Tell))
@@ -38,13 +62,7 @@ def in_python(target: str, primal: Program) -> str:
     """
     if target != "cuda":
         return "python"
-    at = next(
-        s.loc
-        for s in walk(primal.body)
-        for top in exprs(s)
-        for e in walk_expr(top)
-        if isinstance(e, Call) and e.op == "probe"
-    )
+    at = next(_probes(primal.body)).loc
     because = "`pyrev.probe` calls a function of yours while the adjoint runs"
     helps = "use target='numba' and arrays of NumPy for it, or leave the probe out"
     raise UnsupportedError([Finding("P304", at, because, helps)])

@@ -416,7 +416,7 @@ class Units:
         variant: Variant,
         wrt: tuple[str, ...] = (),
     ) -> Program:
-        """What is scheduled, or differentiated with respect to `wrt`, for these kinds."""
+        """What is scheduled, or differentiated along `wrt`, for these kinds."""
         local = tuple(n for n in wrt if n not in kinds)
 
         def make() -> Program:
