@@ -216,7 +216,8 @@ def differentiable(
     """Make a plain loop function differentiable; a decorator, with or without
     arguments.
 
-    `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
+    `wrt` names the parameters that `adjoint.source` is about (default: all float ones),
+    and local values, as for `vjp`.
     `target` is "python" (CPython), "numba" (all CPU cores), "cuda" (a GPU, on CuPy
     arrays) or "auto" (CUDA where an argument is an array of a GPU, else Numba).
     `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
@@ -584,6 +585,8 @@ def vjp(
 
     `result` is what the call returned; `pullback` maps cotangents of the outputs to
     gradients with respect to `wrt` (names or indices; default: every float parameter).
+    Names of local values are taken, too: the gradient is the derivative with respect to
+    a number added where the value, or each element of it, is written the last time.
     With `copy=True` the inputs may be changed before the last pullback.
 
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its

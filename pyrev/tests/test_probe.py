@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.pure import Level, Pure
 from pyrev.tests.cuda import needs, ondevice
 
 Log = list[tuple[str, float]]
@@ -300,7 +301,7 @@ class Writer:
     def text(self) -> str:
         self.lines = [
             "def half(v):",
-            "    return probe(v * v, one) * 0.5 if v > 0.21 else probe(v, two)",
+            "    return probe(v * v, one) * 0.5 if v > 0.2113 else probe(v, two)",
             "",
             "def f(x, w, out):",
             "    s, t = 0.4, w",
@@ -390,6 +391,19 @@ def test_only_a_pullback_calls_back() -> None:
     pullback(1.0)
     pullback(1.0)
     assert len(log) == 10 and log[:5] == log[5:]
+
+
+def test_bridges_of_second_order_read_a_text_that_calls_nothing() -> None:
+    f = pyrev.differentiable(probed, target="python")
+    given = {"x": X, "w": 0.7}
+    first = Pure(f).gradients(given, ["x"], [Level((0,), (0,))], [1.0])
+    assert len(log) == 5
+    np.testing.assert_allclose(first[0], 0.7 * np.cos(0.7 * X))
+    weights = np.arange(5.0)
+    levels = [Level((0,), (0,)), Level((0,), (0,))]
+    (second,) = Pure(f).gradients(given, ["x"], levels, [1.0, weights])
+    np.testing.assert_allclose(second, -0.49 * weights * np.sin(0.7 * X))
+    assert len(log) == 5
 
 
 def test_the_adjoint_as_a_function_of_its_own_is_differentiated_and_silent() -> None:
