@@ -442,8 +442,11 @@ class Units:
     ) -> None:
         """`ArgumentError` if a local value of `program` has no gradient."""
         types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
-        if name in types and not is_float(types[name]):
-            why: str | None = f"it holds {concrete(types[name])}"
+        if name in self.keeping.recompute:
+            why: str | None = "it is made again wherever it is read"
+            helps = "leave it out of `recompute`"
+        elif name in types and not is_float(types[name]):
+            why = f"it holds {concrete(types[name])}"
             helps = "only floats have a gradient"
         else:
             # With negative subscripts counted from the end, as this call has them.

@@ -83,9 +83,9 @@ def check_grad(
     own = copy.deepcopy(arguments)
     result, pullback = api.vjp(f, *own.values())
     primal_error = distance(everything, outcome(result, own, arrays))
-    found = pullback(weights.positional, cotangents=weights.written)
+    pulled = pullback(weights.positional, cotangents=weights.written)
     # Nothing moves the local values that `wrt` may name.
-    gradients = {n: g for n, g in found.items() if n in arguments}
+    gradients = {n: g for n, g in pulled.items() if n in arguments}
     if tolerance is None:
         values = (*gradients.values(), *reference.values())
         single = any(np.asarray(v).dtype == np.float32 for v in values)

@@ -557,6 +557,12 @@ def test_what_means_no_one_thing_is_refused(body: str, because: str) -> None:
     assert because in str(caught.value)
 
 
+def test_what_is_made_again_where_it_is_read_has_none() -> None:
+    f = pyrev.differentiable(loaded(CASES["a whole expression"]), recompute="h")
+    with pytest.raises(pyrev.ArgumentError, match="leave it out of `recompute`"):
+        pyrev.grad(f, wrt="h")(X, 0.7)
+
+
 def test_only_pullbacks_have_gradients_of_local_values() -> None:
     f = pyrev.differentiable(loaded(PRIVATE), target="python")
     moves = {"x": np.ones(5)}
