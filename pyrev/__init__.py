@@ -5,6 +5,7 @@ Python.
 from __future__ import annotations
 
 from pyrev.api import Differentiable, differentiable, grad, value_and_grad, vjp
+from pyrev.custom import custom_vjp
 from pyrev.diagnostics import (
     ArgumentError,
     BackendError,
@@ -33,6 +34,7 @@ __all__ = [
     "UnsupportedError",
     "check_grad",
     "checkpointed",
+    "custom_vjp",
     "differentiable",
     "grad",
     "hessian",

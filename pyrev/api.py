@@ -14,6 +14,7 @@ import numpy as np
 
 from pyrev.arguments import Kind, bind, check_writes, positional
 from pyrev.bounds import Variant
+from pyrev.custom import verify
 from pyrev.derivative import Derivative, Primal, Pushforward
 from pyrev.device import (
     any_device,
@@ -23,9 +24,11 @@ from pyrev.device import (
     is_device,
     resident,
     share_memory,
+    to_host,
     uploaded,
 )
 from pyrev.diagnostics import ArgumentError
+from pyrev.draw.dot import Graph
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
@@ -38,6 +41,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _MOST = 256  # things derived of one function
+GRAPHS = ("primal", "adjoint", "tangent")
 TARGETS = ("auto", "python", "numba", "cuda")
 
 
@@ -100,6 +104,23 @@ class Differentiable:
         decided for "numba" depends on their sizes.
         """
         return self.adjoint.explain(target, *args, **kw)
+
+    def graph(self, of: str = "primal", *, simplified: bool = False) -> Graph:
+        """The data flow as a picture, of the function ("primal"), its "adjoint" or its
+        "tangent": the user's names and lines, loops and branches as boxes.
+
+        Edges inside straight-line code are partial derivatives, operation by operation.
+        `simplified` draws them after elimination: one for each element or scalar that
+        is read and each that is left behind. The title counts the edges of both.
+
+        `str` of the result is DOT text; notebooks show a picture and `save` writes one,
+        for which Graphviz is needed.
+        """
+        if of not in GRAPHS:
+            known = ", ".join(map(repr, GRAPHS))
+            raise ArgumentError(f"graph(of={of!r}): choose one of {known}")
+        drawn: Primal | Derivative | Pushforward = getattr(self, of)
+        return drawn.graph(simplified)
 
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
@@ -315,6 +336,18 @@ class Call:
         """
         check_writes(self.units.program, self.values, self.units.written)
         self.variant = self.plan.check(self.values)
+
+    def check_derivative(self) -> None:
+        """The same for a call that is differentiated, whose rules are checked once.
+
+        Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
+        """
+        self.check()
+        rules = [r for r in self.units.parsed.rules if r.waits]
+        if rules:
+            values = {n: to_host(self.values[n]) for n in self.visible}
+            values |= {n: copied(values[n]) for n in self.units.written}
+            verify(self.units.parsed.function, rules, values)
 
     def run(self) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
@@ -595,7 +628,7 @@ def vjp(
     function = as_differentiable(f)
     call = Call(function, args, kw)
     names = call.wrt(wrt, local=True)
-    call.check()
+    call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
         raw, kept = apart.run(call.values)
@@ -644,7 +677,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
-            call.check()
+            call.check_derivative()
             pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
         return _bare(pullback(1.0), wrt)
 

@@ -4,7 +4,7 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,12 @@ import numpy as np
 from pyrev.arguments import Kind, bind
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
+from pyrev.draw.dataflow import dataflow
+from pyrev.draw.dot import Graph
+from pyrev.draw.figure import figure
+from pyrev.draw.shear import panels
 from pyrev.explain import Report, report
-from pyrev.ir import For, walk
+from pyrev.ir import For, Program, walk
 from pyrev.units import Unit, Units, adjoint_signature
 
 
@@ -89,6 +93,23 @@ class _Source:
                 " save the Python text instead"
             )
         return bounds.guard_text(unit.program.name, unit.params, same)
+
+    def graph(self, simplified: bool = False) -> Graph:
+        """The data flow of the readable code as a picture: names, scopes, partials.
+
+        Straight-line code is drawn operation by operation, or `simplified`: with one
+        edge for each partial derivative of what it leaves behind.
+        """
+        program = self._shown()
+        units = self._units
+        user = units.program
+        of = "" if program.name == user.name else f" of {user.name}"
+        what = f"{program.name}{of}, {user.loc.place}"
+        return dataflow(program, what, simplified, units.sources(), units.helpers())
+
+    def _shown(self) -> Program:
+        """The program that `graph` draws."""
+        return self._default("python").program
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -199,6 +220,40 @@ class Derivative(_Source):
             passed = units.passed(kinds, self._names(kinds), values if given else None)
         return report(units.program.name, unit, inspected, passed)
 
+    def plot(
+        self,
+        array: str,
+        *,
+        ax: Any = None,
+        sizes: Mapping[str, int | tuple[int, ...]] | None = None,
+    ) -> Any:
+        """Draw how the adjoint of `array` is summed up; returns the Matplotlib figure.
+
+        On the left are the iterations of the function run backwards, each with an arrow
+        to the element of the adjoint that it adds to: what it read of `array`. On the
+        right are those of the readable adjoint, which gathers where that was proven.
+        There are two panels for each axis, with the loops below.
+
+        The loops run over the integers of the real program, at small sizes: those in
+        `sizes`, which maps array parameters to shapes and integer parameters to values,
+        and others that fit them. `ax` takes the axes to draw into, two for each axis of
+        the array.
+
+        Raises `ArgumentError` where loops or subscripts depend on data, for arrays of
+        more than two axes, and for sizes that do not fit; `BackendError` without
+        Matplotlib.
+        """
+        kinds = self._units.default_kinds()
+        before = self._units.unscheduled(kinds, self._names(kinds))
+        after = self._default("python")
+        named = dict(before.adjoint.names)
+        found = panels(
+            self._units.program, before.program, after.program, named, array, sizes
+        )
+        own = named[array]
+        reasons = [d.kind for d in after.decisions if d.array == own]
+        return figure(own, found, reasons[0] if reasons else "", ax)
+
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""
         program = self._default(target).program
@@ -211,6 +266,10 @@ class Derivative(_Source):
 
 class Primal(_Source):
     """A function as pyrev schedules and prints it."""
+
+    def _shown(self) -> Program:
+        # The user's loops, before any schedule.
+        return self._units.typed(self._units.default_kinds())
 
     def _default(self, target: str) -> Unit:
         return self._units.primal(target, self._units.default_kinds())

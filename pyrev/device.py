@@ -85,6 +85,11 @@ def copied(value: Any) -> Any:
     return made
 
 
+def to_host(value: Any) -> Any:
+    """An array of a GPU as one of NumPy; anything else as it is."""
+    return value.get() if is_device(value) else value
+
+
 def uploaded(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a function captured, for the CUDA target."""
     return {

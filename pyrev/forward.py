@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev import pool
 from pyrev.api import Call, as_differentiable
 from pyrev.device import copied, cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError
@@ -39,7 +40,7 @@ def jvp(
     """
     call = Call(as_differentiable(f), args, kw)
     moves, count = directions(call, tangents)
-    call.check()
+    call.check_derivative()
     several = 1 if count is None else count
     result, outputs = pushed(call, tuple(tangents), moves, several)
     if count is None:
@@ -68,7 +69,7 @@ def partials(
         floats = call.wrt(None)
         wrt = tuple(n for n in floats if n not in written)
     names = call.wrt(wrt)
-    call.check()
+    call.check_derivative()
     unit = call.plan.partials(call.values, call.variant, names)
     raw = unit.call([call.values[p] for p in unit.params])
     count = len(call.result_dtypes())
@@ -139,7 +140,7 @@ def pushed(
     written = call.units.written
     chunks = [range(k, min(k + TOGETHER, count)) for k in range(0, count, TOGETHER)]
     before = {n: copied(call.values[n]) for n in written} if len(chunks) > 1 else {}
-    module = cupy() if call.target == "cuda" else np
+    module = cupy() if call.target == "cuda" else pool
     outputs: dict[str, Any] = {
         n: module.empty((count, *call.values[n].shape), call.values[n].dtype)
         for n in written
@@ -208,7 +209,7 @@ def _returned(call: Call, result: Any, raw: list[list[Any]], module: Any) -> Any
     for i, (one, dtype) in enumerate(zip(results, call.result_dtypes(), strict=True)):
         moved = [r[i] for r in raw]
         if is_array(one) and one.ndim:
-            stacked = module.zeros((len(moved), *one.shape), one.dtype)
+            stacked = module.empty((len(moved), *one.shape), one.dtype)
             for k, m in enumerate(moved):
                 stacked[k] = m
         elif call.target == "cuda":

@@ -28,14 +28,26 @@ def stop_gradient(x: T) -> T:
     return x
 
 
-def is_stop_gradient(function: object) -> bool:
-    """Is it `stop_gradient`, or what stands for it in a generated text?"""
-    return isinstance(function, FunctionType) and (
-        function is stop_gradient
-        or function.__name__ == "stop_gradient"
-        and function.__code__.co_code == stop_gradient.__code__.co_code
-        and function.__code__.co_argcount == 1
-    )
+#: What says something of a number in the text of a derivative, and is the number:
+#: name and parameters. `by_rule(x)` was computed by a helper with a rule of its own.
+MARKS = {
+    "stop_gradient": ("x",),
+    "by_rule": ("x",),
+    "along": ("value", "slope", "x"),
+}
+
+
+def mark(function: object) -> str | None:
+    """Which of `MARKS` a function is, also where a generated text defines it."""
+    if not isinstance(function, FunctionType):
+        return None
+    if function is stop_gradient:
+        return "stop_gradient"
+    code = function.__code__
+    known = MARKS.get(function.__name__)
+    same = code.co_code == stop_gradient.__code__.co_code  # returns its first argument
+    alike = same and code.co_varnames == known
+    return function.__name__ if alike else None
 
 
 def probe(x: T, callback: Callable[[float], object]) -> T:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev import pool
 from pyrev.api import (
     Call,
     Differentiable,
@@ -30,6 +31,9 @@ from pyrev.sparsity import Pattern, coloured, pattern
 
 #: Directions of a dense Jacobian that are in memory at a time.
 AT_ONCE = 64
+
+#: Bytes of seeds of a sparse Jacobian that are kept for the next call.
+KEPT = 1 << 26
 
 
 def hvp(
@@ -60,7 +64,7 @@ def hvp(
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
-    call.check()
+    call.check_derivative()
     weights: dict[str | int, Any] = {0: 1.0}
     if cotangent is None and not cotangents:
         returns_a_number(function)
@@ -98,7 +102,7 @@ def hessian(
         returns_a_number(function)
         call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
-        call.check()
+        call.check_derivative()
         _assert(call)
         if sparse:
             gradient, given = _gradient(call, names, {0: 1.0})
@@ -146,7 +150,7 @@ def jacobian(
         call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
         output = _output(call, of)
-        call.check()
+        call.check_derivative()
         if sparse:
             label = "return0" if output == "return" else output
             blocks = _sparse(call, names, [label])
@@ -359,36 +363,71 @@ def _sparse(
     call: Call, names: Sequence[str], outputs: Sequence[str]
 ) -> dict[tuple[str, str], Any]:
     """The blocks of a Jacobian as CSR matrices, by output and parameter."""
-    from scipy.sparse import csr_matrix
-
     key = _sizes(call, names)
     found = _pattern(call, names, key)
     blocks: dict[tuple[str, str], Any] = {}
     for name in names:
-        value = call.values[name]
-        size, shape = int(np.size(value)), np.shape(value)
-        dtype = getattr(value, "dtype", np.dtype(np.float64))
-        own = {o: _columns(found, o, name, size) for o in outputs}
-        colours, count = call.f.derived(
+        sweep = call.f.derived(
             ("colours", name, tuple(outputs), key),
-            functools.partial(_coloured, tuple(own.values()), shape),
+            functools.partial(_Sweep, found, name, tuple(outputs), call.values[name]),
         )
-        seeds = np.zeros((count, size), dtype)
-        seeds[colours, np.arange(size)] = 1.0
-        moves = {name: seeds.reshape(count, *shape)}
-        kept = {n: copied(call.values[n]) for n in call.units.written}
+        before = call.values
+        call.values = before | {n: copied(before[n]) for n in call.units.written}
         try:
-            _, moved = pushed(call, (name,), moves, count)
+            _, moved = pushed(call, (name,), {name: sweep.seeds()}, sweep.count)
         finally:
-            for n, before in kept.items():
-                call.values[n][...] = before
+            call.values = before
         for o in outputs:
-            rows = own[o]
-            which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-            compressed = _moved(moved, o).reshape(count, -1)
-            data = compressed[colours[rows.indices], which]
-            blocks[o, name] = csr_matrix((data, rows.indices, rows.indptr), rows.shape)
+            blocks[o, name] = sweep.block(o, _moved(moved, o))
     return blocks
+
+
+class _Sweep:
+    """The directions for one parameter, and where each entry is among what they move.
+
+    The seeds are kept for the next call where they are not large.
+    """
+
+    def __init__(
+        self, found: Pattern, name: str, outputs: Sequence[str], value: Any
+    ) -> None:
+        self.shape = np.shape(value)
+        self.dtype = getattr(value, "dtype", np.dtype(np.float64))
+        size = int(np.size(value))
+        self.rows = {o: _columns(found, o, name, size) for o in outputs}
+        rows = tuple(self.rows.values())
+        self.colours, self.count = _coloured(rows, self.shape)
+        self.places = {o: self._places(own) for o, own in self.rows.items()}
+        self._seeds: Any = None
+
+    def _places(self, rows: Any) -> Any:
+        """For each entry the place of its direction and row, in one axis."""
+        which = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        return self.colours[rows.indices] * rows.shape[0] + which
+
+    def seeds(self) -> Any:
+        """The unit vectors of the columns of each colour, added up."""
+        if self._seeds is not None:
+            return self._seeds
+        seeds = np.zeros((self.count, self.colours.size), self.dtype)
+        seeds[self.colours, np.arange(self.colours.size)] = 1.0
+        seeds = seeds.reshape(self.count, *self.shape)
+        if seeds.nbytes <= KEPT:
+            self._seeds = seeds
+        return seeds
+
+    def block(self, output: str, moved: Any) -> Any:
+        """What was moved as a CSR matrix, whose arrays are its own."""
+        from scipy.sparse import csr_matrix
+
+        rows, places = self.rows[output], self.places[output]
+        data = pool.empty(places.shape, moved.dtype)
+        moved.reshape(-1).take(places, out=data, mode="clip")
+        made = csr_matrix(rows.shape, dtype=data.dtype)
+        made.data = data
+        made.indices, made.indptr = pool.copy(rows.indices), pool.copy(rows.indptr)
+        made.has_canonical_format = True
+        return made
 
 
 def _moved(moved: Mapping[str, Any], output: str) -> Any:

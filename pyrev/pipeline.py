@@ -19,6 +19,7 @@ from types import CodeType
 from typing import Any
 
 from pyrev.adjoint.reverse import Adjoint, reverse
+from pyrev.adjoint.slopes import valued
 from pyrev.adjoint.tangent import Tangent, partials, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.adjoint.webs import separated
@@ -204,6 +205,7 @@ def derive_untidied(
     avoid = avoid | RESERVED
     adjoint = reverse(program, wrt, avoid)
     dump("reverse", adjoint.program)
+    program = valued(program)
     types = infer(program, {p.name: p.dtype for p in program.params})
     ready, stored = store(
         program,
@@ -227,6 +229,7 @@ def derive_tangent(
 ) -> Tangent:
     """The tangent program of `program` along `wrt`, in several directions."""
     made = tangent(program, wrt, avoid | RESERVED, directions, asserts)
+    made = replace(made, program=valued(made.program))
     check(made.program)
     dump("tangent", made.program)
     return made
@@ -237,6 +240,7 @@ def derive_partials(
 ) -> Tangent:
     """The program with its partial derivatives beside it, for what is elementwise."""
     made = partials(program, wrt, avoid | RESERVED)
+    made = replace(made, program=valued(made.program))
     check(made.program)
     dump("partials", made.program)
     return made

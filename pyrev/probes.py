@@ -40,10 +40,11 @@ def _bare(e: Expr) -> Expr:
 
 def has_probes(block: Block) -> bool:
     """Does a block of a primal probe anything?"""
-    return any(True for _ in _probes(block))
+    return any(True for _ in probing(block))
 
 
-def _probes(block: Block) -> Iterator[Stmt]:
+def probing(block: Block) -> Iterator[Stmt]:
+    """The statements of a primal that probe something."""
     for s in walk(block):
         for top in exprs(s):
             if any(isinstance(e, Call) and e.op == "probe" for e in walk_expr(top)):
@@ -62,7 +63,7 @@ def in_python(target: str, primal: Program) -> str:
     """
     if target != "cuda":
         return "python"
-    at = next(_probes(primal.body)).loc
+    at = next(probing(primal.body)).loc
     because = "`pyrev.probe` calls a function of yours while the adjoint runs"
     helps = "use target='numba' and arrays of NumPy for it, or leave the probe out"
     raise UnsupportedError([Finding("P304", at, because, helps)])

@@ -83,6 +83,8 @@ FUNCTIONS: dict[str, str] = {
     "float": "float",
     "bool": "bool",
     "stop_gradient": "stop_gradient",
+    "by_rule": "by_rule",
+    "along": "along",
     "erf": "math.erf",
     "erfc": "math.erfc",
     "asin": "np.arcsin",

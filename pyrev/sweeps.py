@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
 from pyrev.adjoint.reverse import Adjoint, reverse
+from pyrev.adjoint.slopes import valued
 from pyrev.dependence import overwritten_after
 from pyrev.ir import (
     RISKY,
@@ -99,6 +100,7 @@ def sweeps(
     given = {p.name: p.dtype for p in program.params}
     types = infer(program, given)
     adjoint = reverse(program, wrt, avoid | RESERVED)
+    program = valued(program)
     forward, back = store_apart(
         program,
         adjoint,

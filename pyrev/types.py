@@ -53,7 +53,9 @@ _TRUTH = frozenset(
     {"<", "<=", ">", ">=", "==", "!=", "not", "bool", "isnan", "isinf", "isfinite"}
 )
 _JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fmax"}) | {
-    "stop_gradient"
+    "stop_gradient",
+    "by_rule",
+    "once",
 }
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "fmod", "neg", "abs", "sign"})
 _BITS = frozenset({"&", "|", "^", "~"})
@@ -213,7 +215,7 @@ def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | Non
         return WEAK_INT
     if op == "float":
         return WEAK_FLOAT
-    if op == "probe":
+    if op in ("along", "probe"):
         return kinds[0]
     if op == "where":
         known = [k for k in kinds[1:] if k is not None]

@@ -22,6 +22,7 @@ from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
 from pyrev.adjoint.intermediates import why_not
 from pyrev.adjoint.reverse import Adjoint
+from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds, wrt_names
@@ -29,6 +30,7 @@ from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
+from pyrev.draw.dataflow import Helper
 from pyrev.elementwise import why_not as why_not_elementwise
 from pyrev.emit import extremes
 from pyrev.emit.load import (
@@ -65,6 +67,7 @@ from pyrev.ir import (
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.parse import Capture, Parsed, parse, retype
+from pyrev.parse.source import plain
 from pyrev.pipeline import (
     Derived,
     Scheduled,
@@ -482,6 +485,10 @@ class Units:
 
         return self._once(("derived", _key(kinds), wrt, variant), make)
 
+    def unscheduled(self, kinds: Mapping[str, Kind], wrt: tuple[str, ...]) -> Derived:
+        """The adjoint of which the readable one is a schedule."""
+        return self.derived(kinds, wrt, self.bounds(kinds).usual)[0]
+
     @deep
     def primal(
         self,
@@ -766,6 +773,8 @@ class Units:
         dtypes = {name: kind.dtype for name, kind in kinds.items()}
         if what in ("primal", "tangent"):
             program = uncounted(program)
+        if what == "primal" or target != "python":
+            program = without_slopes(program)
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
@@ -775,7 +784,7 @@ class Units:
             text = emit_python(
                 natural(done.program),
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
             )
         elif target == "cuda":
             done, emitted = self._launched(program, dtypes, sizes, what, never_negative)
@@ -791,7 +800,7 @@ class Units:
                 done.program,
                 dtypes,
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
                 natural=_natural(program, never_negative, done.facts),
             )
             text, reassociated = emitted.text, emitted.reassociated
@@ -848,7 +857,7 @@ class Units:
                 made,
                 types,
                 doc=self._provenance(what),
-                sources=self._sources(),
+                sources=self.sources(),
                 wraps=wraps,
                 natural=_natural(program, never_negative, done.facts),
             )
@@ -1075,9 +1084,23 @@ class Units:
         }
         return f"{names[what]} of `{function.__name__}` in {file}."
 
-    def _sources(self) -> dict[str, list[str]]:
+    def sources(self) -> dict[str, list[str]]:
+        """The lines of the files that the function's statements come from."""
         files = {s.loc.file for s in walk(self.program.body)}
         return {file: linecache.getlines(file) for file in sorted(files)}
+
+    def helpers(self) -> tuple[Helper, ...]:
+        """The functions that were inlined, and the lines that they take."""
+        found: dict[tuple[str, int], Helper] = {}
+        for one in self.parsed.inlined:
+            function = plain(one.function)
+            if function is not None:
+                code = function.__code__
+                lines = [line for *_, line in code.co_lines() if line is not None]
+                first, last = min(lines), max(lines)
+                helper = Helper(function.__name__, code.co_filename, first, last)
+                found.setdefault((code.co_filename, first), helper)
+        return tuple(found.values())
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
         found: T | None = self._made.get(key)

@@ -16,6 +16,7 @@ from typing import assert_never
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES
+from pyrev.adjoint.slopes import refuse_second
 from pyrev.algebra import ZERO_F, fold, is_leaf, mul, number
 from pyrev.ir import (
     ONE,
@@ -489,6 +490,9 @@ class _Reverse:
                 self.contribute(Call("where", (a, b, a)), cotangent, at, loc, out)
             case Call("or", (a, b)):
                 self.contribute(Call("where", (a, a, b)), cotangent, at, loc, out)
+            case Call("by_rule", (x,)):
+                if flows(x) & self.active:
+                    raise refuse_second(loc)
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)

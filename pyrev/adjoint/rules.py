@@ -135,6 +135,9 @@ RULES: dict[str, Rule] = {
     "or": rule(a="a != 0", b="not a"),
     "stop_gradient": rule(x="0"),  # what the user asked for
     "probe": rule(x="1", callback="0"),  # `reverse` tells the user the cotangent
+    "along": rule(value="1", slope="0", x="slope"),  # a rule of the user's
+    "once": rule(x="0"),  # a value whose rule has no derivative
+    "by_rule": rule(x="1"),  # the same in a derivative, where one is refused
     # flat: the derivative is zero wherever it exists
     "sign": rule(x="0"),
     "floor": rule(x="0"),

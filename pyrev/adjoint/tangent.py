@@ -11,6 +11,7 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.rules import RULES
+from pyrev.adjoint.slopes import refuse_second
 from pyrev.algebra import ZERO_F, add, fold, mul
 from pyrev.ir import (
     Add,
@@ -218,6 +219,8 @@ class _Tangent:
                 return self.of(Call("where", (a, a, b)))
             case Call("where", (test, a, b)):
                 return Call("where", (test, self.of(a), self.of(b)))
+            case Call("by_rule"):
+                raise refuse_second(expr.loc)
             case Call(op, args):
                 return self.through(op, args)
             case Const() | Extent():

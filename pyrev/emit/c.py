@@ -244,7 +244,7 @@ class Expressions:
                 return self.as_(x, "int64")
             case "int", (x,):
                 return self.as_(x, "int64")
-            case "stop_gradient", (x,):
+            case "stop_gradient" | "by_rule", (x,):
                 return self.as_(x, kind)
             case "probe", (x, _):
                 return self.as_(x, kind)

@@ -826,7 +826,7 @@ class _Module:
         pairs = [self.typed(a, mode) for a in args]
         kinds = [k for _, k in pairs]
         plain = tuple(a for a, _ in pairs)
-        if op in ("stop_gradient", "probe"):
+        if op in ("stop_gradient", "probe", "by_rule"):
             return plain[0]
         if op == "float":
             return Call("float64", plain)

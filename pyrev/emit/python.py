@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from pyrev.hints import MARKS
 from pyrev.ir import (
     NOWHERE,
     Add,
@@ -47,14 +48,17 @@ def emit_python(
     function = ast.FunctionDef(program.name, args, body, [], None, None)
     tag(function, program.loc)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
-    helpers = [_STOP] if _mentions(function, "stop_gradient") else []
+    helpers = [_first_of(n) for n in MARKS if _mentions(function, n)]
     module = ast.Module([*head, *imports(function), *helpers, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
 
 
-#: What stands for `pyrev.stop_gradient`, by its name, where the text is read again.
-_STOP = ast.parse("def stop_gradient(x):\n    return x").body[0]
+def _first_of(name: str) -> ast.stmt:
+    """The function that returns its first argument."""
+    first, *rest = MARKS[name]
+    given = ", ".join([first, *rest])
+    return ast.parse(f"def {name}({given}):\n    return {first}").body[0]
 
 
 def _mentions(tree: ast.AST, word: str) -> bool:

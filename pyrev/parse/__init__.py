@@ -23,6 +23,7 @@ import gast
 import numpy as np
 
 from pyrev import ir
+from pyrev.custom import Rule, rule_of
 from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
@@ -61,6 +62,7 @@ class Parsed:
     captured: tuple[Capture, ...]
     callbacks: tuple[Capture, ...]
     inlined: tuple[Inlined, ...]
+    rules: tuple[Rule, ...]
     function: FunctionType
     signature: inspect.Signature
     #: The local values that have their own names in the program, each for one thing.
@@ -131,6 +133,17 @@ def _read(
             ]
         )
     source = read(function)
+    if rule_of(function) is not None:
+        raise UnsupportedError(
+            [
+                Finding(
+                    "P117",
+                    source.loc(source.node),
+                    f"`{function.__name__}` has a derivative of its own",
+                    "differentiate a function that calls it",
+                )
+            ]
+        )
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
@@ -213,6 +226,7 @@ def _read(
         tuple(walk.captures.values()),
         tuple(walk.callbacks.values()),
         tuple(walk.inlined.values()),
+        tuple(walk.rules),
         function,
         inspect.signature(function, follow_wrapped=False),
         _own(walk, source, body),

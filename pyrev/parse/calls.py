@@ -8,6 +8,7 @@ from typing import Any
 
 import gast
 
+from pyrev.custom import Rule, rule_of
 from pyrev.diagnostics import UnsupportedError
 from pyrev.hints import probe
 from pyrev.ir import (
@@ -19,12 +20,14 @@ from pyrev.ir import (
     Load,
     Loc,
     Var,
+    map_block,
+    map_expr,
     names,
     substitute,
     walk_expr,
     written,
 )
-from pyrev.parse import fence, views
+from pyrev.parse import fence, ruled, views
 from pyrev.parse.control import structured
 from pyrev.parse.creation import Creation
 from pyrev.parse.functions import (
@@ -54,6 +57,7 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import assigned_names, is_one_expression, local_names
 from pyrev.parse.views import Whole
+from pyrev.probes import probing
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
@@ -530,6 +534,15 @@ class Calls(Creation):
                 nodes.append(argument)
         given = self._values(nodes, scope, whole=True)
         values = dict(zip(bound, given, strict=True)) | fixed
+        rule = rule_of(helper.python)
+        if rule is not None:
+            if functions or any(map(self._is_more, values.values())):
+                self._refuse_rule(helper, at, "is given more than numbers")
+                return REFUSED
+            values = {
+                n: v if isinstance(v, Const) else self._temp(v, n)
+                for n, v in values.items()
+            }
         for name, value in values.items():
             if isinstance(value, Var) and value.name in self.views:
                 values[name] = self._named(value, scope, name)
@@ -554,7 +567,101 @@ class Calls(Creation):
                 )
             return None
         results, single, _ = returned
+        if rule is not None:
+            results = self._by_rule(helper, rule, values, results, scope, at)
+            for s in probing(tuple(self.out[mark:])):
+                self.findings.add(
+                    "P117",
+                    s.loc,
+                    f"a probe in `{helper.name}`, whose derivative is not that of its"
+                    " text",
+                    "probe what it is called with, or what it returns",
+                )
         return results, single
+
+    def _is_more(self, value: Expr) -> bool:
+        """Is it an array, or a part of one?"""
+        return self._is_array_var(value) or self._whole(value) is not None
+
+    def _refuse_rule(self, helper: Helper, at: Loc, because: str) -> None:
+        self.findings.add(
+            "P117",
+            at,
+            f"`{helper.name}`, which has a derivative of its own, {because}",
+            "give its rule for numbers: custom_vjp is for helpers of numbers",
+        )
+
+    def _by_rule(
+        self,
+        helper: Helper,
+        rule: Rule,
+        values: Mapping[str, Expr],
+        results: Sequence[Expr],
+        scope: Scope,
+        at: Loc,
+    ) -> tuple[Expr, ...]:
+        """The results of a helper, with the derivatives that its rule gives them."""
+        if any(map(self._is_more, results)):
+            self._refuse_rule(helper, at, "returns more than numbers")
+            return (ZERO,)
+        made = self._helper(rule.vjp, at)
+        if not isinstance(made, Helper):
+            return (ZERO,)
+        if made.key not in self.fenced:
+            self.fenced.append(made.key)
+            fence.check(made.source, self.findings)
+        named = [p.id for p in made.source.node.args.args]
+        own = [self._temp(r, f"{helper.name}_result") for r in results]
+        inputs = list(values.values())
+        if len(named) != len(inputs) + 2 * len(own):
+            self._refuse_rule(
+                helper,
+                at,
+                f"takes {len(inputs)} and returns {len(own)}, and its rule"
+                f" `{made.name}` has {len(named)} parameters",
+            )
+            return (ZERO,)
+        found: list[Expr] = []
+        for j, value in enumerate(own):
+            seed = Var(self._fresh("d_result"), loc=at)
+            seeds = [seed if k == j else ruled.NOTHING for k in range(len(own))]
+            given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
+            outside, self.out = self.out, []
+            inner = self._enter(made, given, {}, scope, True)
+            returned = self._body(inner)
+            body, self.out = self.out, outside
+            partials = returned[0] if returned is not None else ()
+            if len(partials) != len(inputs) or any(map(self._is_more, partials)):
+                what = f"{len(inputs)} of them" if len(inputs) > 1 else "one number"
+                self._refuse_rule(
+                    helper, at, f"needs of `{made.name}` {what}, for each argument one"
+                )
+                return (ZERO,)
+            where = ruled.not_linear(tuple(body), partials, seed.name)
+            if where is not None:
+                self.findings.add(
+                    "P118",
+                    where,
+                    f"`{made.name}` is not linear in the cotangent here",
+                    "return sums of the cotangent times what does not depend on it",
+                )
+                return (ZERO,)
+            one = ruled.at_one(seed.name)
+            self.out += map_block(tuple(body), one)
+            # Of a rule that needs no result the derivatives are known, too.
+            free = not ruled.reaches(own, tuple(body), partials)
+            moving: Expr = Call("stop_gradient" if free else "once", (value,), loc=at)
+            for into, partial in zip(inputs, partials, strict=True):
+                slope = map_expr(partial, one)
+                if slope == ruled.NOTHING or isinstance(into, Const):
+                    continue
+                if not isinstance(slope, (Const, Var)):
+                    slope = self._temp(slope, f"{helper.name}_by")
+                moving = Call("along", (moving, slope, into), loc=at)
+            found.append(self._temp(moving, f"{helper.name}_value"))
+        if rule not in self.rules:
+            self.rules.append(rule)
+        return tuple(found)
 
     def _helper(self, function: object, at: Loc) -> Helper | object:
         """The helper that a Python function is, None if it is no plain function."""

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from pyrev.hints import is_stop_gradient
+from pyrev.hints import MARKS, mark
 from pyrev.ir import Expr
 from pyrev.parse.expression import parse_expr
 from pyrev.types import DTYPES
@@ -137,8 +137,10 @@ def _parsed(text: str) -> Meaning:
 
 def meaning(function: object) -> Meaning | None:
     """What a call of `function` stands for, None if it is not known."""
-    if is_stop_gradient(function):
-        return _parsed("x: stop_gradient(x)")
+    marked = mark(function)
+    if marked is not None:
+        given = ", ".join(MARKS[marked])
+        return _parsed(f"{given}: {marked}({given})")
     try:
         text = _texts().get(function)
     except TypeError:

@@ -17,6 +17,7 @@ from types import FunctionType, ModuleType
 import gast
 import numpy as np
 
+from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
 from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
@@ -164,6 +165,8 @@ class Names:
     #: The functions that probes call, in the order of their first probe.
     callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
     inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
+    #: The rules of the user's that derivatives follow.
+    rules: list[Rule] = field(default_factory=list)
     facts: list[RankFact] = field(default_factory=list)
     same: list[tuple[str, str]] = field(default_factory=list)
     alike: list[tuple[str, str]] = field(default_factory=list)

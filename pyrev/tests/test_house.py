@@ -29,13 +29,14 @@ LAYERS = (
         "pool",
         "device",
     },
-    {"algebra", "dependence", "hints", "liveness", "magnitude", "probes", "widen"},
+    {"algebra", "custom", "dependence", "hints", "liveness", "magnitude"}
+    | {"probes", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
     {"schedule"},
     {"emit"},
-    {"elementwise", "pipeline", "sweeps"},
+    {"draw", "elementwise", "pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
@@ -49,6 +50,7 @@ DOORS = {
     "cupy": "device.py",
     "torch": "torch.py",
     "jax": "jax.py",
+    "matplotlib": "draw/figure.py",
 }
 TEXTS = """
 import sys

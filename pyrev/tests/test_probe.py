@@ -542,3 +542,36 @@ def test_a_probe_whose_value_is_dropped_is_refused() -> None:
     f = loaded("def f(x):\n    probe(x[0], one)\n    return x[0]\n", pyrev.probe)
     with pytest.raises(pyrev.UnsupportedError, match="P115"):
         pyrev.grad(f)(X)
+
+
+def root_vjp(a, result, d_result):
+    return d_result / (2 * result)
+
+
+@pyrev.custom_vjp(root_vjp)
+def root(a):
+    y = 1.0
+    while abs(y * y - a) > 1e-14 * a:
+        y = 0.5 * (y + a / y)
+    return y
+
+
+def test_what_goes_into_and_comes_out_of_a_rule_of_the_users_is_told() -> None:
+    def f(x):
+        h = np.zeros(x.shape[0])
+        for i in range(x.shape[0]):
+            h[i] = pyrev.probe(root(pyrev.probe(x[i], one)), two)
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += h[i] ** 3
+        return total
+
+    x = np.array([1.0, 4.0])
+    f = pyrev.differentiable(f, target="python")
+    g = pyrev.grad(f, wrt=("x", "h"))(x)
+    np.testing.assert_allclose(g.h, 3.0 * x)
+    np.testing.assert_allclose(g.x, 1.5 * np.sqrt(x))
+    told = [("two", 12.0), ("one", 3.0), ("two", 3.0), ("one", 1.5)]
+    assert [n for n, _ in log] == [n for n, _ in told]
+    np.testing.assert_allclose([d for _, d in log], [d for _, d in told])
+    assert "probed" in str(f.graph("adjoint"))

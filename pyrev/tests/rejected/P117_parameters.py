@@ -1,0 +1,26 @@
+from pyrev import custom_vjp
+
+
+def pair_vjp(a, result, d_result):
+    return d_result
+
+
+@custom_vjp(pair_vjp)
+def pair(a):
+    return a, a
+
+
+def f(x):
+    y, z = pair(x)
+    return y * z
+
+
+# P117_parameters.py:14:5: P112 this is not something to assign to
+#   14 |     y, z = pair(x)
+#      |     ^^^^^^^^^^^^^^ 1 values for 2 names
+#   help: make the two sides equally long
+#
+# P117_parameters.py:14:12: P117 custom_vjp does not fit here
+#   14 |     y, z = pair(x)
+#      |            ^^^^^^^ `pair`, which has a derivative of its own, takes 1 and returns 2, and its rule `pair_vjp` has 3 parameters
+#   help: give its rule for numbers: custom_vjp is for helpers of numbers
