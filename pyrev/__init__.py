@@ -15,7 +15,7 @@ from pyrev.diagnostics import (
 )
 from pyrev.forward import jvp, partials
 from pyrev.gradients import Gradients, Tangents
-from pyrev.hints import checkpointed, stop_gradient
+from pyrev.hints import checkpointed, probe, stop_gradient
 from pyrev.matrices import hessian, hvp, jacobian
 from pyrev.pool import release
 from pyrev.testing import GradientReport, check_grad
@@ -42,6 +42,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "partials",
+    "probe",
     "release",
     "stop_gradient",
     "value_and_grad",

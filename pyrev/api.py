@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, check_writes, positional, wrt_names
+from pyrev.arguments import Kind, bind, check_writes, positional
 from pyrev.bounds import Variant
 from pyrev.custom import verify
 from pyrev.derivative import Derivative, Primal, Pushforward
@@ -63,13 +63,13 @@ class Differentiable:
     and itself as source.
     """
 
-    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+    def __init__(
+        self, function: Callable[..., Any], options: Options, quiet: bool = False
+    ) -> None:
         self._parsed: Parsed = parse(function)
         self._options = options
         options.keeping.check_names(self._parsed.program)
-        self._units = Units(
-            self._parsed, options.keeping, deterministic=options.deterministic
-        )
+        self._units = Units(self._parsed, options.keeping, options.deterministic, quiet)
         self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
         self._derived: dict[Hashable, Any] = {}
         #: The parameters, where all may be given by position.
@@ -142,7 +142,8 @@ class Differentiable:
         call = Call(self, args, kw)
         call.check()
         try:
-            return tune(call, self._target, call.wrt(wrt), progress)
+            names = call.wrt(wrt, local=True)
+            return tune(call, self._target, names, progress)
         finally:
             self._plans[self._target].forget()
             call.units.forget()
@@ -166,6 +167,18 @@ class Differentiable:
     def keeping(self) -> Keeping:
         """What the derivative may keep, as it was asked for."""
         return self._options.keeping
+
+    @property
+    def quiet(self) -> Differentiable:
+        """This function with probes that call nothing: for derivatives that are more
+        than one pullback, or none.
+        """
+        self._units.refresh()
+        if not self._units.callbacks:
+            return self
+        return self.derived(
+            "quiet", lambda: Differentiable(self.python, self._options, quiet=True)
+        )
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What belongs to this function and is made once: its gradient as a function,
@@ -227,7 +240,8 @@ def differentiable(
     """Make a plain loop function differentiable; a decorator, with or without
     arguments.
 
-    `wrt` names the parameters that `adjoint.source` is about (default: all float ones).
+    `wrt` names the parameters that `adjoint.source` is about (default: all float ones),
+    and local values, as for `vjp`.
     `target` is "python" (CPython), "numba" (all CPU cores), "cuda" (a GPU, on CuPy
     arrays) or "auto" (CUDA where an argument is an array of a GPU, else Numba).
     `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
@@ -312,12 +326,15 @@ class Call:
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
 
-    def wrt(self, wrt: object) -> tuple[str, ...]:
-        """The parameters to differentiate with respect to, in the function's order."""
+    def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
+        """The parameters to differentiate with respect to, in the function's order.
+
+        With `local` its local values may be asked for, too.
+        """
         asked = self.f._options.wrt if wrt is None else wrt
         return self.plan.once(
-            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked)),
-            lambda: wrt_names(self.units.program, self.kinds, asked, self.visible),
+            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
+            lambda: self.units.wrt(self.kinds, asked, local),
         )
 
     def check(self) -> None:
@@ -392,6 +409,7 @@ class Pullback:
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
         self._kinds, self._kept = call.kinds, kept
+        self._callables = call.units.callables()
         written = call.units.written
         self._inputs = dict(call.values)
         # Of an array that is written the caller's own is none of ours any more.
@@ -451,15 +469,14 @@ class Pullback:
                 )
         buffers = self._buffers(into or {}, given)
         seeds = self._seeds(given)
-        values = {**self._inputs, **self._kept, **seeds}
+        values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
-            kind = self._kinds[name]
             if self._device:
                 pass  # numbers too stay where they are
-            elif kind.rank == 0:
-                gradient = _like_scalar(gradient, self._inputs[name])
+            elif np.ndim(gradient) == 0:
+                gradient = _like_scalar(gradient, self._inputs.get(name))
             else:  # NumPy's zeros_like keeps the order of what it is like
                 gradient = np.ascontiguousarray(gradient)
             if name in buffers:
@@ -554,10 +571,10 @@ class Pullback:
         self, into: Mapping[str, Any], given: Mapping[str | int, Any]
     ) -> dict[str, Any]:
         for name, buffer in into.items():
-            if name not in self._wrt:
+            if name not in self._wrt or name not in self._inputs:
                 raise ArgumentError(
                     f"into: there is no gradient for `{name}`; there are"
-                    f" {', '.join(self._wrt)}"
+                    f" {', '.join(n for n in self._wrt if n in self._inputs)}"
                 )
             like = self._inputs[name]
             if (
@@ -608,6 +625,8 @@ def vjp(
 
     `result` is what the call returned; `pullback` maps cotangents of the outputs to
     gradients with respect to `wrt` (names or indices; default: every float parameter).
+    Names of local values are taken, too: the gradient is the derivative with respect to
+    a number added where the value, or each element of it, is written the last time.
     With `copy=True` the inputs may be changed before the last pullback.
 
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
@@ -615,7 +634,7 @@ def vjp(
     """
     function = as_differentiable(f)
     call = Call(function, args, kw)
-    names = call.wrt(wrt)
+    names = call.wrt(wrt, local=True)
     call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
@@ -664,7 +683,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
         if call.units.written or call.units.checks(call.kinds):
             _, pullback = vjp(function, *args, wrt=wrt, **kw)
         else:  # the value alone would be thrown away: only the adjoint runs
-            names = call.wrt(wrt)
+            names = call.wrt(wrt, local=True)
             call.check_derivative()
             pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
         return _bare(pullback(1.0), wrt)

@@ -256,10 +256,14 @@ def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
 
 
 def wrt_names(
-    program: Program, found: Mapping[str, Kind], wrt: object, visible: Sequence[str]
+    program: Program,
+    found: Mapping[str, Kind],
+    wrt: object,
+    visible: Sequence[str],
+    local: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The parameters asked for: all float ones by default, else as named or
-    numbered.
+    numbered; behind them what is asked for of the names in `local`.
     """
     floats = tuple(name for name in visible if found[name].is_float)
     if wrt is None:
@@ -273,10 +277,14 @@ def wrt_names(
     names = []
     for one in asked:
         name = visible[one] if isinstance(one, int) and one < len(visible) else one
+        if name in local:
+            names.append(str(name))
+            continue
         if name not in visible:
+            also = f" and the local values {', '.join(local)}" if local else ""
             raise ArgumentError(
                 f"wrt={one!r}: {program.name}() has no such parameter; it has"
-                f" {', '.join(visible)}"
+                f" {', '.join(visible)}{also}"
             )
         if name not in floats:
             raise ArgumentError(
@@ -285,4 +293,4 @@ def wrt_names(
             )
         names.append(str(name))
     chosen = set(names)
-    return tuple(name for name in visible if name in chosen)
+    return tuple(name for name in (*visible, *local) if name in chosen)

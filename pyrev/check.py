@@ -23,6 +23,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Saved,
+    Tell,
     Var,
     While,
     blocks,
@@ -74,7 +75,9 @@ def _block(block: Block, known: set[str], ranks: dict[str, int]) -> str | None:
                 known.add(array)
             case For(index):
                 known.add(index)
-            case Grow() | While() | If() | Add() | Assign() | Check() | Return():
+            case Grow() | While() | If() | Add() | Assign() | Check() | Tell():
+                pass
+            case Return():
                 pass
         for inner in blocks(stmt):
             if (problem := _block(inner, known, ranks)) is not None:

@@ -32,6 +32,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -105,7 +106,7 @@ class Access:
 class Leaf:
     """A statement without blocks, and what surrounds it."""
 
-    stmt: Assign | Add | Alloc | Grow | Check | Return
+    stmt: Assign | Add | Alloc | Grow | Check | Tell | Return
     number: int
     loops: tuple[At, ...]
     tests: tuple[Guard, ...]
@@ -128,14 +129,14 @@ def _reads(e: Expr, number: int, depth: int) -> Iterator[Access]:
 
 
 def _accesses(
-    stmt: Assign | Add | Alloc | Grow | Check | Return, n: int, d: int
+    stmt: Assign | Add | Alloc | Grow | Check | Tell | Return, n: int, d: int
 ) -> Iterator[Access]:
     match stmt:
         case Grow(array):
             yield Access("read", array, None, n, d)
             yield Access("write", array, None, n, d)
-        case Check(test):
-            yield from _reads(test, n, d)
+        case Check(value) | Tell(_, value):
+            yield from _reads(value, n, d)
         case Assign(target, value) | Add(target, value):
             yield from _reads(value, n, d)
             kind: Kind = "add" if isinstance(stmt, Add) else "write"
@@ -192,7 +193,7 @@ class _Lister:
         for stmt, live in with_live(block, live_after):
             depth = len(loops)
             match stmt:
-                case Assign() | Add() | Alloc() | Grow() | Check() | Return():
+                case Assign() | Add() | Alloc() | Grow() | Check() | Tell() | Return():
                     n = self.next()
                     own = tuple(_accesses(stmt, n, depth))
                     yield Leaf(stmt, n, loops, tests, (*outer, *own))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, wrt_names
+from pyrev.arguments import Kind, bind
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
 from pyrev.draw.dataflow import dataflow
@@ -70,8 +70,9 @@ class _Source:
         call. Raises `ArgumentError` where subscripts are data: these tests need pyrev.
         """
         text = self.source_for(target)
-        if target != "python":
-            text += self._guard(self._default(target))
+        unit = self._default(target)
+        if unit.target != "python":
+            text += self._guard(unit)
         where = Path(path)
         where.write_text(text, encoding="utf-8")
         return where
@@ -113,6 +114,9 @@ class _Source:
     @property
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input."""
+        return self._loaded()
+
+    def _loaded(self) -> Callable[..., Any]:
         return self._default("python").function
 
     def __repr__(self) -> str:
@@ -131,7 +135,7 @@ class Derivative(_Source):
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:
-        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
+        return self._units.wrt(found, self._wrt, local=True)
 
     def _default(self, target: str) -> Unit:
         found = self._units.default_kinds()
@@ -150,9 +154,10 @@ class Derivative(_Source):
             units = units.fitting(given)
         kinds = units.default_kinds()
         default = units.adjoint("python", kinds, self._names(kinds))
-        signature = adjoint_signature(default, units.program.captured)
+        callables = units.callables()
+        signature = adjoint_signature(default, (*units.program.captured, *callables))
         values = bind(default.program.name, signature, args, kw)
-        values |= {c.name: c.read() for c in units.parsed.captured}
+        values |= {c.name: c.read() for c in units.parsed.captured} | callables
         primal = {p.name: values[p.name] for p in units.program.params}
         found = units.kinds(primal)
         variant = units.check_bounds(self._target, found, primal)
@@ -180,6 +185,14 @@ class Derivative(_Source):
         """
         ranks = {p.name: p.rank for p in unit.program.params}
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The readable text as a plain Python function, itself a legal pyrev input.
+
+        It calls nothing back, since what it is made for is a derivative of its own.
+        """
+        return Derivative(self._units.hushed(), self._wrt, "python")._loaded()
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
@@ -283,7 +296,7 @@ class Pushforward(_Source):
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:
-        return wrt_names(self._units.program, found, self._wrt, self._units.visible)
+        return self._units.wrt(found, self._wrt)
 
     def _default(self, target: str) -> Unit:
         found = self._units.default_kinds()

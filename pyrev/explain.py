@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyrev.ir import Alloc, For, walk
 from pyrev.pipeline import Derived
+from pyrev.probes import told
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.show import expr_text
@@ -59,6 +60,8 @@ class Report:
     #: Operations in an innermost iteration and values recorded, without local
     #: preaccumulation and with it, and if it was taken; None where it changes nothing.
     preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
+    #: Which functions of the user's the adjoint calls, and where.
+    called: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -73,6 +76,7 @@ class Report:
             "forms": list(self.forms),
             "passed": list(self.passed),
             "preaccumulated": _counts(self.preaccumulated),
+            "called": list(self.called),
         }
 
     def __str__(self) -> str:
@@ -83,7 +87,10 @@ class Report:
             lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
             if d.proof:
                 lines.append(f"{'':>{len(place)}}parallel: {d.proof}")
-        if not self.loops:
+        if self.called:
+            lines.append("  all serial, in CPython, in the order of the text: it calls")
+            lines += [f"  {one}" for one in self.called]
+        elif not self.loops:
             lines.append("  none")
         lines += ["", "values that the reverse sweep needs:"]
         for s in self.values:
@@ -145,6 +152,10 @@ def report(
         tuple(Alternative.of(d, taken) for d, taken in unit.alternatives),
         _forms(unit),
         passed,
+        tuple(
+            f"{s.loc.place}: {s.callback}({expr_text(s.value)})"
+            for s in told(unit.program)
+        ),
         _preaccumulated(unit),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from types import FunctionType
 from typing import TypeVar
 
@@ -47,6 +48,22 @@ def mark(function: object) -> str | None:
     same = code.co_code == stop_gradient.__code__.co_code  # returns its first argument
     alike = same and code.co_varnames == known
     return function.__name__ if alike else None
+
+
+def probe(x: T, callback: Callable[[float], object]) -> T:
+    """``x``; derivatives in reverse mode call `callback` with its adjoint, there.
+
+    In CPython it is `x`, unchanged. The pullback calls ``callback(d)`` once for each
+    time that the line ran, the last one first: `d` is the derivative of the outputs,
+    weighted by the cotangents, with respect to what this use of `x` passes on. What
+    `callback` returns is ignored, what it raises comes out of the pullback. `callback`
+    is the name of a function outside of the one that is differentiated, an attribute
+    (``seen.append``) included, and `x` a number: of an array probe each element.
+
+    A function with a probe runs compiled as ever; its adjoint runs in CPython. Forward
+    mode, Jacobians, derivatives of higher order and `check_grad` call nothing.
+    """
+    return x
 
 
 def checkpointed(iterations: range, slots: int | None = None) -> range:

@@ -5,7 +5,7 @@
     stmt  ::= Assign(target, value) | Add(target, value) | Alloc(array, shape, ...)
             | For(index, lo, hi, step, body) | While(test, body, index, ...)
             | If(test, then, orelse) | Check(test, error, message) | Grow(array)
-            | Restart(loop) | Return(values)
+            | Tell(callback, value) | Restart(loop) | Return(values)
 
 A `Program` is a function: parameters and a tuple of statements. Nodes are values: two
 nodes are equal when they print the same, wherever they came from, so `loc`, `id` and
@@ -264,6 +264,21 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Tell:
+    """``callback(value)``: the user asked for this adjoint, with `pyrev.probe`.
+
+    Only an adjoint has it. It is run once for each execution of the probe, the last one
+    first: no pass removes, moves or repeats it.
+    """
+
+    callback: str
+    value: Expr
+    loc: Loc = _loc()
+    id: int = _id()
+    note: str = _note()
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     """Here, in the reverse sweep, primal statements of loop `loop` may run again.
 
@@ -289,7 +304,7 @@ class Return:
     note: str = _note()
 
 
-Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Restart | Return
+Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Tell | Restart | Return
 Loop = For | While
 Block = tuple[Stmt, ...]
 
@@ -334,7 +349,9 @@ class Program:
     globals.
 
     `alike` pairs arrays with dtypes (as in `Alloc`) that they must have: those whose
-    elements take the place of an array with another name.
+    elements take the place of an array with another name. `callbacks` are the names of
+    the functions that its probes call, the second argument of the operation ``probe``
+    says which.
     """
 
     name: str
@@ -343,6 +360,7 @@ class Program:
     captured: tuple[str, ...] = ()
     alike: tuple[tuple[str, str, Loc], ...] = ()
     views: tuple[View, ...] = ()
+    callbacks: tuple[str, ...] = ()
     loc: Loc = _loc()
 
 
@@ -419,6 +437,8 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
             return (*bounds, test)
         case If(test) | Check(test):
             return (test,)
+        case Tell(_, value):
+            return (value,)
         case Grow() | Restart():
             return ()
         case Return(values):
@@ -434,7 +454,9 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
             return (stmt.body,)
         case If():
             return (stmt.then, stmt.orelse)
-        case Assign() | Add() | Alloc() | Grow() | Check() | Restart() | Return():
+        case Assign() | Add() | Alloc() | Grow() | Check() | Tell():
+            return ()
+        case Restart() | Return():
             return ()
         case _:
             assert_never(stmt)
@@ -447,7 +469,9 @@ def with_blocks(stmt: Stmt, new: tuple[Block, ...]) -> Stmt:
             return replace(stmt, body=new[0])
         case If():
             return replace(stmt, then=new[0], orelse=new[1])
-        case Assign() | Add() | Alloc() | Grow() | Check() | Restart() | Return():
+        case Assign() | Add() | Alloc() | Grow() | Check() | Tell():
+            return stmt
+        case Restart() | Return():
             return stmt
         case _:
             assert_never(stmt)
@@ -494,6 +518,8 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
             )
         case Check():
             return replace(stmt, test=g(stmt.test))
+        case Tell():
+            return replace(stmt, value=g(stmt.value))
         case If():
             return replace(
                 stmt,

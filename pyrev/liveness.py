@@ -18,6 +18,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -63,7 +64,7 @@ def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
         case For() | While():
             inner, _ = flow_of(stmt.body)
             return read | (inner - {stmt.index}), frozenset()
-        case Assign() | Add() | Check() | Return():
+        case Assign() | Add() | Check() | Tell() | Return():
             return read, frozenset()
         case Grow(array):
             return frozenset({array}), frozenset()

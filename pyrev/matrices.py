@@ -60,7 +60,7 @@ def hvp(
     number and no cotangent is given, `UnsupportedError` where a derivative is there but
     not its derivative.
     """
-    function = as_differentiable(f)
+    function = as_differentiable(f).quiet
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
@@ -95,7 +95,7 @@ def hessian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f)
+    function = as_differentiable(f).quiet
 
     @functools.wraps(function.python)
     def hessian_of(*args: Any, **kw: Any) -> Any:
@@ -143,7 +143,7 @@ def jacobian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f)
+    function = as_differentiable(f).quiet
 
     @functools.wraps(function.python)
     def jacobian_of(*args: Any, **kw: Any) -> Any:

@@ -32,6 +32,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     exprs,
@@ -194,6 +195,8 @@ def _call_tree(op: str, args: tuple[Expr, ...]) -> ast.expr:
             return ast.UnaryOp(ast.Not(), expr_tree(x))
         case "~", (x,):
             return ast.UnaryOp(ast.Invert(), expr_tree(x))
+        case "probe", (x, _):
+            return expr_tree(x)
         case "where", (test, a, b):
             return ast.IfExp(expr_tree(test), expr_tree(a), expr_tree(b))
         case "and" | "or", _:
@@ -372,6 +375,8 @@ def stmt_tree(
         case Check(test, error, message):
             raised = ast.Raise(call(error, ast.Constant(message)), None)
             return ast.If(expr_tree(negation(test)), [raised], [])
+        case Tell(callback, value):
+            return ast.Expr(call(callback, expr_tree(value)))
         case Restart(loop):
             return ast.Expr(call("restart", ast.Constant(loop)))
         case Return(values, single):

@@ -46,6 +46,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     exprs,
@@ -217,7 +218,7 @@ class _Walker:
                 return self.loop(s, at, outer)
             case If():
                 return self.choice(s, at, outer)
-            case Return() | Check():
+            case Return() | Check() | Tell():
                 pass
             case While() | Grow() | Restart():
                 raise _unknown(s.loc, "floats may decide how often this runs")

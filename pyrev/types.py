@@ -33,6 +33,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Saved,
+    Tell,
     Var,
     While,
     blocks,
@@ -215,7 +216,7 @@ def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | Non
         return WEAK_INT
     if op == "float":
         return WEAK_FLOAT
-    if op in ("along", "along_steep"):
+    if op in ("along", "along_steep", "probe"):
         return kinds[0]
     if op == "where":
         known = [k for k in kinds[1:] if k is not None]
@@ -267,7 +268,7 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                         env[array] = made
                 case Assign() | Add() | Alloc() | Grow() | If() | Check():
                     pass
-                case Restart() | Return():
+                case Tell() | Restart() | Return():
                     pass
                 case _:
                     assert_never(s)

@@ -20,17 +20,18 @@ import numpy as np
 
 from pyrev import device
 from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.adjoint.intermediates import why_not
 from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
-from pyrev.arguments import Kind, expectations, kinds
+from pyrev.arguments import Kind, expectations, kinds, wrt_names
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
 from pyrev.draw.dataflow import Helper
-from pyrev.elementwise import why_not
+from pyrev.elementwise import why_not as why_not_elementwise
 from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
@@ -65,7 +66,7 @@ from pyrev.ir import (
 )
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
-from pyrev.parse import Parsed, parse, retype
+from pyrev.parse import Capture, Parsed, parse, retype
 from pyrev.parse.source import plain
 from pyrev.pipeline import (
     Derived,
@@ -83,6 +84,7 @@ from pyrev.pipeline import (
     specialised,
 )
 from pyrev.poly import answers, noted, recall
+from pyrev.probes import in_python, told, without_probes
 from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.launches import NotOnDevice
 from pyrev.schedule.private import with_private_arrays
@@ -239,9 +241,12 @@ class Units:
         parsed: Parsed,
         keeping: Keeping | None = None,
         deterministic: bool = False,
+        quiet: bool = False,
     ) -> None:
         self.keeping = keeping or Keeping()
         self.deterministic = deterministic
+        #: Do its adjoints leave out what `pyrev.probe` asks for?
+        self.quiet = quiet
         self._lock = MAKING
         self._reset(parsed)
 
@@ -265,6 +270,31 @@ class Units:
         """The user's parameters, without the hidden ones that hold captured values."""
         hidden = self.program.captured
         return tuple(p.name for p in self.program.params if p.name not in hidden)
+
+    @property
+    def callbacks(self) -> tuple[Capture, ...]:
+        """The functions that the adjoints call."""
+        return () if self.quiet else self.parsed.callbacks
+
+    def hushed(self) -> Units:
+        """The same with adjoints that call nothing back."""
+        if not self.callbacks:
+            return self
+        return Units(self.parsed, self.keeping, self.deterministic, quiet=True)
+
+    def callables(self) -> dict[str, Any]:
+        """The functions that the adjoints call, by their names in the text.
+
+        Raises `ArgumentError` for what cannot be called any more.
+        """
+        found = {c.name: c.read() for c in self.callbacks}
+        for name, function in found.items():
+            if not callable(function):
+                raise ArgumentError(
+                    f"{self.program.name}() probes with `{name}`, which is now of type"
+                    f" {type(function).__name__}; give it a function"
+                )
+        return found
 
     @property
     def avoid(self) -> frozenset[str]:
@@ -308,7 +338,7 @@ class Units:
         def make() -> Units | ArgumentError:
             try:
                 parsed = parse(self.parsed.function, given)
-                return Units(parsed, self.keeping, self.deterministic)
+                return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
                 try:
                     self.kinds(values)
@@ -359,6 +389,13 @@ class Units:
 
     def read(self, kinds: Mapping[str, Kind]) -> Program:
         """The program for these kinds of arguments, as it is written."""
+        if self.quiet and self.parsed.callbacks:
+            return self._once(
+                ("quiet", _key(kinds)), lambda: without_probes(self._read(kinds))
+            )
+        return self._read(kinds)
+
+    def _read(self, kinds: Mapping[str, Kind]) -> Program:
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
         same = all(
             _same_kind(kinds[p.name], p) for p in self.program.params if p.name in kinds
@@ -376,12 +413,56 @@ class Units:
             lambda: _counted(parse(function, given).program, kinds),
         )
 
-    def _program(self, kinds: Mapping[str, Kind], variant: Variant) -> Program:
-        """What is scheduled and differentiated for these kinds."""
-        return self._once(
-            ("program", _key(kinds), variant),
-            lambda: with_private_arrays(self.bounds(kinds).program_for(variant)),
-        )
+    def _program(
+        self,
+        kinds: Mapping[str, Kind],
+        variant: Variant,
+        wrt: tuple[str, ...] = (),
+    ) -> Program:
+        """What is scheduled, or differentiated along `wrt`, for these kinds."""
+        local = tuple(n for n in wrt if n not in kinds)
+
+        def make() -> Program:
+            program = self.bounds(kinds).program_for(variant)
+            for name in local:
+                self._check_local(program, kinds, name)
+            return with_private_arrays(program, frozenset(local))
+
+        return self._once(("program", _key(kinds), variant, local), make)
+
+    def wrt(
+        self, kinds: Mapping[str, Kind], wrt: object, local: bool = False
+    ) -> tuple[str, ...]:
+        """What is asked for, for these kinds: parameters, and if `local` local values.
+
+        Raises `ArgumentError` for names that are neither, and for integers.
+        """
+        own = self.parsed.own if local else ()
+        return wrt_names(self.program, kinds, wrt, self.visible, own)
+
+    def _check_local(
+        self, program: Program, kinds: Mapping[str, Kind], name: str
+    ) -> None:
+        """`ArgumentError` if a local value of `program` has no gradient."""
+        types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
+        if name in self.keeping.recompute:
+            why: str | None = "it is made again wherever it is read"
+            helps = "leave it out of `recompute`"
+        elif name in types and not is_float(types[name]):
+            why = f"it holds {concrete(types[name])}"
+            helps = "only floats have a gradient"
+        else:
+            # With negative subscripts counted from the end, as this call has them.
+            why = why_not(program, name)
+            helps = (
+                "give the value that is meant a name of its own, as in"
+                f" `last = {name}.copy()`"
+            )
+        if why is not None:
+            raise ArgumentError(
+                f"wrt={name!r}: this value of {self.program.name}() has no gradient of"
+                f" its own: {why}; {helps}"
+            )
 
     def derived(
         self, kinds: Mapping[str, Kind], wrt: tuple[str, ...], variant: Variant
@@ -389,7 +470,7 @@ class Units:
         """The unscheduled adjoints for these kinds: one, or what sizes choose from."""
 
         def make() -> tuple[Derived, ...]:
-            program = self._program(kinds, variant)
+            program = self._program(kinds, variant, wrt)
             keeping = self.keeping
             found = alternatives(
                 program,
@@ -452,6 +533,8 @@ class Units:
         """
         bounds = self.bounds(kinds)
         which = bounds.usual if variant is None else variant
+        if self.callbacks:
+            target = in_python(target, bounds.program)
         if target != "python":
             which = bounds.for_adjoint(variant)
 
@@ -513,6 +596,8 @@ class Units:
 
         `flipped` is as for `adjoint`, for either part.
         """
+        if self.callbacks:
+            return None
         which = self.bounds(kinds).for_adjoint(variant)
 
         def make() -> Sweeping:
@@ -562,6 +647,8 @@ class Units:
         values: Mapping[str, Any] | None,
     ) -> tuple[str, ...]:
         """What a call keeps for its pullback, in words; nothing where that runs all."""
+        if self.callbacks:
+            return ()
         sizes = Sizes(values or {})
         which = self.bounds(kinds).for_adjoint(None)
         derived = chosen(self.derived(kinds, wrt, which), sizes)
@@ -580,7 +667,7 @@ class Units:
         """The adjoint in two parts, unscheduled; None if it can't be."""
         if self.keeping.memory is not None:
             return None
-        program = self._program(kinds, variant)
+        program = self._program(kinds, variant, wrt)
         (made,) = self._once(
             ("apart", _key(kinds), wrt, variant, derived.kept, derived.shortened),
             lambda: (
@@ -648,7 +735,7 @@ class Units:
 
         def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, variant)
-            found = why_not(program, wrt)
+            found = why_not_elementwise(program, wrt)
             if found is not None:
                 loc, why = found
                 what = f"`{self.program.name}` is not elementwise in {', '.join(wrt)}"
@@ -701,11 +788,9 @@ class Units:
         reassociated: tuple[str, ...] = ()
         answers: tuple[tuple[str, bool], ...] = ()
         if target == "python":
-            done = (
-                Scheduled(program, ())
-                if what == "tangent"
-                else schedule(program, dtypes)
-            )
+            # What tells the user something has its place in the order of the text.
+            as_it_is = what == "tangent" or bool(told(program))
+            done = Scheduled(program, ()) if as_it_is else schedule(program, dtypes)
             text = emit_python(
                 natural(done.program),
                 doc=self._provenance(what),

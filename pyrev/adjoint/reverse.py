@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
+from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.algebra import ZERO_F, fold, is_leaf, mul
@@ -40,6 +41,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -54,6 +56,8 @@ from pyrev.ir import (
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
 from pyrev.types import promoted
+
+CALLABLE = "callable"  # the dtype of a parameter that is a function
 
 FUNCTION = -1  # the id that stands for the whole function where a loop id is expected
 
@@ -76,9 +80,10 @@ class Adjoint:
 def reverse(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Adjoint:
     """The adjoint of `program` with respect to the parameters `wrt`.
 
-    Law: for all inputs, `<d_outputs, J v> == <reverse(d_outputs), v>`. Names in `avoid`
-    (the user's globals) are not used. It does not decide where saved values live, which
-    loops run in parallel, or how a scatter becomes a gather.
+    Law: for all inputs, `<d_outputs, J v> == <reverse(d_outputs), v>`. In `wrt` may be
+    local values, too, if `intermediates.why_not` has nothing against them. Names in
+    `avoid` (the user's globals) are not used. It does not decide where saved values
+    live, which loops run in parallel, or how a scatter becomes a gather.
     """
     return _Reverse(program, wrt, avoid).run()
 
@@ -89,9 +94,14 @@ class _Reverse:
     ) -> None:
         self.program = program
         self.wrt = wrt
-        self.active = activity(program, wrt)
+        # What the user asks for the adjoint of counts as varying, whatever `wrt` is.
+        self.active = activity(program, (*wrt, *_probed(program)))
+        params = {p.name for p in program.params}
+        #: The local values in `wrt`: their adjoints are there, if only as zeros.
+        self.inner = frozenset(wrt) - params
+        self.active |= self.inner
         self.taken = set(all_names(program.body)) | set(avoid)
-        self.taken |= {p.name for p in program.params}
+        self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
@@ -112,6 +122,13 @@ class _Reverse:
             if p.name in wrt and p.name not in in_order:
                 in_order.append(p.name)
         self.d = {name: fresh(f"d_{name}", self.taken) for name in in_order}
+        #: Where the adjoints of these go before they are set to zero. The others never
+        #: are: nothing would read the zero.
+        self.last = {
+            name: fresh(f"{self.d[name]}_last", self.taken)
+            for name in wrt
+            if name in self.inner and self.starts_over(name)
+        }
 
     # -------------------------------------------------------------- the frame
 
@@ -145,13 +162,14 @@ class _Reverse:
         tail: list[Stmt] = []
         renamed = self.own_cotangents(outputs, main, head, tail)
         values_out = tuple(
-            Var(renamed.get(self.d[w], self.d[w]))
+            Var(self.last.get(w, renamed.get(self.d[w], self.d[w])))
             if w in self.active or self.params[w].rank
             else Const(0.0)
             for w in self.wrt
         )
         tail.append(Return(values_out, single=False))
-        params = (*visible, *(p for p, _ in cotangents), *hidden)
+        callbacks = [Param(n, 0, CALLABLE, loc=program.loc) for n in program.callbacks]
+        params = (*visible, *(p for p, _ in cotangents), *hidden, *callbacks)
         adjoint = Program(
             fresh(f"{program.name}_adjoint", self.taken),
             params,
@@ -286,7 +304,37 @@ class _Reverse:
                 d_name = self.d[stmt.array]
                 dtype = self.base_dtype(stmt)
                 out.append(Alloc(d_name, shape, ZERO_F, dtype, loc=stmt.loc))
+                if stmt.array in self.last:
+                    last = self.last[stmt.array]
+                    out.append(Alloc(last, shape, ZERO_F, dtype, loc=stmt.loc))
         return out
+
+    def starts_over(self, name: str) -> bool:
+        """May the adjoint of local value `name` be needed after an assignment to it?"""
+        made = self.allocs.get(name)
+        if made is None:
+            return False
+        filled = (
+            made.source is not None
+            or made.fill is not None
+            and bool(flows(made.fill) & self.active)
+        )
+        assigned = any(
+            isinstance(s, Assign) and s.target_name == name
+            for s in walk(self.program.body)
+        )
+        return assigned and (filled or assigned_again(self.program, name))
+
+    def zero(self, stmt: Assign | Add, d_target: Var | Load, out: list[Stmt]) -> None:
+        """What was assigned to a place hides what was there before."""
+        name = stmt.target_name
+        if isinstance(stmt, Add) or name in self.inner and name not in self.last:
+            return
+        if name in self.last:
+            assert isinstance(d_target, Load)
+            last = Load(self.last[name], d_target.index)
+            out.append(Add(last, d_target, loc=stmt.loc))
+        out.append(Assign(d_target, ZERO_F, loc=stmt.loc))
 
     def backwards(self, block: Block) -> list[Stmt]:
         out: list[Stmt] = []
@@ -335,6 +383,7 @@ class _Reverse:
     def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
         match stmt:
             case Assign() | Add():
+                self.tell(stmt, out)
                 if stmt.target_name in self.active:
                     self.update(stmt, out)
             case Alloc():
@@ -364,32 +413,43 @@ class _Reverse:
                     out.append(_branch(test, then, orelse, stmt.loc))
             case Check():
                 pass
-            case Grow() | While() | Return() | Restart():
+            case Grow() | While() | Tell() | Return() | Restart():
                 raise AssertionError("only the last statement returns")
             case _:
                 assert_never(stmt)
+
+    def tell(self, stmt: Assign | Add, out: list[Stmt]) -> None:
+        """What a probe passes on has all of its adjoint now: no output, no adjoint."""
+        match stmt:
+            case Assign(Var(name), Call("probe", (_, Const(int(which))))) if (
+                self.program.callbacks
+            ):
+                found = Var(self.d[name]) if name in self.active else ZERO_F
+                callback = self.program.callbacks[which]
+                out.append(Tell(callback, found, loc=stmt.loc))
 
     def update(self, stmt: Assign | Add, out: list[Stmt]) -> None:
         """``target = value`` or ``target += value``: read, zero, increment."""
         d_target = self.d_of(stmt.target, stmt.id)
         cotangent: Expr = d_target
-        adds = isinstance(stmt, Add)
         reads_itself = stmt.target_name in flows(stmt.value)
         if reads_itself:
             held = Var(fresh("d_v", self.taken))
             out.append(Assign(held, d_target, loc=stmt.loc))
             cotangent = held
-            if not adds:
-                out.append(Assign(d_target, ZERO_F, loc=stmt.loc))
+            self.zero(stmt, d_target, out)
         self.held.clear()
         self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
-        if not adds and not reads_itself:
-            out.append(Assign(d_target, ZERO_F, loc=stmt.loc))
+        if not reads_itself:
+            self.zero(stmt, d_target, out)
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
         """What a new array's elements were copied from or filled with."""
         d_name = self.d[stmt.array]
         rank = len(stmt.shape)
+        if stmt.array in self.last:
+            last = self.last[stmt.array]
+            out.append(self.elementwise(last, d_name, rank, stmt.loc))
         if stmt.source is not None and stmt.source in self.active:
             out.append(self.elementwise(self.d[stmt.source], d_name, rank, stmt.loc))
         elif stmt.fill is not None and flows(stmt.fill) & self.active:
@@ -564,6 +624,17 @@ class _Reverse:
                 return Var(self.d[name])
             case Load(name, index):
                 return Load(self.d[name], tuple(self.saved(e, at) for e in index))
+
+
+def _probed(program: Program) -> tuple[str, ...]:
+    """The scalars that hold what a probe passes on; none where no one is told."""
+    if not program.callbacks:
+        return ()
+    return tuple(
+        s.target_name
+        for s in walk(program.body)
+        if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "probe"
+    )
 
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})

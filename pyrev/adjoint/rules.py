@@ -148,6 +148,7 @@ RULES: dict[str, Rule] = {
     "and": rule(a="not a", b="a != 0"),  # Python's `and` is one of its operands
     "or": rule(a="a != 0", b="not a"),
     "stop_gradient": rule(x="0"),  # what the user asked for
+    "probe": rule(x="1", callback="0"),  # `reverse` tells the user the cotangent
     "along": rule(value="1", slope="0", x="slope"),  # a rule of the user's
     "along_steep": rule(value="1", slope="0", x="slope", singular=True),
     "value": rule(x="0"),  # what `preaccumulate` has found the slopes of

@@ -33,6 +33,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -163,7 +164,7 @@ class _Tangent:
                 return ()
             case Check() | Return():
                 return (stmt,)
-            case Grow() | Restart():
+            case Grow() | Tell() | Restart():
                 raise AssertionError("the primal has no tapes and no restarts")
             case _:
                 assert_never(stmt)

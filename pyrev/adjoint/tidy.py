@@ -27,6 +27,7 @@ from pyrev.ir import (
     Program,
     Return,
     Stmt,
+    Tell,
     Var,
     While,
     blocks,
@@ -344,7 +345,7 @@ def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
                 read |= {e.name for e in values if isinstance(e, Var)}
                 for e in values:
                     read |= _reads(e)
-            case For() | While() | If() | Check():
+            case For() | While() | If() | Check() | Tell():
                 for e in exprs(s):
                     read |= _reads(e)
     return frozenset(local - read - params)
@@ -403,8 +404,8 @@ def _sweep(
                 live = (live | before).union(*map(names, exprs(stmt)))
                 live -= {stmt.index}
                 stmt = replace(stmt, body=body)
-            case Check(test):
-                live = live | names(test)
+            case Check(value) | Tell(_, value):
+                live = live | names(value)
             case Grow(array):
                 if array in dead:
                     continue
@@ -417,7 +418,7 @@ def _sweep(
 def _matters(body: Block, live: frozenset[str]) -> bool:
     """Does a `while` with this body do more than come to its end?"""
     return any(
-        isinstance(s, (Alloc, Check, Return))
+        isinstance(s, (Alloc, Check, Tell, Return))
         or (
             isinstance(s, (Assign, Add))
             and (isinstance(s.target, Load) or s.target.name in live)

@@ -246,6 +246,8 @@ class Expressions:
                 return self.as_(x, "int64")
             case "stop_gradient" | "by_rule", (x,):
                 return self.as_(x, kind)
+            case "probe", (x, _):
+                return self.as_(x, kind)
             case "float", (x,):
                 return self.as_(x, "float64")
             case _, (x,) if op in C_TYPES:

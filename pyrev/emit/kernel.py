@@ -39,6 +39,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -634,7 +635,7 @@ class KernelText(Expressions):
                 self.fail(self.truth(Call("not", (test,)))[0], s, error, message)
             case Grow(array):
                 self.grow(array)
-            case Return() | Restart():
+            case Tell() | Return() | Restart():
                 raise AssertionError("no statement of a kernel")
             case _:
                 assert_never(s)

@@ -47,6 +47,7 @@ from pyrev.ir import (
     Restart,
     Return,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -602,8 +603,8 @@ class _Module:
                     out.extend(self.guards(s, values, mode))
                     trees = [self.tree(v, mode) for v in values]
                     out.append(tag(_result(trees, single), s.loc))
-                case Restart():
-                    raise AssertionError("a restart is left over")
+                case Tell() | Restart():
+                    raise AssertionError("no statement of compiled code")
                 case _:
                     assert_never(s)
         return out
@@ -825,7 +826,7 @@ class _Module:
         pairs = [self.typed(a, mode) for a in args]
         kinds = [k for _, k in pairs]
         plain = tuple(a for a, _ in pairs)
-        if op in ("stop_gradient", "by_rule"):
+        if op in ("stop_gradient", "probe", "by_rule"):
             return plain[0]
         if op == "float":
             return Call("float64", plain)

@@ -14,6 +14,7 @@ import linecache
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -33,7 +34,7 @@ from pyrev.parse.names import Capture, Inlined
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
-from pyrev.parse.tree import identifiers, parameters
+from pyrev.parse.tree import bindings, identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
 
@@ -59,10 +60,13 @@ class Parsed:
 
     program: ir.Program
     captured: tuple[Capture, ...]
+    callbacks: tuple[Capture, ...]
     inlined: tuple[Inlined, ...]
     rules: tuple[Rule, ...]
     function: FunctionType
     signature: inspect.Signature
+    #: The local values that have their own names in the program, each for one thing.
+    own: tuple[str, ...] = ()
     #: Does this hold only before a call, whose arguments say what they are?
     lenient: bool = False
 
@@ -213,17 +217,39 @@ def _read(
         tuple(values),
         pairs,
         parts,
+        tuple(c.name for c in walk.callbacks.values()),
         loc=source.loc(source.node),
     )
     refuse_sums_of_truths(program)
     return Parsed(
         shapes.checked_dtypes(program),
         tuple(walk.captures.values()),
+        tuple(walk.callbacks.values()),
         tuple(walk.inlined.values()),
         tuple(walk.rules),
         function,
         inspect.signature(function, follow_wrapped=False),
+        _own(walk, source, body),
         walk.lenient,
+    )
+
+
+def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
+    """The names of the function that stand for one value of the program each."""
+    bound = walk.outermost.bound if walk.outermost is not None else {}
+    made = {s.array for s in ir.walk(body) if isinstance(s, ir.Alloc)}
+    made |= set(ir.assigned_scalars(body))
+    times = Counter(bindings(source.node))
+    times.subtract(
+        n.target.id
+        for n in gast.walk(source.node)
+        if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
+    )
+    params = {p.id for p in parameters(source.node)}
+    return tuple(
+        n
+        for n, e in bound.items()
+        if e == ir.Var(n) and times[n] == 1 and n in made and n not in params
     )
 
 

@@ -10,6 +10,7 @@ import gast
 
 from pyrev.custom import Rule, rule_of
 from pyrev.diagnostics import UnsupportedError
+from pyrev.hints import probe
 from pyrev.ir import (
     ZERO,
     Assign,
@@ -43,6 +44,7 @@ from pyrev.parse.functions import (
 from pyrev.parse.names import (
     MISSING,
     REFUSED,
+    Capture,
     Helper,
     Inlined,
     Missing,
@@ -55,6 +57,7 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
 from pyrev.parse.tree import assigned_names, is_one_expression, local_names
 from pyrev.parse.views import Whole
+from pyrev.probes import probing
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
@@ -113,7 +116,9 @@ class Calls(Creation):
         return REFUSED
 
     def _is_known(self, function: object) -> bool:
-        if function is len or is_range(function) or meaning(function) is not None:
+        if function is len or function is probe or is_range(function):
+            return True
+        if meaning(function) is not None:
             return True
         try:
             return any(
@@ -130,6 +135,8 @@ class Calls(Creation):
         at = scope.source.loc(node)
         if function is len and len(node.args) == 1 and not node.keywords:
             return self._len(node, scope)
+        if function is probe:
+            return self._probe(text, node, scope)
         found = meaning(function)
         if found is not None:
             spreads = module_name(function) == "numpy" or function in (abs, pow)
@@ -445,6 +452,57 @@ class Calls(Creation):
                 bound[name] = self._temp(value, name)
         return _at(substitute(found.body, bound), found.body, at)
 
+    def _probe(self, text: str, node: gast.Call, scope: Scope) -> Expr | None:
+        """``pyrev.probe(x, callback)``: `x`, in a scalar that stands for this use."""
+        at = scope.source.loc(node)
+        given = dict(zip(("x", "callback"), node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords}
+        if set(given) != {"x", "callback"} or len(node.args) + len(node.keywords) != 2:
+            self.findings.add(
+                "P108",
+                at,
+                f"`{text}` takes x, callback",
+                "give a number and the name of a function",
+            )
+            return None
+        value = self._value(given["x"], scope, whole=True)
+        if self._whole(value) is not None or self._is_array_var(value):
+            self.findings.add(
+                "P201",
+                at,
+                f"`{text}` takes numbers, and an array is given",
+                "probe each element where it is used, or ask for the gradient with"
+                " respect to a local array by its name: `wrt=`",
+            )
+            return None
+        which = self._called_back(given["callback"], scope)
+        if which is None:
+            return None
+        return self._temp(Call("probe", (value, Const(which)), loc=at), "probed")
+
+    def _called_back(self, node: gast.AST, scope: Scope) -> int | None:
+        """The number of the function that an expression outside of the text names."""
+        text = gast.unparse(node).strip()
+        path = tuple(text.split("."))
+        holder = home(scope)
+        if all(map(str.isidentifier, path)) and holder is not None:
+            found = self._find(path[0], scope)
+            if not isinstance(found, (Scope, Helper, Missing)):
+                try:
+                    function = Capture("", holder, path).read()
+                except AttributeError:
+                    function = None
+                if callable(function):
+                    return self._callback(holder, path)
+        self.findings.add(
+            "P108",
+            scope.source.loc(node),
+            f"`{text}` does not name a function outside of this one",
+            "define it in the module, or around this function, and give its name, or"
+            " an attribute of what is there: `seen.append`",
+        )
+        return None
+
     def _inline(
         self, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
     ) -> tuple[tuple[Expr, ...], bool] | None:
@@ -510,7 +568,15 @@ class Calls(Creation):
             return None
         results, single, _ = returned
         if rule is not None:
-            return self._by_rule(helper, rule, values, results, scope, at), single
+            results = self._by_rule(helper, rule, values, results, scope, at)
+            for s in probing(tuple(self.out[mark:])):
+                self.findings.add(
+                    "P117",
+                    s.loc,
+                    f"a probe in `{helper.name}`, whose derivative is not that of its"
+                    " text",
+                    "probe what it is called with, or what it returns",
+                )
         return results, single
 
     def _is_more(self, value: Expr) -> bool:

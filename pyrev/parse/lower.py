@@ -106,6 +106,7 @@ class Lowering(Iteration):
         source = replace(source, node=flat)
         scope = Scope(source, python, local_names(flat), None, (), False)
         scope.stack = (node if python is None else python.__code__,)
+        self.outermost = scope
         for parameter in parameters(node):
             if parameter.id in RESERVED:
                 self.findings.add(

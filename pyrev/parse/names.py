@@ -162,6 +162,8 @@ class Names:
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
     out: list[Stmt] = field(default_factory=list)
     captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
+    #: The functions that probes call, in the order of their first probe.
+    callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
     inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
     #: The rules of the user's that derivatives follow.
     rules: list[Rule] = field(default_factory=list)
@@ -186,6 +188,8 @@ class Names:
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?
     lenient: bool = False
+    #: Where the names of the function itself are, and not those of its helpers.
+    outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
     users: set[str] = field(default_factory=set)
 
@@ -311,23 +315,28 @@ class Names:
     def _capture(
         self, holder: FunctionType, path: tuple[str, ...], value: object
     ) -> str:
-        if path[0] in holder.__code__.co_freevars:
-            assert holder.__closure__ is not None
-            index = holder.__code__.co_freevars.index(path[0])
-            key: tuple[object, ...] = (id(holder.__closure__[index]), *path[1:])
-        else:
-            key = (id(holder.__globals__), *path)
+        key = _key(holder, path)
         if key not in self.captures:
-            name = path[-1]
-            # The user's own name, unless a local or another module's global has it.
-            if name in RESERVED or name in self.occupied:
-                name = self._fresh(name)
-            self.taken.add(name)
-            self.occupied.add(name)
-            self.captures[key] = Capture(name, holder, path)
+            self.captures[key] = Capture(self._own_name(path[-1]), holder, path)
             if isinstance(value, np.ndarray):
+                name = self.captures[key].name
                 self.facts.append(RankFact(name, value.ndim, _NOWHERE, least=True))
         return self.captures[key].name
+
+    def _callback(self, holder: FunctionType, path: tuple[str, ...]) -> int:
+        """The number of a function that a probe calls."""
+        key = _key(holder, path)
+        if key not in self.callbacks:
+            self.callbacks[key] = Capture(self._own_name(path[-1]), holder, path)
+        return list(self.callbacks).index(key)
+
+    def _own_name(self, name: str) -> str:
+        """The user's own name, unless a local or another module's global has it."""
+        if name in RESERVED or name in self.occupied:
+            name = self._fresh(name)
+        self.taken.add(name)
+        self.occupied.add(name)
+        return name
 
     def _is_array(self, name: str) -> bool:
         return (
@@ -336,6 +345,15 @@ class Names:
 
     def _is_array_var(self, value: Expr) -> bool:
         return isinstance(value, Var) and self._is_array(value.name)
+
+
+def _key(holder: FunctionType, path: tuple[str, ...]) -> tuple[object, ...]:
+    """What tells one captured value from another."""
+    if path[0] in holder.__code__.co_freevars:
+        assert holder.__closure__ is not None
+        index = holder.__code__.co_freevars.index(path[0])
+        return (id(holder.__closure__[index]), *path[1:])
+    return (id(holder.__globals__), *path)
 
 
 # What free names of bare statements stand for; all others are variables.

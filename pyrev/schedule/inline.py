@@ -48,6 +48,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import exposed, occurs, touched
 from pyrev.parse.shapes import number
+from pyrev.probes import has_probes
 from pyrev.rename import guarded_leaves, rename
 from pyrev.types import concrete, infer
 
@@ -125,6 +126,8 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     sizes = frozenset().union(*map(names, made.shape))
     if sizes & written(body[body.index(made) + 1 : at + 1]):
         raise NotInline("its loops leave some of its elements out")
+    if has_probes((nest,)):
+        raise NotInline("`pyrev.probe` calls back once for each of its elements")
     later = written(body[at + 1 :])
     own = {array, *assigned_scalars((nest,)), *loop_indices((nest,))}
     if later & touched(nest) - own:

@@ -38,10 +38,13 @@ from pyrev.poly import conj, disj, integer_names, is_empty
 from pyrev.schedule.legality import free_order
 
 
-def with_private_arrays(program: Program) -> Program:
+def with_private_arrays(
+    program: Program, whole: frozenset[str] = frozenset()
+) -> Program:
     """`program` with the arrays moved into loops that may then run in any order.
 
     Law: it computes what `program` computes, where no subscript is outside its array.
+    The arrays in `whole` stay where they are.
 
     >>> from pyrev.parse import parse_text
     >>> from pyrev.show import program_text
@@ -74,7 +77,7 @@ def with_private_arrays(program: Program) -> Program:
         if sum(m.array == s.array for m in makers) == 1 and s.source is None
     }
     mover = _Mover(
-        frozenset(once) - returned - params - {m.source for m in makers},
+        frozenset(once) - returned - params - {m.source for m in makers} - whole,
         integer_names(program.body),
     )
     return replace(program, body=mover.block(program.body, (), live_out(program)))

@@ -48,6 +48,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Stmt,
+    Tell,
     Var,
     While,
     accesses,
@@ -1623,6 +1624,8 @@ def map_stmt_exprs_top_down(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(stmt, lo=f(stmt.lo), hi=f(stmt.hi), step=f(stmt.step))
         case If() | Check():
             return replace(stmt, test=f(stmt.test))
+        case Tell():
+            return replace(stmt, value=f(stmt.value))
         case Return():
             return replace(stmt, values=tuple(map(f, stmt.values)))
         case Restart():

@@ -29,7 +29,8 @@ LAYERS = (
         "pool",
         "device",
     },
-    {"algebra", "custom", "dependence", "hints", "liveness", "magnitude", "widen"},
+    {"algebra", "custom", "dependence", "hints", "liveness", "magnitude"}
+    | {"probes", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
