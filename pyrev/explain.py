@@ -57,11 +57,11 @@ class Report:
     forms: tuple[str, ...] = ()
     #: What a call keeps for its pullback, which then only runs the reverse sweep.
     passed: tuple[str, ...] = ()
+    #: Which functions of the user's the adjoint calls, and where.
+    called: tuple[str, ...] = ()
     #: Operations in an innermost iteration and values recorded, without local
     #: preaccumulation and with it, and if it was taken; None where it changes nothing.
     preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
-    #: Which functions of the user's the adjoint calls, and where.
-    called: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""

@@ -135,7 +135,9 @@ def alternatives(
     first = derive(program, wrt, avoid, memory, store)
     if memory is not None:
         return (first,)
-    if shorten and first.taped and not recompute:
+    # A local value that is asked for keeps its name and its place.
+    local = set(wrt) - {p.name for p in program.params}
+    if shorten and first.taped and not recompute and not local:
         first = _shorter(first, derive(program, wrt, avoid, memory, store, True))
         if first.shortened:
             return (first,)

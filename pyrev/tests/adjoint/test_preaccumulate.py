@@ -65,7 +65,7 @@ def carried(u, k):
 
 def moved_subscript(u, out, n):
     k = 0
-    for i in range(n):
+    for _ in range(n):
         a = u[k] * u[k]
         b = a * math.sin(a)
         out[k] = b * a
