@@ -385,6 +385,40 @@ def test_the_points_of_a_stencil_are_rows() -> None:
     assert {row for row, _ in right.rows} == {"i - 1", "i", "i + 1"}
 
 
+def band(a, out):
+    for i in range(out.shape[0]):
+        for k in range(3):
+            out[i] += a[i, i + k]
+
+
+def test_iterations_that_meet_along_one_axis_only_do_not_contest() -> None:
+    (one, two) = panels_of(band, "a")
+    assert {(p.x, p.element) for p in one[0].points} == {(i, i) for i in range(6)}
+    points = {(p.x, *p.row[1], p.element) for p in two[0].points}
+    assert points == {(i, k, i + k) for i in range(6) for k in range(3)}
+    assert not one[0].contested and not two[0].contested
+
+
+def folded(a, out):
+    for i in range(out.shape[0]):
+        if i < 3:
+            k = i
+        else:
+            k = i - 3
+        if k > 0:
+            out[i] = a[k]
+        else:
+            out[i] = a[k + 1] * 2.0
+
+
+def test_tests_of_indices_decide_and_scalars_are_followed() -> None:
+    ((left, right),) = panels_of(folded, "a", {"out": 6})
+    expected = {(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 2)}
+    assert {(p.x, p.element) for p in left.points} == expected
+    assert left.contested == {1, 2}
+    assert {p.element for p in right.points} == {1, 2}
+
+
 def test_a_read_by_quotient_or_stride_or_clamp_is_drawn_too() -> None:
     ((left, right),) = panels_of(upsample, "coarse", {"fine": 10})
     assert {(p.x, p.element) for p in left.points} == {(x, x // 4) for x in range(10)}
