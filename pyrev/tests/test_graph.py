@@ -18,6 +18,7 @@ from pyrev.draw import shear
 from pyrev.draw.dot import Cluster, Edge, Graph, Node, quoted
 from pyrev.draw.shear import Panel
 from pyrev.ir import Add, Assign, Load, walk
+from pyrev.parse import parse_text
 from pyrev.tests.everything import EVERY, accepted, share_of
 from pyrev.tests.kernels import (
     conv2d,
@@ -417,6 +418,35 @@ def test_tests_of_indices_decide_and_scalars_are_followed() -> None:
     assert {(p.x, p.element) for p in left.points} == expected
     assert left.contested == {1, 2}
     assert {p.element for p in right.points} == {1, 2}
+
+
+def test_a_scalar_that_a_loop_carries_is_data() -> None:
+    program = parse_text(
+        """
+        def f(a, d_a, n):
+            k = 0
+            for i in range(n):
+                d_a[k] += a[i]
+                k = k + 2
+            for i in range(k):
+                d_a[0] += a[i]
+        """
+    )
+    for write in shear.writes(program, "d_a"):
+        with pytest.raises(pyrev.ArgumentError, match="is data"):
+            shear.refuse_data([write], shear.sizes_of(program), frozenset("i"))
+
+
+def doubled(a):
+    for i in range(1, a.shape[0]):
+        a[i] = a[i] * 2.0
+    return a
+
+
+def test_a_cotangent_has_the_size_of_what_it_belongs_to() -> None:
+    ((left, right),) = panels_of(doubled, "a", {"a": 7})
+    assert left.elements == right.elements == 7
+    assert {p.element for p in left.points} == set(range(7))
 
 
 def test_a_read_by_quotient_or_stride_or_clamp_is_drawn_too() -> None:
