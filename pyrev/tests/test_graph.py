@@ -232,6 +232,21 @@ def test_what_data_decides_is_drawn_in_its_own_box() -> None:
     assert re.search(r'"returned" \[label="returned\\nline \d+", .*"ellipse"\];', text)
 
 
+def either(a, out):
+    for i in range(out.shape[0]):
+        if a[i] > 0:
+            t = a[i]
+        else:
+            t = 2.0 * a[i]
+        out[i] = t
+
+
+def test_a_scalar_stands_in_the_innermost_box_around_all_its_uses() -> None:
+    drawn = Drawn(str(pyrev.differentiable(either).graph()))
+    assert [len(drawn.inside[name]) for name in ("a", "t")] == [2, 3]
+    assert len([e for e in drawn.edges if e[1] == "t"]) == 2
+
+
 def test_no_derivative_passes_along_dashed_edges() -> None:
     text = str(pyrev.differentiable(scopes).graph())
     (access,) = re.findall(r'"(\d+)" \[label="idx\[i\]"', text)
@@ -418,6 +433,22 @@ def test_tests_of_indices_decide_and_scalars_are_followed() -> None:
     assert {(p.x, p.element) for p in left.points} == expected
     assert left.contested == {1, 2}
     assert {p.element for p in right.points} == {1, 2}
+
+
+def test_what_is_set_to_a_number_is_no_sum() -> None:
+    program = parse_text(
+        """
+        def f(a, d_a):
+            for i in range(a.shape[0]):
+                d_a[i + 1] += a[i]
+                d_a[i] = 0.0
+        """
+    )
+    (write,) = shear.writes(program, "d_a")
+    assert isinstance(write.stmt, Add)
+    assert shear.nests_text(program, "d_a").splitlines()[1:] == [
+        "    d_a[i + 1] += a[i]"
+    ]
 
 
 def test_a_scalar_that_a_loop_carries_is_data() -> None:
