@@ -9,7 +9,7 @@ edge there is a partial derivative, and dashed where none passes.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -55,7 +55,6 @@ from pyrev.types import infer, is_float
 from pyrev.writer import write
 
 RESULT = "return"  # the node of what is returned; no variable can have its name
-ENTRY = -1  # among the uses of a name: its value comes from before
 LONG = 44  # characters of a label
 LONGEST = 60  # parts of a partial that is written out
 NAMELESS = Var("·")  # stands for a value that has no name
@@ -197,12 +196,11 @@ class _Picture:
                     self.occur(array, s.loc, inside)
                     if source is not None:
                         self.occur(source, s.loc, inside)
+                case For(index) | While(index=index):
+                    self.occur(index, s.loc, inside)  # it may be assigned to, too
                 case Return():
                     for name in self.returned.values():
                         self.occur(name, s.loc, inside)
-        for name in _on_entry(run):
-            if name in self.uses:
-                self.uses[name].add(ENTRY)
 
     def occurs(
         self, found: Sequence[Expr], loc: Loc, inside: tuple[Cluster, ...]
@@ -515,20 +513,6 @@ def _with_results(
     kept = tuple(Var(n) for n in arrays)
     rest = (replace(last, values=kept),) if kept else ()
     return (*body[:-1], *made, *rest), arrays
-
-
-def _on_entry(run: Block) -> Iterator[str]:
-    """What a run, or one other statement, reads of values that were there before."""
-    assigned: set[str] = set()
-    for s in run:
-        read: set[str] = set()
-        for top in exprs(s):
-            read |= names(top)
-        if isinstance(s, Assign) and isinstance(s.target, Var):
-            read = set(names(s.value))
-        yield from sorted(read - assigned)
-        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
-            assigned.add(s.target.name)
 
 
 def _kept(c: Cluster) -> Cluster:

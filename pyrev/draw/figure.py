@@ -36,7 +36,7 @@ def figure(
     axes, found = _axes(rows, ax)
     for k, (left, right) in enumerate(rows):
         prefix = f"axis {k}: " if len(rows) > 1 else ""
-        said = "each iteration adds to an element of its own"
+        said = f"no two {left.along or 'iterations'} add to one element"
         if left.contested:
             said = f"scatter: several {left.along} add to each red element"
         below = k == len(rows) - 1

@@ -18,6 +18,7 @@ from pyrev.draw import shear
 from pyrev.draw.dot import Cluster, Edge, Graph, Node, quoted
 from pyrev.draw.shear import Panel
 from pyrev.ir import Add, Assign, Load, walk
+from pyrev.parse import parse_text
 from pyrev.tests.everything import EVERY, accepted, share_of
 from pyrev.tests.kernels import (
     conv2d,
@@ -231,6 +232,21 @@ def test_what_data_decides_is_drawn_in_its_own_box() -> None:
     assert re.search(r'"returned" \[label="returned\\nline \d+", .*"ellipse"\];', text)
 
 
+def either(a, out):
+    for i in range(out.shape[0]):
+        if a[i] > 0:
+            t = a[i]
+        else:
+            t = 2.0 * a[i]
+        out[i] = t
+
+
+def test_a_scalar_stands_in_the_innermost_box_around_all_its_uses() -> None:
+    drawn = Drawn(str(pyrev.differentiable(either).graph()))
+    assert [len(drawn.inside[name]) for name in ("a", "t")] == [2, 3]
+    assert len([e for e in drawn.edges if e[1] == "t"]) == 2
+
+
 def test_no_derivative_passes_along_dashed_edges() -> None:
     text = str(pyrev.differentiable(scopes).graph())
     (access,) = re.findall(r'"(\d+)" \[label="idx\[i\]"', text)
@@ -383,6 +399,85 @@ def test_the_points_of_a_stencil_are_rows() -> None:
         assert p.x == p.element
         assert 0 <= p.element < 8
     assert {row for row, _ in right.rows} == {"i - 1", "i", "i + 1"}
+
+
+def band(a, out):
+    for i in range(out.shape[0]):
+        for k in range(3):
+            out[i] += a[i, i + k]
+
+
+def test_iterations_that_meet_along_one_axis_only_do_not_contest() -> None:
+    (one, two) = panels_of(band, "a")
+    assert {(p.x, p.element) for p in one[0].points} == {(i, i) for i in range(6)}
+    points = {(p.x, *p.row[1], p.element) for p in two[0].points}
+    assert points == {(i, k, i + k) for i in range(6) for k in range(3)}
+    assert not one[0].contested and not two[0].contested
+
+
+def folded(a, out):
+    for i in range(out.shape[0]):
+        if i < 3:
+            k = i
+        else:
+            k = i - 3
+        if k > 0:
+            out[i] = a[k]
+        else:
+            out[i] = a[k + 1] * 2.0
+
+
+def test_tests_of_indices_decide_and_scalars_are_followed() -> None:
+    ((left, right),) = panels_of(folded, "a", {"out": 6})
+    expected = {(0, 1), (1, 1), (2, 2), (3, 1), (4, 1), (5, 2)}
+    assert {(p.x, p.element) for p in left.points} == expected
+    assert left.contested == {1, 2}
+    assert {p.element for p in right.points} == {1, 2}
+
+
+def test_what_is_set_to_a_number_is_no_sum() -> None:
+    program = parse_text(
+        """
+        def f(a, d_a):
+            for i in range(a.shape[0]):
+                d_a[i + 1] += a[i]
+                d_a[i] = 0.0
+        """
+    )
+    (write,) = shear.writes(program, "d_a")
+    assert isinstance(write.stmt, Add)
+    assert shear.nests_text(program, "d_a").splitlines()[1:] == [
+        "    d_a[i + 1] += a[i]"
+    ]
+
+
+def test_a_scalar_that_a_loop_carries_is_data() -> None:
+    program = parse_text(
+        """
+        def f(a, d_a, n):
+            k = 0
+            for i in range(n):
+                d_a[k] += a[i]
+                k = k + 2
+            for i in range(k):
+                d_a[0] += a[i]
+        """
+    )
+    for write in shear.writes(program, "d_a"):
+        with pytest.raises(pyrev.ArgumentError, match="is data"):
+            shear.refuse_data([write], shear.sizes_of(program), frozenset("i"))
+
+
+def doubled(a):
+    for i in range(1, a.shape[0]):
+        a[i] = a[i] * 2.0
+    return a
+
+
+def test_a_cotangent_has_the_size_of_what_it_belongs_to() -> None:
+    ((left, right),) = panels_of(doubled, "a", {"a": 7})
+    assert left.elements == right.elements == 7
+    assert {p.element for p in left.points} == set(range(7))
 
 
 def test_a_read_by_quotient_or_stride_or_clamp_is_drawn_too() -> None:

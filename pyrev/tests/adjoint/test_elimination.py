@@ -282,6 +282,7 @@ def test_a_read_that_may_meet_a_write_begins_a_run() -> None:
     assert lengths("a[i] = x\na[k] = y") == [1, 1]
     assert lengths("a[i] = x\na[i] += y") == [1, 1]
     assert lengths("a[k] = x\nk = k + 1\nb[i] = a[k]") == [2, 1]
+    assert lengths("a[k] = x\nk = k - 1\nb[i] = a[k + 1]") == [2, 1]
     assert lengths("t = a[i]\nif t > 0:\n    t = 1.0\nb[i] = t") == [1, 1]
 
 
@@ -292,6 +293,13 @@ def test_the_values_of_a_scalar_are_told_apart() -> None:
     values = {n: np.float64(v) for n, v in (("t", 0.7), ("x", 0.9), ("y", 1.3))}
     values["b"] = Cells("b", "float64")
     assert check(run, values, frozenset("txyb")) == 6
+
+
+def test_partials_mention_results_by_their_names() -> None:
+    graph = graph_of("t = y / x\nb[0] = t")
+    places = [v.place for v in graph.vertices]
+    pair = places.index(Var("x")), places.index(Var("t"))
+    assert expr_text(graph.edges[pair]) == "-t / x"
 
 
 def test_an_element_that_was_assigned_is_read_back_as_what_was_assigned() -> None:
