@@ -208,6 +208,7 @@ def differentiable(
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
+    preaccumulate: bool = True,
 ) -> Callable[[Callable[..., Any]], Differentiable]: ...
 @overload
 def differentiable(
@@ -220,6 +221,7 @@ def differentiable(
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
+    preaccumulate: bool = True,
 ) -> Differentiable: ...
 
 
@@ -233,6 +235,7 @@ def differentiable(
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
+    preaccumulate: bool = True,
 ) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
     """Make a plain loop function differentiable; a decorator, with or without
     arguments.
@@ -251,6 +254,9 @@ def differentiable(
     there was to choose from.
     `deterministic` forbids atomics, which the CPU never uses: on a GPU every result
     has then the same bits in every run.
+    `preaccumulate=False` leaves the partials of straight-line code as they come; else
+    they are multiplied out where that takes fewer operations or records fewer values:
+    `explain()` prints both counts.
 
     Raises `UnsupportedError`, with everything found, if the function is outside the
     language, and `ArgumentError` for options that do not fit it.
@@ -261,6 +267,7 @@ def differentiable(
         memory_bytes(memory),
         names_of("store", store),
         names_of("recompute", recompute),
+        preaccumulate,
     )
     options = Options(wrt, target, keeping, deterministic)
     if f is None:

@@ -246,13 +246,12 @@ class Derivative(_Source):
         kinds = self._units.default_kinds()
         before = self._units.unscheduled(kinds, self._names(kinds))
         after = self._default("python")
-        named = dict(before.adjoint.names)
-        found = panels(
-            self._units.program, before.program, after.program, named, array, sizes
-        )
-        own = named[array]
-        reasons = [d.kind for d in after.decisions if d.array == own]
-        return figure(own, found, reasons[0] if reasons else "", ax)
+        found = panels(self._units.program, before, after.program, array, sizes)
+        own = dict(before.adjoint.names)[array]
+        about = [d for d in after.decisions if d.array == own]
+        about.sort(key=lambda d: not d.proof)
+        how = f"{about[0].kind}: {about[0].reason}" if about else "run as written"
+        return figure(own, found, how, ax)
 
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""

@@ -59,6 +59,9 @@ class Report:
     passed: tuple[str, ...] = ()
     #: Which functions of the user's the adjoint calls, and where.
     called: tuple[str, ...] = ()
+    #: Operations in an innermost iteration and values recorded, without local
+    #: preaccumulation and with it, and if it was taken; None where it changes nothing.
+    preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -72,6 +75,7 @@ class Report:
             "alternatives": [a.to_dict() for a in self.alternatives],
             "forms": list(self.forms),
             "passed": list(self.passed),
+            "preaccumulated": _counts(self.preaccumulated),
             "called": list(self.called),
         }
 
@@ -103,6 +107,16 @@ class Report:
         if len(self.alternatives) > 1:
             lines += ["", "what is recorded in the forward sweep, with"]
             lines += [f"  {one}" for one in self.alternatives]
+        if self.preaccumulated is not None:
+            *counts, taken = self.preaccumulated
+            lines += ["", "partials multiplied out between reads and writes:"]
+            for label, (operations, values) in zip(
+                ("without", "with" + " (taken)" * taken), counts, strict=True
+            ):
+                lines.append(
+                    f"  {label}: {operations} operations in an innermost iteration,"
+                    f" {values} values recorded"
+                )
         if self.passed:
             lines += ["", "kept by `vjp`, so that a pullback only goes back:"]
             lines += [f"  {one}" for one in self.passed]
@@ -142,7 +156,31 @@ def report(
             f"{s.loc.place}: {s.callback}({expr_text(s.value)})"
             for s in told(unit.program)
         ),
+        _preaccumulated(unit),
     )
+
+
+def _preaccumulated(
+    unit: Unit,
+) -> tuple[tuple[int, int], tuple[int, int], bool] | None:
+    for derived, taken in unit.alternatives:
+        if taken and derived.counts is not None:
+            return (*derived.counts, derived.shortened)
+    return None
+
+
+def _counts(
+    found: tuple[tuple[int, int], tuple[int, int], bool] | None,
+) -> dict[str, object] | None:
+    if found is None:
+        return None
+    parts = {
+        key: {"operations": operations, "recorded": recorded}
+        for key, (operations, recorded) in zip(
+            ("without", "with"), found[:2], strict=True
+        )
+    }
+    return {**parts, "taken": found[2]}
 
 
 #: Notes at loops that decisions are about, or parts of loops.

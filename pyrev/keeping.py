@@ -18,6 +18,8 @@ class Keeping:
     memory: int | None = None
     store: tuple[str, ...] = ()
     recompute: tuple[str, ...] = ()
+    #: May partials be multiplied out between reads and writes?
+    preaccumulate: bool = True
 
     def check_names(self, program: Program) -> None:
         """`ArgumentError` for names that the function has not, or that are in both."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
+from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
 from pyrev.adjoint.tangent import Tangent, partials, tangent
@@ -28,6 +29,7 @@ from pyrev.dependence import overwritten_after
 from pyrev.ir import (
     ZERO,
     Alloc,
+    Block,
     Call,
     Const,
     Expr,
@@ -36,7 +38,9 @@ from pyrev.ir import (
     Grow,
     Program,
     Stmt,
+    While,
     all_names,
+    exprs,
     map_block,
     map_expr,
     walk,
@@ -77,6 +81,15 @@ class Derived:
     stored: tuple[Stored, ...]
     #: The names whose values are not made again, whatever that costs.
     kept: tuple[str, ...] = ()
+    #: Are partials multiplied out between reads and writes (`preaccumulate`)?
+    shortened: bool = False
+    #: Operations of the innermost loops, and values recorded: without that, with it.
+    counts: tuple[tuple[int, int], tuple[int, int]] | None = None
+
+    @property
+    def taped(self) -> int:
+        """How many values are recorded, each for every iteration of a loop or more."""
+        return sum(s.kind == "taped" for s in self.stored)
 
     @property
     def recorded(self) -> tuple[Stored, ...]:
@@ -110,15 +123,24 @@ def alternatives(
     memory: int | None = None,
     store: tuple[str, ...] = (),
     recompute: tuple[str, ...] = (),
+    shorten: bool = True,
 ) -> tuple[Derived, ...]:
     """The unscheduled adjoints of `program` among which the sizes decide.
 
     The first makes again what it can, as `derive` does. The others keep one scalar
     more, and record fewer arrays for it: of a step's state often one number is needed.
+    Where something is recorded, partials may be multiplied out before (`preaccumulate`)
+    if that takes fewer operations or records less, unless not `shorten`.
     """
     first = derive(program, wrt, avoid, memory, store)
     if memory is not None:
         return (first,)
+    # A local value that is asked for keeps its name and its place.
+    local = set(wrt) - {p.name for p in program.params}
+    if shorten and first.taped and not recompute and not local:
+        first = _shorter(first, derive(program, wrt, avoid, memory, store, True))
+        if first.shortened:
+            return (first,)
     least = _recorded(first)
     found = [first]
     if least[0] < 2 or least[1] < 2:
@@ -130,6 +152,38 @@ def alternatives(
         if _recorded(other) < least:
             found.append(other)
     return tuple(found)
+
+
+def _shorter(one: Derived, other: Derived) -> Derived:
+    """The adjoint with partials multiplied out (`other`), if that is better."""
+    if not other.shortened:
+        return one
+    before = operations(one.program.body), one.taped
+    after = operations(other.program.body), other.taped
+    no_more = _recorded(other) <= _recorded(one) and after[1] <= before[1]
+    fewer = 10 * after[0] <= 9 * before[0]
+    less = after[1] < before[1] and after[0] <= before[0]
+    better = other if no_more and (fewer or less) else one
+    return replace(better, counts=(before, after))
+
+
+#: What an operation costs beside an addition.
+_DEAR = {"/": 4, "//": 4, "%": 4, "sqrt": 4, "hypot": 8, "cbrt": 8, "**": 12} | {
+    op: 12
+    for op in "exp expm1 log log1p log2 log10 erf erfc sin cos tan asin acos atan atan2"
+    " sinh cosh tanh asinh acosh atanh".split()
+}
+
+
+def operations(block: Block) -> int:
+    """Operations in one iteration of the innermost loops of a block, weighed."""
+    loops = [s for s in walk(block) if isinstance(s, (For, While))]
+    inner = [
+        s for s in loops if not any(isinstance(t, (For, While)) for t in walk(s.body))
+    ]
+    own = [t for s in inner for t in walk(s.body)] or list(walk(block))
+    calls = [e for s in own for top in exprs(s) for e in walk_expr(top)]
+    return sum(_DEAR.get(e.op, 1) for e in calls if isinstance(e, Call))
 
 
 def _recorded(derived: Derived) -> tuple[int, int]:
@@ -145,17 +199,23 @@ def derive(
     avoid: frozenset[str],
     memory: int | None = None,
     store: tuple[str, ...] = (),
+    shorten: bool = False,
 ) -> Derived:
     """The unscheduled adjoint of `program` with respect to `wrt`.
 
     `memory` bounds the bytes of the arrays that it makes; the values of the names in
-    `store` are kept and not made again.
+    `store` are kept and not made again. With `shorten` partials are multiplied out
+    between reads and writes, where there is something to multiply.
     """
     program, kept = prepared(program, avoid, store)
+    shortened = False
+    if shorten:
+        program, counts = preaccumulated(program, wrt, avoid | RESERVED)
+        shortened = counts.without > 0
     made = derive_untidied(program, wrt, avoid, memory, kept)
     ready = tidied(made.program, _user_names(program, made.program))
     dump("tidy", ready)
-    return replace(made, program=ready, kept=store)
+    return replace(made, program=ready, kept=store, shortened=shortened)
 
 
 def prepared(
@@ -226,8 +286,14 @@ def derive_tangent(
     avoid: frozenset[str],
     directions: int,
     asserts: bool,
+    shorten: bool = True,
 ) -> Tangent:
-    """The tangent program of `program` along `wrt`, in several directions."""
+    """The tangent program of `program` along `wrt`, in several directions.
+
+    Several share products of partials where that is shorter, unless not `shorten`.
+    """
+    if shorten and directions > 1:
+        program, _ = preaccumulated(program, wrt, avoid | RESERVED, directions)
     made = tangent(program, wrt, avoid | RESERVED, directions, asserts)
     made = replace(made, program=valued(made.program))
     check(made.program)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
+from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
 from pyrev.dependence import overwritten_after
@@ -90,12 +91,16 @@ def sweeps(
     wrt: tuple[str, ...],
     avoid: frozenset[str],
     store: tuple[str, ...] = (),
+    shorten: bool = False,
 ) -> Sweeps | None:
     """The adjoint of `program` with respect to `wrt` in two parts; None if it can't be.
 
-    The names in `store` are kept, as for `pipeline.derive`.
+    The names in `store` are kept, and partials multiplied out with `shorten`, as for
+    `pipeline.derive`.
     """
     program, kept = prepared(program, avoid, store)
+    if shorten:
+        program, _ = preaccumulated(program, wrt, avoid | RESERVED)
     params = {p.name: p for p in program.params}
     given = {p.name: p.dtype for p in program.params}
     types = infer(program, given)

@@ -56,6 +56,7 @@ _JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fma
     "stop_gradient",
     "by_rule",
     "once",
+    "value",
 }
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "fmod", "neg", "abs", "sign"})
 _BITS = frozenset({"&", "|", "^", "~"})
@@ -215,7 +216,7 @@ def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | Non
         return WEAK_INT
     if op == "float":
         return WEAK_FLOAT
-    if op in ("along", "probe"):
+    if op in ("along", "along_steep", "probe"):
         return kinds[0]
     if op == "where":
         known = [k for k in kinds[1:] if k is not None]

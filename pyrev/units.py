@@ -479,6 +479,7 @@ class Units:
                 keeping.memory,
                 keeping.store,
                 keeping.recompute,
+                keeping.preaccumulate,
             )
             keeping.check(found[0])
             return found
@@ -602,7 +603,7 @@ class Units:
         def make() -> Sweeping:
             sizes = Sizes(values)
             derived = chosen(self.derived(kinds, wrt, which), sizes)
-            made = self._sweeps(kinds, wrt, which, derived.kept)
+            made = self._sweeps(kinds, wrt, which, derived)
             if made is None or not pays(made, sizes.weigh):
                 return Sweeping(None, tuple(sizes.answers), target)
             if target == "cuda" and not all(made.ranks[n] for n in made.passed):
@@ -651,7 +652,7 @@ class Units:
         sizes = Sizes(values or {})
         which = self.bounds(kinds).for_adjoint(None)
         derived = chosen(self.derived(kinds, wrt, which), sizes)
-        made = self._sweeps(kinds, wrt, which, derived.kept)
+        made = self._sweeps(kinds, wrt, which, derived)
         if made is None or not pays(made, sizes.weigh):
             return ()
         return made.described()
@@ -661,15 +662,17 @@ class Units:
         kinds: Mapping[str, Kind],
         wrt: tuple[str, ...],
         variant: Variant,
-        kept: tuple[str, ...],
+        derived: Derived,
     ) -> Sweeps | None:
         """The adjoint in two parts, unscheduled; None if it can't be."""
         if self.keeping.memory is not None:
             return None
         program = self._program(kinds, variant, wrt)
         (made,) = self._once(
-            ("apart", _key(kinds), wrt, variant, kept),
-            lambda: (sweeps(program, wrt, self.avoid, kept),),
+            ("apart", _key(kinds), wrt, variant, derived.kept, derived.shortened),
+            lambda: (
+                sweeps(program, wrt, self.avoid, derived.kept, derived.shortened),
+            ),
         )
         return made
 
@@ -699,7 +702,14 @@ class Units:
 
         def make(sizes: Sizes) -> Unit:
             program = self._program(kinds, which)
-            made = derive_tangent(program, wrt, self.avoid, directions, asserts)
+            made = derive_tangent(
+                program,
+                wrt,
+                self.avoid,
+                directions,
+                asserts,
+                self.keeping.preaccumulate,
+            )
             return self._moving(target, made, kinds, sizes, which)
 
         key = ("tangent", target, _key(kinds), wrt, which, directions, asserts)

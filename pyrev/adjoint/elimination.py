@@ -96,6 +96,9 @@ class Eliminated:
     steps: tuple[tuple[str, Expr], ...]
     order: tuple[int, ...]
     multiplications: int
+    #: Edges that may be infinite, and products that a zero before such an edge decides.
+    steep: frozenset[Pair] = frozenset()
+    guards: int = 0
 
     def expanded(self, pair: Pair, longest: int) -> Expr | None:
         """The partial of an edge without the names of steps; None if it has more than
@@ -223,7 +226,7 @@ def local_graph(
         made.statement(stmt, at)
     made.leave(live)
     return LocalGraph(
-        tuple(made.vertices), made.edges, frozenset(made.uses), tuple(made.names)
+        tuple(made.vertices), made.edges, frozenset(made.uses), made.mentioned()
     )
 
 
@@ -284,6 +287,22 @@ class _Builder:
 
     def depend(self, reads: Sequence[int], to: int) -> None:
         self.uses.update((r, to) for r in reads if (r, to) not in self.edges)
+
+    def mentioned(self) -> tuple[tuple[str, Expr], ...]:
+        """The names of values that something mentions."""
+        found: set[str] = set()
+        for e in self.edges.values():
+            found |= names(e)
+        for v in self.vertices:
+            found |= names(v.value)
+            if v.place is not None:
+                found |= names(v.place)
+        kept: list[tuple[str, Expr]] = []
+        for name, e in reversed(self.names):
+            if name in found:
+                found |= names(e)
+                kept.append((name, e))
+        return tuple(kept[::-1])
 
     # ---------------------------------------------------------------- statements
 
@@ -363,8 +382,15 @@ class _Builder:
         for name, value in self.scalars.items():
             if name in live and value.every:
                 vertex = value.every[-1]
-                self.at, self.loc = self.vertices[vertex].at, self.vertices[vertex].loc
-                self.leave_at(Var(name), value)
+                v = self.vertices[vertex]
+                self.at, self.loc = v.at, v.loc
+                if v.operation is None and not self.is_used(vertex):
+                    self.vertices[vertex] = replace(v, kind="output")
+                else:
+                    self.leave_at(Var(name), value)
+
+    def is_used(self, vertex: int) -> bool:
+        return any(vertex == i for i, _ in (*self.edges, *self.uses))
 
     # ---------------------------------------------------------------- expressions
 
@@ -467,12 +493,17 @@ def is_sign(e: Expr) -> bool:
     return number(e) in (1, -1)
 
 
-def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Eliminated:
+def eliminate(
+    graph: LocalGraph,
+    taken: frozenset[str] = frozenset(),
+    steep: frozenset[Pair] = frozenset(),
+) -> Eliminated:
     """The graph without what is neither input nor output.
 
     The vertex with the fewest pairs of an edge in and an edge out goes first, of
     several the one that is evaluated last. `taken` are names that steps must not have,
-    beside those in the graph.
+    beside those in the graph; `steep` are edges that may be infinite: a zero cotangent
+    behind one gives an exact zero.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import expr_text
@@ -487,24 +518,34 @@ def eliminate(graph: LocalGraph, taken: frozenset[str] = frozenset()) -> Elimina
     >>> done.multiplications
     1
     """
-    used = set(taken)
+    used = set(taken) | {name for name, _ in graph.names}
     for e in (*graph.edges.values(), *(e for _, e in graph.names)):
         used |= names(e)
-    used |= {name for name, _ in graph.names}
-    made = _Elimination(graph, used)
+    for v in graph.vertices:
+        used |= names(v.value) | (set() if v.place is None else names(v.place))
+    made = _Elimination(graph, used, steep)
     made.run()
     return Eliminated(
-        made.edges, tuple(made.steps), tuple(made.order), made.multiplications
+        made.edges,
+        tuple(made.steps),
+        tuple(made.order),
+        made.multiplications,
+        frozenset(made.steep & made.edges.keys()),
+        made.guards,
     )
 
 
 class _Elimination:
-    def __init__(self, graph: LocalGraph, taken: set[str]) -> None:
+    def __init__(
+        self, graph: LocalGraph, taken: set[str], steep: frozenset[Pair]
+    ) -> None:
         self.edges = dict(graph.edges)
         self.taken = taken
         self.steps: list[tuple[str, Expr]] = []
         self.order: list[int] = []
         self.multiplications = 0
+        self.steep = set(steep)
+        self.guards = 0
         count = len(graph.vertices)
         self.sources: list[dict[int, None]] = [{} for _ in range(count)]
         self.targets: list[dict[int, None]] = [{} for _ in range(count)]
@@ -534,12 +575,17 @@ class _Elimination:
             del self.sources[k][j]
         for k, last in out.items():
             for i, first in into.items():
-                self.join((i, k), first, last)
+                self.join((i, k), first, last, (i, j) in self.steep)
+                if {(i, j), (j, k)} & self.steep:
+                    self.steep.add((i, k))
 
-    def join(self, pair: Pair, first: Expr, last: Expr) -> None:
+    def join(self, pair: Pair, first: Expr, last: Expr, steep: bool) -> None:
         if not any(is_sign(e) or selects(e) for e in (first, last)):
             self.multiplications += 1
         found = product_of(last, first)
+        if steep and not is_sign(last) and not selects(last):
+            self.guards += 1
+            found = Call("where", (Call("!=", (last, ZERO_F)), found, ZERO_F))
         if pair in self.edges:
             found = sum_of(self.edges[pair], found)
         self.edges[pair] = self.named(found)

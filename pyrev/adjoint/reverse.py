@@ -15,9 +15,9 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.intermediates import assigned_again
-from pyrev.adjoint.rules import RULES
+from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.algebra import ZERO_F, fold, is_leaf, mul, number
+from pyrev.algebra import ZERO_F, fold, is_leaf, mul
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -520,7 +520,7 @@ class _Reverse:
         ]
         if not live:
             return
-        singular = rule.singular and not _is_tame(op, args)
+        singular = rule.singular and not is_tame(op, args)
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
@@ -644,19 +644,6 @@ def _branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:
     if not then:
         return If(Call("not", (test,)), tuple(orelse), (), loc=loc)
     return If(test, tuple(then), tuple(orelse), loc=loc)
-
-
-def _is_tame(op: str, args: tuple[Expr, ...]) -> bool:
-    """A singular rule whose arguments here keep every partial finite."""
-    match op, args:
-        case "/", (_, Const(k)):
-            return k != 0
-        case "/", (_, Extent()):
-            return True
-        case "**", (_, Const()):
-            power = number(args[1])
-            return power is not None and power >= 1
-    return False
 
 
 def _is_light(expr: Expr) -> bool:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyrev.ir import Call, Const, Expr, names
+from pyrev.algebra import number
+from pyrev.ir import Call, Const, Expr, Extent, names
 from pyrev.parse import parse_expr
 
 REALS = (-3.0, 3.0)
@@ -53,6 +54,19 @@ class Rule:
         """Is partial `k` a truth value?"""
         partial = self.partials[k]
         return isinstance(partial, Call) and partial.op in PREDICATES
+
+
+def is_tame(op: str, args: tuple[Expr, ...]) -> bool:
+    """A singular rule whose arguments here keep every partial finite."""
+    match op, args:
+        case "/", (_, Const(k)):
+            return k != 0
+        case "/", (_, Extent()):
+            return True
+        case "**", (_, Const()):
+            power = number(args[1])
+            return power is not None and power >= 1
+    return False
 
 
 def rule(
@@ -136,6 +150,8 @@ RULES: dict[str, Rule] = {
     "stop_gradient": rule(x="0"),  # what the user asked for
     "probe": rule(x="1", callback="0"),  # `reverse` tells the user the cotangent
     "along": rule(value="1", slope="0", x="slope"),  # a rule of the user's
+    "along_steep": rule(value="1", slope="0", x="slope", singular=True),
+    "value": rule(x="0"),  # what `preaccumulate` has found the slopes of
     "once": rule(x="0"),  # a value whose rule has no derivative
     "by_rule": rule(x="1"),  # the same in a derivative, where one is refused
     # flat: the derivative is zero wherever it exists

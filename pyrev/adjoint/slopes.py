@@ -3,6 +3,7 @@
 It is `value`, and its tangent is that of `value` plus `slope` times that of `x`. The
 parser writes it for a helper with a rule of its own, around `stop_gradient(value)`, or
 around `once(value)` where the rule needs the result, whose derivatives it does not say.
+`preaccumulate` writes it around `value(value)`, which is the value as it was computed.
 Derivatives read the slopes; what runs has none.
 """
 
@@ -25,20 +26,26 @@ from pyrev.ir import (
     Var,
     assigned_scalars,
     blocks,
+    children,
     exprs,
     map_block,
     map_expr,
+    map_whole,
     names,
+    rebuild,
     walk,
     walk_expr,
     with_blocks,
 )
 
+#: The second is for a slope that may be infinite.
+ALONG = ("along", "along_steep")
+
 
 def has_slopes(program: Program) -> bool:
     """Is there a value with a derivative of its own?"""
     return any(
-        isinstance(e, Call) and e.op == "along"
+        isinstance(e, Call) and e.op in (*ALONG, "once", "value")
         for s in walk(program.body)
         for top in exprs(s)
         for e in walk_expr(top)
@@ -55,14 +62,17 @@ def valued(program: Program) -> Program:
         return program
 
     def value(e: Expr) -> Expr:
-        match e:
-            case Call("once", inner):
-                return Call("by_rule", inner, loc=e.loc)
-            case Call("along", (Call("by_rule") as inner, _, _)):
-                return inner
-        return e
+        inner = e
+        while isinstance(inner, Call) and inner.op in ALONG:
+            inner = inner.args[0]
+        match inner:
+            case Call("once", args):
+                return Call("by_rule", tuple(map(value, args)), loc=e.loc)
+            case Call("value", (plain,)):
+                return value(plain)
+        return rebuild(e, tuple(map(value, children(e)))) if children(e) else e
 
-    return replace(program, body=map_block(program.body, value))
+    return replace(program, body=tuple(map_whole(s, value) for s in program.body))
 
 
 def without_slopes(program: Program) -> Program:
@@ -72,7 +82,7 @@ def without_slopes(program: Program) -> Program:
     only = _for_slopes(program.body)
 
     def value(e: Expr) -> Expr:
-        plain = isinstance(e, Call) and e.op in ("along", "once")
+        plain = isinstance(e, Call) and e.op in (*ALONG, "once", "value")
         return e.args[0] if isinstance(e, Call) and plain else e
 
     body = map_block(program.body, value)
@@ -89,7 +99,7 @@ def _for_slopes(body: Block) -> frozenset[str]:
             parts, target = (s.value,), s.target.name
         for top in parts:
             for e in walk_expr(top):
-                if isinstance(e, Call) and e.op == "along":
+                if isinstance(e, Call) and e.op in ALONG:
                     found |= names(e.args[1])
             for n in names(map_expr(top, _without_slope)):
                 readers.setdefault(n, set()).add(target)
@@ -101,7 +111,7 @@ def _for_slopes(body: Block) -> frozenset[str]:
 
 
 def _without_slope(e: Expr) -> Expr:
-    if isinstance(e, Call) and e.op == "along":
+    if isinstance(e, Call) and e.op in ALONG:
         return Call("+", (e.args[0], e.args[2]))
     return e
 

@@ -8,6 +8,7 @@ edge there is a partial derivative, and dashed where none passes.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -49,7 +50,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
-from pyrev.show import array_ranks, block_text, expr_text, range_tree, stmt_tree
+from pyrev.show import array_ranks, expr_text, range_tree, stmt_tree
 from pyrev.types import infer, is_float
 from pyrev.writer import write
 
@@ -123,6 +124,9 @@ class _Picture:
         parameters = ", ".join(p.name for p in program.params)
         self.whole = Cluster(f"def {program.name}({parameters})")
         self.edges: list[Edge] = []
+        self.drawn_edges: set[tuple[str, ...]] = set()
+        #: The boxes of loops and branches, by the statement's identity.
+        self.boxes: dict[int, Cluster] = {}
         self.count = self.before = self.after = self.multiplications = 0
         #: Where each variable occurs: the boxes around all of its uses.
         self.homes: dict[str, tuple[Cluster, ...]] = {}
@@ -178,6 +182,7 @@ class _Picture:
                 if part:
                     box = Cluster(label, getattr(stmt, "parallel", ""))
                     inside[-1].inner.append(box)
+                    self.boxes.setdefault(id(stmt), box)
                     found += self.plan(part, (*inside, box))
         return found
 
@@ -214,7 +219,7 @@ class _Picture:
             return
         self.first.setdefault(name, loc)
         self.uses.setdefault(name, set()).add(self.count)
-        if name in self.params or name.startswith(RESULT):
+        if name in self.params or is_result(name):
             inside = inside[:1]
         known = self.homes.get(name, inside)
         shared = [a for a, b in zip(known, inside, strict=False) if a is b]
@@ -222,7 +227,7 @@ class _Picture:
 
     def outlives(self, name: str) -> bool:
         """Has a name a node of its own, or is it a value of one run?"""
-        if name in self.ranks or name in self.params or name.startswith(RESULT):
+        if name in self.ranks or name in self.params or is_result(name):
             return True
         return len(self.uses[name]) > 1
 
@@ -231,13 +236,13 @@ class _Picture:
     def variable(self, name: str) -> Node:
         loc = self.first[name]
         label, style = name, SCALAR
-        if name.startswith(RESULT):
+        if is_result(name):
             style = {"shape": "ellipse", "peripheries": "2"}
         elif name in self.params:
             style = WRITTEN if name in self.changed and name in self.ranks else INPUT
         elif name in self.allocs:
             style = ARRAY
-            label = block_text((self.allocs[name],))
+            label = write(stmt_tree(self.allocs[name], self.ranks, _nothing)).text
         elif name in self.ranks:
             style = ARRAY
         where = f"\nline {loc.line}" if loc != NOWHERE else ""
@@ -269,9 +274,10 @@ class _Picture:
         return name
 
     def arrow(self, source: str, target: str, attributes: Mapping[str, str]) -> None:
-        edge = Edge(source, target, attributes)
-        if edge not in self.edges:
-            self.edges.append(edge)
+        key = (source, target, *attributes, *attributes.values())
+        if key not in self.drawn_edges:
+            self.drawn_edges.add(key)
+            self.edges.append(Edge(source, target, attributes))
 
     # ---------------------------------------------------------------- statements
 
@@ -284,7 +290,8 @@ class _Picture:
                 if source is not None:
                     self.arrow(source, array, {"label": "copy"})
                 self.reads([] if fill is None else [fill], array, {"label": "fill"})
-                self.reads(shape, array, NO_DERIVATIVE)
+                if not self.simplified:
+                    self.reads(shape, array, NO_DERIVATIVE)
             case If(test):
                 self.decision(inside, what, [test], f"if {expr_text(test)}")
             case While(test):
@@ -308,13 +315,12 @@ class _Picture:
     ) -> None:
         """A node for what data decides, in the box of what it decides about."""
         read = {n for t in tests for n in names(t)} & set(self.homes)
-        if self.simplified or not read - set(self.params) - self.silent | (
-            read & set(self.ranks)
+        # Sizes and integers that were given are no data: the title says it all.
+        if self.simplified or not any(
+            n in self.ranks or n not in self.params for n in read
         ):
             return
-        title = _titles(stmt)[0]
-        box = next((c for c in reversed(inside[-1].inner) if c.label == title), None)
-        scope = inside if box is None else (*inside, box)
+        scope = (*inside, self.boxes[id(stmt)]) if id(stmt) in self.boxes else inside
         attributes = {"label": _short(text), **DECISION}
         self.reads(tests, self.place(scope, stmt.loc, attributes), NO_DERIVATIVE)
 
@@ -388,7 +394,7 @@ class _Picture:
             case _, place:
                 text = _sketch(v, graph)
                 style = OPERATION
-                if isinstance(place, Var) and not place.name.startswith(RESULT):
+                if isinstance(place, Var) and not is_result(place.name):
                     style = SCALAR
                     head = f"{place.name} = {text}" if text else place.name
                     text = f"{_short(head)}\nline {stmt.loc.line}"
@@ -400,9 +406,19 @@ class _Picture:
 # ------------------------------------------------------------------ texts
 
 
+def is_result(name: str) -> bool:
+    """Does a name stand for what is returned?"""
+    return name == RESULT or name.startswith(f"{RESULT} [")
+
+
 def _short(text: str) -> str:
     flat = _flat(text)
     return flat if len(flat) <= LONG else f"{flat[: LONG - 3].rstrip()}..."
+
+
+def _nothing(block: Block) -> list[ast.stmt]:
+    """What stands for the blocks of a statement of which only the head is shown."""
+    return []
 
 
 def _flat(text: str) -> str:
@@ -469,7 +485,7 @@ def _titles(stmt: Stmt) -> tuple[str, ...]:
             return f"if {expr_text(test)}", f"else (of if {expr_text(test)})"
         case For() | While():
             bare = replace(stmt, body=())
-            first = write(stmt_tree(bare, {}, lambda block: [])).text.split("\n")[0]
+            first = write(stmt_tree(bare, {}, _nothing)).text.split("\n")[0]
             note = f"\n{stmt.note}" if stmt.note else ""
             return (f"{first.rstrip(':')}{note}",)
         case _:

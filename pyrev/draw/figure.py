@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONTESTED, OWNED = "#c62828", "#2e7d32"
 WIDE, TALL = 6.2, 1.6  # inches of a panel, beside what its rows and its text need
-COLUMNS, LINES = 66, 14  # of the text below a panel
+COLUMNS, LINES = 84, 16  # of the text below a panel
 
 
 def figure(
@@ -38,9 +38,10 @@ def figure(
         prefix = f"axis {k}: " if len(rows) > 1 else ""
         said = "each iteration adds to an element of its own"
         if left.contested:
-            said = f"scatter: red elements meet several {left.along}"
-        _draw(axes[k][0], array, left, prefix + said)
-        _draw(axes[k][1], array, right, prefix + (right.note or how))
+            said = f"scatter: several {left.along} add to each red element"
+        below = k == len(rows) - 1
+        _draw(axes[k][0], array, left, prefix + said, below)
+        _draw(axes[k][1], array, right, prefix + (right.note or how), below)
     return found
 
 
@@ -62,23 +63,17 @@ def _axes(
             )
         pairs = [given[k : k + 2] for k in range(0, len(given), 2)]
         return pairs, given[0].figure
-    heights = [
-        TALL + 0.3 * max(len(p.rows) for p in row) + 0.17 * max(map(_lines, row))
-        for row in rows
-    ]
+    heights = [TALL + 0.3 * max(len(p.rows) for p in row) for row in rows]
+    text = 0.14 * max(_text(p).count("\n") + 1 for p in rows[-1])
     made, grid = pyplot.subplots(
         len(rows),
         2,
-        figsize=(2 * WIDE, sum(heights)),
+        figsize=(2 * WIDE, sum(heights) + text),
         squeeze=False,
         layout="constrained",
         height_ratios=heights,
     )
     return [list(row) for row in grid], made
-
-
-def _lines(p: Panel) -> int:
-    return _text(p).count("\n") + 1
 
 
 def _text(p: Panel) -> str:
@@ -99,7 +94,8 @@ def _text(p: Panel) -> str:
     return "\n".join(line.ljust(width) for line in lines)
 
 
-def _draw(ax: Axes, array: str, p: Panel, title: str) -> None:
+def _draw(ax: Axes, array: str, p: Panel, title: str, below: bool) -> None:
+    """One panel, with its loops `below` it."""
     from matplotlib import colormaps
 
     colours = colormaps["turbo"](np.linspace(0.08, 0.92, max(p.elements, 2)))
@@ -110,7 +106,7 @@ def _draw(ax: Axes, array: str, p: Panel, title: str) -> None:
         colour = colours[q.element]
         ax.annotate(
             "",
-            (q.element, 0.34),
+            (q.element, 0),
             (x, y),
             arrowprops={
                 "arrowstyle": "-|>",
@@ -118,7 +114,7 @@ def _draw(ax: Axes, array: str, p: Panel, title: str) -> None:
                 "alpha": 0.45,
                 "linewidth": 0.9,
                 "shrinkA": 0,
-                "shrinkB": 0,
+                "shrinkB": 10,
             },
         )
         ax.plot(x, y, "o", color=colour, markersize=8, markeredgecolor="white")
@@ -146,7 +142,8 @@ def _draw(ax: Axes, array: str, p: Panel, title: str) -> None:
     ax.set_xlim(-0.8, max(p.elements - 1, max(q.x * scale for q in p.points)) + 0.8)
     ax.set_title(title, fontsize=10, loc="left")
     ax.set_xticks([])
-    ax.set_xlabel(_text(p), family="monospace", fontsize=8, loc="left")
+    if below:
+        ax.set_xlabel(_text(p), family="monospace", fontsize=8, loc="left")
     for side in ("right", "bottom"):
         ax.spines[side].set_visible(False)
 

@@ -8,9 +8,10 @@ the scatter; of the readable one, if its subscripts are bare loop indices, the g
 
 from __future__ import annotations
 
-import itertools
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyrev.diagnostics import ArgumentError
 from pyrev.ir import (
@@ -29,6 +30,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    all_names,
     exprs,
     map_expr,
     walk,
@@ -36,43 +38,30 @@ from pyrev.ir import (
     written,
 )
 from pyrev.linear import slope
+from pyrev.pipeline import Derived
 from pyrev.show import array_ranks, block_text, expr_text
 from pyrev.types import infer, is_float
 
 Size = Var | Extent
-Sizes = Mapping[Size, int]
+Sizes = Mapping[Expr, int]
+#: The indices of an iteration, and its element; None where a test forbids it.
+Instance = tuple[dict[str, int], tuple[int, ...] | None]
 
 ALONG, BESIDE, ELSEWHERE = 6, 3, 2  # iterations of a loop, by what it is to the picture
-FEWEST, MOST = 4, 10  # elements that make a good picture
-LARGEST = 13
-TRIED = 3000  # combinations of sizes
-POINTS = 5000
+FEWEST, MOST = 3, 12  # elements that make a good picture
+LARGEST = 17
+AGAIN = 40  # good ones, in search of one where iterations meet
+WORK = 50_000  # iterations in all, in search of sizes
+POINTS = 2000  # iterations in a picture
 
-_ARITHMETIC: dict[str, Callable[..., int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "neg": lambda a: -a,
-    "abs": abs,
-    "int": int,
-    "min": min,
-    "max": max,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "and": lambda *parts: all(parts),
-    "or": lambda *parts: any(parts),
-    "not": lambda a: not a,
-    "where": lambda t, a, b: a if t else b,
-}
+#: What integers are made of.
+OPERATIONS = frozenset(
+    ("+", "-", "*", "//", "%", "neg", "abs", "int", "min", "max", "where")
+    + ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not")
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Write:
     """A statement that adds to an element, and the loops and tests around it.
 
@@ -126,13 +115,20 @@ class Panel:
 # ------------------------------------------------------------------ reading a program
 
 
-def writes(program: Program, array: str) -> tuple[Write, ...]:
+def writes(
+    program: Program, array: str, like: Mapping[str, str] | None = None
+) -> tuple[Write, ...]:
     """The statements of `program` that move values into elements of `array`.
 
-    Integer scalars are replaced by what they were assigned. A statement that sets
-    elements to a number is none of them.
+    Integer scalars are replaced by what they were assigned, extents of an array in
+    `like` by those of the array it is like. A statement that sets elements to a number
+    is none of them.
     """
-    return tuple(_Reader(program, array).block(program.body, (), ()))
+    reader = _Reader(program, array)
+    ranks = {p.name: p.rank for p in program.params}
+    for name, other in (like or {}).items():
+        reader.shapes[name] = tuple(Extent(other, k) for k in range(ranks[name]))
+    return tuple(reader.block(program.body, (), ()))
 
 
 class _Reader:
@@ -189,15 +185,18 @@ class _Reader:
                     here = self.resolved(test)
                     before = dict(self.known)
                     yield from self.block(then, loops, (*tests, here))
-                    self.known = before
+                    one, self.known = self.known, before
                     yield from self.block(orelse, loops, (*tests, Call("not", (here,))))
-                    self.forget((s,))
+                    for name in sorted(written((s,)) & self.whole):
+                        a = one.get(name, Var(name))
+                        b = self.known.get(name, Var(name))
+                        self.known[name] = Call("where", (here, a, b))
                 case While():
                     if any(_writes(x, self.array) for x in walk(s.body)):
                         raise ArgumentError(
-                            f"{s.loc.place}: how often this loop runs is data; a"
-                            f" picture of `{self.array}` needs loops over ranges of"
-                            " indices and sizes"
+                            f"{s.loc.place}: the range is data; a picture of"
+                            f" `{self.array}` needs loops over ranges made of indices"
+                            " and sizes"
                         )
                     self.forget((s,))
 
@@ -221,7 +220,7 @@ def nests_text(program: Program, array: str) -> str:
                 case For() | While():
                     body = kept(s.body)
                     if body:
-                        found.append(replace(s, body=body))
+                        found.append(replace(s, body=body, note=""))
                 case If():
                     then, orelse = kept(s.then), kept(s.orelse)
                     if then:
@@ -238,29 +237,13 @@ def nests_text(program: Program, array: str) -> str:
 # ------------------------------------------------------------------ sizes
 
 
-def value(e: Expr, env: Mapping[Expr, int]) -> int | None:
-    """The integer that `e` is; None where it is data."""
-    match e:
-        case Const(number):
-            return int(number) if isinstance(number, (bool, int)) else None
-        case Var() | Extent():
-            return env.get(e)
-        case Call(op, args) if op in _ARITHMETIC:
-            parts = [value(a, env) for a in args]
-            if any(p is None for p in parts):
-                return None
-            return int(_ARITHMETIC[op](*parts))
-        case _:
-            return None
-
-
 def _decidable(e: Expr, indices: Sequence[str], sizes: frozenset[Size]) -> bool:
     """Is `e` made of indices and sizes alone?"""
     return all(
         isinstance(part, Const)
         or part in sizes
         or (isinstance(part, Var) and part.name in indices)
-        or (isinstance(part, Call) and part.op in _ARITHMETIC)
+        or (isinstance(part, Call) and part.op in OPERATIONS)
         for part in walk_expr(e)
     )
 
@@ -275,8 +258,13 @@ def sizes_of(program: Program) -> frozenset[Size]:
     return frozenset(found)
 
 
-def refuse_data(found: Sequence[Write], sizes: frozenset[Size]) -> None:
-    """Raise `ArgumentError` where loops or subscripts are data."""
+def refuse_data(
+    found: Sequence[Write], sizes: frozenset[Size], users: frozenset[str]
+) -> None:
+    """Raise `ArgumentError` where loops or subscripts are data.
+
+    `users` are the names in the user's function, which messages may mention.
+    """
     for w in found:
         place = expr_text(w.stmt.target)
         for k, e in enumerate(w.index):
@@ -289,9 +277,10 @@ def refuse_data(found: Sequence[Write], sizes: frozenset[Size]) -> None:
                 )
         for f in w.loops:
             if not all(_decidable(e, w.indices, sizes) for e in exprs(f)):
+                what = f"of `{f.index}` " if f.index in users else ""
                 raise ArgumentError(
-                    f"{f.loc.place}: the range of `{f.index}` is data; a picture of"
-                    f" `{place}` needs ranges made of loop indices and sizes"
+                    f"{f.loc.place}: the range {what}is data; a picture of `{place}`"
+                    " needs loops over ranges made of indices and sizes"
                 )
 
 
@@ -308,57 +297,89 @@ def needed(found: Sequence[Write], sizes: frozenset[Size]) -> tuple[Size, ...]:
     return tuple(met)
 
 
-def instances(
-    w: Write, env: Sizes, sizes: frozenset[Size]
-) -> Iterator[tuple[dict[str, int], tuple[int, ...]]]:
-    """Every iteration of a write: its loop indices, and the element."""
+def instances(w: Write, env: Sizes, sizes: frozenset[Size]) -> Iterator[Instance]:
+    """Every iteration of a write: its loop indices, and the element.
+
+    Tests that data decides are taken to hold.
+    """
+    run, order = _compiled(w, sizes)
+    for at, element in run(*(env[size] for size in order)):
+        yield dict(zip(w.indices, at, strict=True)), element
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(
+    w: Write, sizes: frozenset[Size]
+) -> tuple[Callable[..., Iterator[Any]], tuple[Size, ...]]:
+    """The loops around a write as a generator of indices and elements, and its
+    arguments: interpreted they would take a second.
+    """
+    order = needed((w,), sizes)
+    names: dict[Expr, Expr] = {size: Var(f"n{k}") for k, size in enumerate(order)}
+    names |= {Var(index): Var(f"i{k}") for k, index in enumerate(w.indices)}
+
+    def text(e: Expr) -> str:
+        return expr_text(map_expr(e, lambda part: names.get(part, part)))
+
+    lines = [f"def run({', '.join(text(size) for size in order)}):"]
+    for k, f in enumerate(w.loops):
+        lo, hi, step = (_one_line(text(e)) for e in exprs(f))
+        lines.append(f"{' ' * (k + 1)}for i{k} in range({lo}, {hi}, {step}):")
     tests = [t for t in w.tests if _decidable(t, w.indices, sizes)]
+    holds = " and ".join(f"({_one_line(text(t))})" for t in tests) or "True"
+    at = "".join(f"i{k}, " for k in range(len(w.loops)))
+    element = "".join(f"{_one_line(text(e))}, " for e in w.index)
+    pad = " " * (len(w.loops) + 1)
+    lines.append(f"{pad}yield ({at}), ({element}) if {holds} else None")
+    made: dict[str, Any] = {}
+    exec("\n".join(lines), made)  # noqa: S102
+    run: Callable[..., Iterator[Any]] = made["run"]
+    return run, order
 
-    def run(
-        rest: tuple[For, ...], here: dict[Expr, int]
-    ) -> Iterator[tuple[dict[str, int], tuple[int, ...]]]:
-        if rest:
-            lo, hi, step = (value(e, here) for e in exprs(rest[0]))
-            assert lo is not None and hi is not None and step is not None
-            for k in range(lo, hi, step or 1):
-                yield from run(rest[1:], {**here, Var(rest[0].index): k})
-        elif all(value(t, here) for t in tests):
-            found = [value(e, here) for e in w.index]
-            element = tuple(k for k in found if k is not None)
-            assert len(element) == len(w.index)
-            yield {n: here[Var(n)] for n in w.indices}, element
 
-    yield from run(w.loops, dict(env))
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def choose(
     found: Sequence[Write],
-    wanted: Sequence[Size],
+    after: Sequence[Write],
     given: Sizes,
     sizes: frozenset[Size],
-    extents: Sequence[Size],
-) -> dict[Size, int]:
+    extents: Sequence[Expr],
+) -> dict[Expr, int]:
     """Small sizes with which no access leaves the array of extents `extents`.
 
     Raises `ArgumentError` if none are found, or those given do not do.
     """
+    wanted = needed((*found, *after), sizes)
     free = [s for s in wanted if s not in given]
     likely = {s: _likely(s, found) for s in free}
     ladders = [sorted(range(1, LARGEST), key=_nearest(likely[s])) for s in free]
-    every = itertools.product(*(range(len(x)) for x in ladders))
-    tries = sorted(itertools.islice(every, TRIED), key=lambda k: (sum(k), k))
-    first: dict[Size, int] | None = None
-    for steps in tries:
-        tried = {s: x[k] for s, x, k in zip(free, ladders, steps, strict=True)}
-        env = {**given, **tried}
-        touched = _touched(found, env, sizes, extents)
-        if touched is None:
+    first: dict[Expr, int] | None = None
+    good: list[dict[Expr, int]] = []
+    left = WORK
+    for steps in _compositions([len(x) for x in ladders]):
+        env: dict[Expr, int] = dict(given)
+        env |= {s: x[k] for s, x, k in zip(free, ladders, steps, strict=True)}
+        if left <= 0:
+            break
+        try:
+            count, touched = _touched(found, env, sizes, extents)
+            again, agrees = _touched(after, env, sizes, extents)
+        except (ZeroDivisionError, ValueError):  # `//` by zero, a step of zero
+            count, touched, again, agrees = 0, None, 0, None
+        left -= count + again + 1
+        if touched is None or agrees is None:
             continue
         first = first or env
-        if all(FEWEST <= len(t) <= MOST for t in touched):
-            return env
+        elements, meet = touched
+        if all(FEWEST <= n <= MOST for n in elements):
+            good.append(env)
+            if meet or len(good) == AGAIN:
+                return env if meet else good[0]
     if first is not None:
-        return first
+        return good[0] if good else first
     unknown = ", ".join(expr_text(s) for s in wanted) or "none"
     raise ArgumentError(
         f"{found[0].stmt.loc.place}: with no small sizes does this statement run inside"
@@ -366,8 +387,24 @@ def choose(
     )
 
 
+def _compositions(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All tuples of numbers below `lengths`, those with the least sum first."""
+
+    def parts(total: int, k: int) -> Iterator[tuple[int, ...]]:
+        if k == len(lengths):
+            if not total:
+                yield ()
+            return
+        for first in range(min(total, lengths[k] - 1) + 1):
+            for rest in parts(total - first, k + 1):
+                yield (first, *rest)
+
+    for total in range(sum(lengths) + 1):
+        yield from parts(total, 0)
+
+
 def _nearest(wanted: int) -> Callable[[int], tuple[int, int]]:
-    return lambda k: (abs(k - wanted), -k)
+    return lambda k: (abs(k - wanted), k)
 
 
 def _likely(size: Size, found: Sequence[Write]) -> int:
@@ -385,24 +422,31 @@ def _likely(size: Size, found: Sequence[Write]) -> int:
 
 
 def _touched(
-    found: Sequence[Write], env: Sizes, sizes: frozenset[Size], extents: Sequence[Size]
-) -> list[set[int]] | None:
-    """The elements along each axis; None if there are none, too many, or outside."""
-    touched: list[set[int]] = [set() for _ in extents]
-    count = 0
+    found: Sequence[Write], env: Sizes, sizes: frozenset[Size], extents: Sequence[Expr]
+) -> tuple[int, tuple[list[int], bool] | None]:
+    """How many iterations there are; how many elements along each axis, and does an
+    iteration meet another's?
+
+    None if there are no elements, too many, or some outside of the array.
+    """
+    elements: set[tuple[int, ...]] = set()
+    count = hits = 0
     for w in found:
-        before = count
         for _, element in instances(w, env, sizes):
             count += 1
-            if count > POINTS:
-                return None
-            for k, (e, extent) in enumerate(zip(element, extents, strict=True)):
-                if not 0 <= e < env.get(extent, e + 1):
-                    return None
-                touched[k].add(e)
-        if count == before:
-            return None
-    return touched
+            if element is None:
+                continue
+            inside = zip(element, extents, strict=True)
+            if count > POINTS or any(
+                not 0 <= e < env.get(extent, e + 1) for e, extent in inside
+            ):
+                return count, None
+            elements.add(element)
+            hits += 1
+    if not elements:
+        return count, None
+    axes = [len(set(along)) for along in zip(*elements, strict=True)]
+    return count, (axes, len(elements) < hits)
 
 
 # ------------------------------------------------------------------ panels
@@ -455,7 +499,7 @@ def panel(
     axis: int,
     env: Sizes,
     sizes: frozenset[Size],
-    extent: Size,
+    extent: Expr,
 ) -> Panel:
     """The iterations of `found` along one axis of `array`."""
     points: dict[Point, None] = {}
@@ -468,6 +512,8 @@ def panel(
         named.append((along, beside))
         own = next((f for f in w.loops if f.index == along), None)
         for at, element in instances(w, env, sizes):
+            if element is None:
+                continue
             x = at[along] if along else element[axis]
             row = (_label(w, axis) if several else "", tuple(at[n] for n in beside))
             points[Point(x, row, element[axis])] = None
@@ -516,15 +562,15 @@ def _scale(w: Write, axis: int, along: str, points: Sequence[Point]) -> float:
 
 def panels(
     program: Program,
-    before: Program,
+    before: Derived,
     after: Program,
-    named: Mapping[str, str],
     array: str,
     given: Mapping[str, int | tuple[int, ...]] | None,
 ) -> list[tuple[Panel, Panel]]:
     """For each axis of `array` its panel of the adjoint `before` it was scheduled, and
-    `after`. `named` says what the adjoints of names are called.
+    `after`.
     """
+    named = dict(before.adjoint.names)
     ranks = {p.name: p.rank for p in program.params if p.rank}
     ranks |= array_ranks(program.body)
     known = [n for n in named if n in ranks]
@@ -533,49 +579,49 @@ def panels(
             f"plot({array!r}): {program.name}() has no array of this name with an"
             f" adjoint; there are: {', '.join(known) or 'none'}"
         )
-    if ranks[array] > 2:
+    rank, own = ranks[array], named[array]
+    if rank > 2:
         raise ArgumentError(
-            f"plot({array!r}): `{array}` has {ranks[array]} axes; a picture shows one"
-            " or two"
+            f"plot({array!r}): `{array}` has {rank} axes; a picture shows one or two"
         )
-    sizes = sizes_of(program)
-    fixed = _fixed(program, given or {})
-    own = named[array]
-    found = writes(before, own), writes(after, own)
+    cotangents = before.adjoint.cotangents
+    like = {d: of for d, of in cotangents if isinstance(of, str)}
+    found = writes(before.program, own, like), writes(after, own, like)
     if not found[0] or not found[1]:
         raise ArgumentError(
-            f"plot({array!r}): nothing is added to `{own}`: {program.name}() does not"
-            " read elements of it through which a derivative passes"
+            f"plot({array!r}): nothing is added to `{own}`: no derivative passes where"
+            f" {program.name}() reads `{array}`, or it does not"
         )
+    sizes = sizes_of(after) - {
+        Extent(d, k) for d in like for k in range(ranks.get(like[d], 0))
+    }
     for side in found:
-        refuse_data(side, sizes)
+        refuse_data(side, sizes, all_names(program.body))
     for w in found[0]:
-        for n in range(ranks[array]):
-            several = [k for k in w.indices if _mentions(w.index[n], k)]
+        for e in w.index:
+            several = [k for k in w.indices if _mentions(e, k)]
             if len(several) > 2:
                 raise ArgumentError(
-                    f"{w.stmt.loc.place}: the subscript `{expr_text(w.index[n])}` moves"
-                    f" with {len(several)} loops ({', '.join(several)}); a picture"
-                    " shows two"
+                    f"{w.stmt.loc.place}: the subscript `{expr_text(e)}` moves with"
+                    f" {len(several)} loops ({', '.join(several)}); a picture shows two"
                 )
-    extents: list[Size] = [Extent(array, n) for n in range(ranks[array])]
-    both = (*found[0], *found[1])
-    env = choose(both, needed(both, sizes), fixed, sizes, extents)
+    extents: list[Expr] = [Extent(array, n) for n in range(rank)]
+    env = choose(*found, _fixed(program, given or {}), sizes, extents)
     return [
         (
-            panel(before, own, found[0], n, env, sizes, extents[n]),
+            panel(before.program, own, found[0], n, env, sizes, extents[n]),
             panel(after, own, found[1], n, env, sizes, extents[n]),
         )
-        for n in range(ranks[array])
+        for n in range(rank)
     ]
 
 
 def _fixed(
     program: Program, given: Mapping[str, int | tuple[int, ...]]
-) -> dict[Size, int]:
+) -> dict[Expr, int]:
     """The sizes that the user gave; `ArgumentError` if they fit no parameter."""
     params = {p.name: p for p in program.params}
-    fixed: dict[Size, int] = {}
+    fixed: dict[Expr, int] = {}
     for name, size in given.items():
         p = params.get(name)
         shape = size if isinstance(size, tuple) else (size,)
@@ -587,6 +633,8 @@ def _fixed(
                 f"sizes: {program.name}() has no array or integer {name!r}; there are:"
                 f" {known or 'none'}"
             )
+        if any(type(k) is not int or k < 1 for k in shape):
+            raise ArgumentError(f"sizes: {name!r} must be positive, not {size!r}")
         if p.rank and len(shape) != p.rank:
             raise ArgumentError(
                 f"sizes: `{name}` has {p.rank} axes; give so many numbers, not {size!r}"

@@ -80,3 +80,29 @@ def test_every_block_of_the_modes_runs_and_shows_the_tangent(tmp_path: Path) -> 
     tangent = pyrev.differentiable(names["grow"]).tangent.source
     shown = page.partition(FENCES[0])[2].partition(FENCES[1])[0]
     assert tangent.endswith(shown)
+
+
+def test_every_block_about_pictures_runs_and_shows_the_graph(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "docs" / "graph.md"
+    page = path.read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "graphs"}
+    for number, text in enumerate(BLOCK.findall(page)):
+        file = tmp_path / ("energy.py" if not number else f"block_{number}.py")
+        file.write_text(text)
+        exec(compile(text, str(file), "exec"), names)
+    plt.close("all")
+    text = str(names["energy"].graph(simplified=True))
+    head, _, rest = page.partition(FENCES[0])
+    shown, _, tail = rest.partition(FENCES[1])
+    if request.config.getoption("--update-golden"):
+        whole = head + FENCES[0] + text + FENCES[1] + tail
+        path.write_text(whole, encoding="utf-8")
+        shown = text
+    assert shown == text
+    assert (tmp_path / "shear.png").stat().st_size < 150_000
+    assert (ROOT / "docs" / "shear.png").is_file()

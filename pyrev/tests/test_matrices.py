@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.api import Call
+from pyrev.matrices import _gradient
 from pyrev.sparsity import coloured
 from pyrev.testing.differences import central, moved
-from pyrev.testing.outcome import draw_cotangents, floats, run
+from pyrev.testing.outcome import draw_cotangents, floats, run, terms
 from pyrev.tests.conformance.entries import CONFORMANCE
 from pyrev.tests.entry import Entry
 from pyrev.tests.everything import accepted, share_of
@@ -144,23 +146,46 @@ def test_what_the_function_asserts_holds_for_its_hessian() -> None:
         pyrev.hessian(f, wrt="x")(x, np.ones(3))
 
 
-def test_third_order() -> None:
-    def cubes(x):
-        total = 0.0
-        for i in range(x.shape[0]):
-            total += x[i] ** 4 * x[(i + 1) % x.shape[0]]
-        return total
+#: Twice differentiable and not quadratic, and none takes long.
+CUBIC = """
+    weak_scalar_parameters prange_rows rotate_three go_fast several_targets
+    continued_fraction product_by_index math_trigonometry weighted_prefix_sums
+    legendre_table
+""".split()
 
-    x = np.array([0.5, 1.5, -1.0])
-    gradient = pyrev.differentiable(pyrev.differentiable(cubes).adjoint)
-    v, w = np.array([1.0, 0.5, -2.0]), np.array([0.3, 1.0, 1.0])
 
-    def second(x: Any) -> Any:
-        return pyrev.hvp(cubes, x, tangents={"x": v}).x
+@pytest.mark.parametrize("name", CUBIC)
+def test_third_order(name: str) -> None:
+    """The third derivative along a line, against a polynomial through plain values."""
+    entry = BY_NAME[name]
+    size = max(4, entry.least)
+    rng = entry.generator(size)
+    values = entry.make(size, np.float64, rng)
+    weights = draw_cotangents(run(entry.plain, values, entry.outputs), rng)
+    names = floats(values)
+    v = {n: rng.uniform(-1, 1, np.shape(values[n])) for n in names}
 
-    third = pyrev.hvp(gradient, x, 1.0, tangents={"x": w}, cotangent=(v,), wrt="x").x
-    slope = (second(x + 1e-5 * w) - second(x - 1e-5 * w)) / 2e-5
-    np.testing.assert_allclose(third, slope, rtol=1e-6)
+    f = pyrev.differentiable(entry.plain, target="python")
+    call = Call(f, (), copy.deepcopy(dict(values)))
+    seeds = dict(enumerate(weights.returned)) | weights.written
+    gradient, given = _gradient(call, names, seeds)
+    found = pyrev.hvp(
+        gradient, *given, tangents=v, cotangent=tuple(v[n] for n in names), wrt=names
+    )
+    mine = float(sum(np.sum(found[n] * v[n]) for n in names))
+
+    def along_the_line(t: float) -> float:
+        there = copy.deepcopy(moved(values, v, t))
+        return sum(terms(run(entry.plain, there, entry.outputs), weights))
+
+    reach = 0.02
+    nodes = np.cos(np.pi * (np.arange(13) + 0.5) / 13)
+    line = np.polynomial.Chebyshev.fit(
+        nodes, [along_the_line(reach * t) for t in nodes], 12, domain=(-1, 1)
+    )
+    expected = float(line.deriv(3)(0.0)) / reach**3
+    assert abs(expected) > 0.05  # else anything small would do
+    assert mine == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_hessian_needs_one_number() -> None:
