@@ -48,6 +48,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import live_out
 from pyrev.poly import integer_names
+from pyrev.probes import has_probes
 from pyrev.schedule.kept import kept_in_place
 from pyrev.schedule.launches import Device, Launches, launches
 from pyrev.schedule.layout import turned
@@ -135,9 +136,10 @@ def alternatives(
     first = derive(program, wrt, avoid, memory, store)
     if memory is not None:
         return (first,)
-    # A local value that is asked for keeps its name and its place.
+    # What else is asked for than gradients of parameters keeps its name and its place.
     local = set(wrt) - {p.name for p in program.params}
-    if shorten and first.taped and not recompute and not local:
+    own = bool(recompute or local or has_probes(program.body))
+    if shorten and first.taped and not own:
         first = _shorter(first, derive(program, wrt, avoid, memory, store, True))
         if first.shortened:
             return (first,)
