@@ -83,8 +83,6 @@ def preaccumulated(
     where that takes fewer products for so many `directions`; with None (for a reverse
     sweep) where any vertex is eliminated. The counts are of the runs that changed.
     """
-    if program.callbacks:  # what is probed varies whatever `wrt` is, and it is told
-        return program, Counts()
     made = _Pass(program, wrt, avoid, directions)
     body = made.block(program.body)
     if made.counts == Counts():
