@@ -187,6 +187,18 @@ def f(x, w):
             s = 1.5 * w
     return s * s
 """,
+    "straight-line code behind it, whose partials may be multiplied out": """
+def f(x, w):
+    s = 0.5 * w
+    for i in range(x.shape[0]):
+        p = probe(x[i], one)
+        for t in range(4):
+            a = p * p * s
+            b = a * math.sin(a) * w
+            c = math.cos(b) * b * p
+            s = c * b + a + p
+    return s
+""",
     "lambdas, defaults and keywords": """
 def f(x, w, k=2):
     scaled = lambda t, a=0.5: probe(callback=one, x=t * a)
