@@ -18,6 +18,8 @@ from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
 
 FULL = os.environ.get("PYREV_FULL") == "1"
+#: What takes minutes where a command of its own shows it: CI runs the small case.
+full_size = pytest.mark.skipif(not FULL, reason="full size: PYREV_FULL=1 runs it")
 TURN = int(os.environ.get("PYREV_ROTATION", "0"))
 
 EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}

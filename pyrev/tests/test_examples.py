@@ -9,6 +9,7 @@ import pytest
 
 import pyrev
 from pyrev.examples import deblur
+from pyrev.tests.everything import full_size
 
 SMALL = deblur.Settings(rounds=2, image_steps=4, kernel_steps=4, final_steps=8)
 
@@ -67,7 +68,7 @@ def test_the_command_line_prints_the_adjoint_and_the_check_and_saves_the_figure(
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@full_size
 def test_image_and_kernel_are_recovered_at_full_size() -> None:
     result = deblur.solve(512, deblur.Settings(), progress=False)
     assert result.psnr_recovered >= result.psnr_blurred + 4, result.summary()

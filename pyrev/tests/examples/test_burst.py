@@ -11,6 +11,7 @@ import pytest
 
 import pyrev
 from pyrev.examples import burst
+from pyrev.tests.everything import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, FRAMES = RNG.random((6, 7, 3)), RNG.random((2, 5, 6))
@@ -143,7 +144,7 @@ def test_the_command_line_says_which_bars_were_missed(
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@full_size
 def test_the_full_burst_reaches_the_bars() -> None:
     result = burst.solve(progress=False)
     assert result.gain >= 2, result.summary()

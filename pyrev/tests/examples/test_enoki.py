@@ -10,6 +10,7 @@ import pytest
 
 import pyrev
 from pyrev.examples import enoki
+from pyrev.tests.everything import full_size
 
 RNG = np.random.default_rng(1)
 AXIS = np.array([0.3, -0.8, 0.5])
@@ -142,12 +143,18 @@ def test_memory_beyond_the_budget_is_missed() -> None:
     assert enoki.Run("loop", 800, 1.0, 1100.0, 100, True).fits
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        ["--count", "65536", "--squarings", "100"],
+        pytest.param([], id="full size", marks=full_size),
+    ],
+)
 def test_the_command_reproduces_the_article(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sizes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figure = tmp_path / "enoki.png"
-    status = enoki.main(["--output", str(figure)])
+    status = enoki.main([*sizes, "--output", str(figure)])
     printed = capsys.readouterr().out
     assert status == 0, printed
     assert "DIFFERS" not in printed

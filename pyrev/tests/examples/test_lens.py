@@ -10,6 +10,7 @@ import pytest
 
 import pyrev
 from pyrev.examples import lens
+from pyrev.tests.everything import full_size
 
 COARSE = lens.Settings(stages=((2.0, 0.2),), iterations=8, fields=(0.0, 0.5, 0.7, 1.0))
 
@@ -190,7 +191,7 @@ def test_the_command_line_says_what_was_missed_and_saves_the_figure(
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@full_size
 def test_the_lens_gets_shorter_at_equal_sharpness() -> None:
     result = lens.solve(1.0, lens.Settings(), progress=False)
     assert all(result.bars().values()), result.summary()
