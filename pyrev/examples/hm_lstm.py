@@ -169,16 +169,17 @@ def cells(sequences: int, units: int, *, poisoned: bool = False) -> Cells:
     return Cells(c, f, i, g, own, below)
 
 
-def partials(given: Cells) -> tuple[Array, dict[str, Array]]:
+def partials(given: Cells, target: str = "auto") -> tuple[Array, dict[str, Array]]:
     """The next states, and their partial derivatives, from one loop."""
-    arguments = given.arguments
-    _, found = pyrev.partials(update, *arguments, wrt=GATES)
+    arguments, f = given.arguments, pyrev.differentiable(update, target=target)
+    _, found = pyrev.partials(f, *arguments, wrt=GATES)
     return arguments[-1], dict(found["out"])
 
 
-def gradients(given: Cells, cotangent: Array) -> dict[str, Array]:
+def gradients(given: Cells, cotangent: Array, target: str = "auto") -> dict[str, Array]:
     """Those of the states, weighted by the cotangent, in reverse."""
-    _, pullback = pyrev.vjp(update, *given.arguments, wrt=GATES)
+    f = pyrev.differentiable(update, target=target)
+    _, pullback = pyrev.vjp(f, *given.arguments, wrt=GATES)
     return dict(pullback(out=cotangent))
 
 
@@ -239,27 +240,30 @@ def median(call: Callable[[], Any], rounds: int = 9) -> float:
     return 1e3 * statistics.median(times)
 
 
-def compare(sequences: int = 1024, units: int = 512) -> Compared:
+def compare(sequences: int = 1024, units: int = 512, target: str = "auto") -> Compared:
     """pyrev's value, partials and gradients against PyTorch's."""
     given = cells(sequences, units)
     cotangent = np.random.default_rng(4).normal(size=given.c.shape)
-    out, found = partials(given)
+    out, found = partials(given, target)
     expected, slopes = by_torch(given)
     of_partials = max(
         float(np.max(np.abs(a - b)))
         for a, b in [(out, expected), *((found[k], slopes[k]) for k in GATES)]
     )
-    found = gradients(given, cotangent)
+    found = gradients(given, cotangent, target)
     _, slopes = by_torch(given, cotangent)
     of_gradients = max(float(np.max(np.abs(found[k] - slopes[k]))) for k in GATES)
     poisoned = cells(sequences, units, poisoned=True)
     nans = tuple(
         sum(int(np.isnan(slope).sum()) for slope in made.values())
-        for made in (gradients(poisoned, cotangent), by_torch(poisoned, cotangent)[1])
+        for made in (
+            gradients(poisoned, cotangent, target),
+            by_torch(poisoned, cotangent)[1],
+        )
     )
     times = {
-        "value and partials": median(lambda: partials(given)),
-        "value and gradients": median(lambda: gradients(given, cotangent)),
+        "value and partials": median(lambda: partials(given, target)),
+        "value and gradients": median(lambda: gradients(given, cotangent, target)),
         "PyTorch": median(lambda: by_torch(given, cotangent)),
     }
     return Compared(of_partials, of_gradients, (nans[0], nans[1]), times)
@@ -337,6 +341,7 @@ def learn(
     sequences: int = 256,
     length: int = 40,
     units: int = 12,
+    target: str = "auto",
 ) -> Read:
     """Train two levels with Adam, and try them on new text."""
     rng = np.random.default_rng(1)
@@ -345,7 +350,8 @@ def learn(
     upper = rng.normal(0, 0.3, (4 * units, 2 * units + 1))
     readout = rng.normal(0, 0.3, units + 1)
     parts = [Adam(start, 0.02) for start in (lower, upper, readout)]
-    gradient = pyrev.value_and_grad(reading_loss, wrt=("lower", "upper", "readout"))
+    loss_of = pyrev.differentiable(reading_loss, target=target)
+    gradient = pyrev.value_and_grad(loss_of, wrt=("lower", "upper", "readout"))
 
     def given(of: Text) -> tuple[Any, ...]:
         of_text = (of.letters, of.words, of.sentences, of.wanted, int(hierarchical))
@@ -361,7 +367,7 @@ def learn(
         tick()
     seconds = time.perf_counter() - start
     arguments = given(new)
-    error = float(pyrev.differentiable(reading_loss)(*arguments)) / new.spread
+    error = float(loss_of(*arguments)) / new.spread
     told = np.rint(arguments[-1]) == new.wanted
     exact = float(np.mean(told[new.sentences == 1]))
     name = "hierarchical" if hierarchical else "ordinary LSTM"
@@ -371,7 +377,7 @@ def learn(
 # ------------------------------------------------------------------ the command
 
 
-def small_arguments() -> dict[Callable[..., Any], tuple[Any, ...]]:
+def small_arguments() -> dict[str, tuple[Any, ...]]:
     """Arguments of a few elements that take every branch."""
     rng = np.random.default_rng(6)
     r = rng.normal
@@ -381,11 +387,11 @@ def small_arguments() -> dict[Callable[..., Any], tuple[Any, ...]]:
     lower, upper = r(size=(8, 6)), r(size=(8, 5))
     own, below = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
     return {
-        sigmoid: (0.3,),
-        cell: (0.4, -0.3, 0.7, 0.2, 0, 1),
-        update: (*r(size=(4, 4, 3)), own, below, np.zeros((4, 3))),
-        advance: (lower, x, 0, 1, 1, gates, c, h),
-        reading_loss: (
+        "sigmoid": (0.3,),
+        "cell": (0.4, -0.3, 0.7, 0.2, 0, 1),
+        "update": (*r(size=(4, 4, 3)), own, below, np.zeros((4, 3))),
+        "advance": (lower, x, 0, 1, 1, gates, c, h),
+        "reading_loss": (
             lower,
             upper,
             r(size=units + 1),
@@ -402,18 +408,20 @@ def small_arguments() -> dict[Callable[..., Any], tuple[Any, ...]]:
 def checks() -> list[pyrev.GradientReport]:
     """Every gradient against differences of the plain loops."""
     return [
-        pyrev.check_grad(pyrev.differentiable(loop, target="python"), *arguments)
-        for loop, arguments in small_arguments().items()
+        pyrev.check_grad(
+            pyrev.differentiable(globals()[name], target="python"), *arguments
+        )
+        for name, arguments in small_arguments().items()
     ]
 
 
-def draw(reads: list[Read], path: Path) -> None:
+def draw(reads: list[Read], path: Path, target: str = "auto") -> None:
     """Save the figure: branches, value and partials of some cells, and the training."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     given = cells(24, 24)
-    out, found = partials(given)
+    out, found = partials(given, target)
     figure = Figure(figsize=(13, 5.4), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(2, 5)
@@ -450,7 +458,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m pyrev.examples.hm_lstm",
         description=(__doc__ or "").split("\n")[0],
     )
-    parser.add_argument("--steps", type=int, default=400, help="of Adam (default 400)")
+    parser.add_argument("--steps", type=int, default=300, help="of Adam (default 300)")
     parser.add_argument("--output", type=Path, default=Path("hm_lstm.png"))
     options = parser.parse_args(arguments)
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 
 def test_the_cell_agrees_with_pytorch_and_copies_no_nan() -> None:
-    compared = hm_lstm.compare(12, 5)
+    compared = hm_lstm.compare(12, 5, "python")
     assert compared.right, str(compared)
     assert compared.nans[1] > 0
 

@@ -68,11 +68,11 @@ def test_value_and_partials_in_one_loop_are_the_gradients() -> None:
     c, f, i, g, own, below, out = LOOPS["update"]
     given = hm_lstm.Cells(c, f, i, g, own, below)
     assert set(given.branch.tolist()) == {0, 1, 2}
-    made, found = hm_lstm.partials(given)
+    made, found = hm_lstm.partials(given, "python")
     hm_lstm.update(*given.arguments[:-1], out)
     np.testing.assert_allclose(made, out, rtol=1e-12)
     cotangent = np.random.default_rng(1).normal(size=out.shape)
-    slopes = hm_lstm.gradients(given, cotangent)
+    slopes = hm_lstm.gradients(given, cotangent, "python")
     for name in OF:
         np.testing.assert_allclose(slopes[name], found[name] * cotangent, rtol=1e-12)
 
@@ -80,8 +80,8 @@ def test_value_and_partials_in_one_loop_are_the_gradients() -> None:
 def test_gates_of_cells_that_copy_reach_nothing() -> None:
     given, poisoned = hm_lstm.cells(8, 3), hm_lstm.cells(8, 3, poisoned=True)
     assert np.isnan(poisoned.f).any()
-    made, found = hm_lstm.partials(given)
-    again, same = hm_lstm.partials(poisoned)
+    made, found = hm_lstm.partials(given, "python")
+    again, same = hm_lstm.partials(poisoned, "python")
     np.testing.assert_array_equal(again, made)
     for name in OF:
         np.testing.assert_array_equal(same[name], found[name])
@@ -103,21 +103,22 @@ def test_texts_count_the_words_that_end_as_they_began() -> None:
                 same, count = 0, 0
 
 
-def test_a_level_without_boundaries_copies() -> None:
-    weights, x, h, c, *_ = LOOPS["advance"]
-    kept_h, kept_c, gates = h.copy(), c.copy(), np.full(8, math.nan)
-    hm_lstm.advance(weights, x, kept_h, kept_c, 0, 0, gates)
-    np.testing.assert_array_equal(kept_h, h)
-    np.testing.assert_array_equal(kept_c, c)
+def test_a_level_without_boundaries_copies_whatever_its_gates_hold() -> None:
+    weights, x, _, _, t, gates, c, h = LOOPS["advance"]
+    c, h = c.copy(), h.copy()
+    hm_lstm.advance(weights, x, 0, 0, t, np.full_like(gates, math.nan), c, h)
+    np.testing.assert_array_equal(c[t + 1], c[t])
+    np.testing.assert_array_equal(h[t + 1], h[t])
 
 
 def test_a_few_steps_of_training_lower_the_error_and_the_figure_is_drawn(
     tmp_path: Path,
 ) -> None:
-    read = hm_lstm.learn(True, 15, lambda: None, sequences=16, length=16, units=4)
+    sizes: dict[str, Any] = {"sequences": 4, "length": 12, "units": 3}
+    read = hm_lstm.learn(True, 20, lambda: None, **sizes, target="python")
     assert read.losses[-1] < 0.8 * read.losses[0], str(read)
     figure = tmp_path / "hm_lstm.png"
-    hm_lstm.draw([read], figure)
+    hm_lstm.draw([read], figure, "python")
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
