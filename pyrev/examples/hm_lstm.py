@@ -341,7 +341,7 @@ def learn(
     sequences: int = 256,
     length: int = 40,
     units: int = 12,
-    target: str = "auto",
+    loss_of: Callable[..., float] = reading_loss,
 ) -> Read:
     """Train two levels with Adam, and try them on new text."""
     rng = np.random.default_rng(1)
@@ -350,7 +350,7 @@ def learn(
     upper = rng.normal(0, 0.3, (4 * units, 2 * units + 1))
     readout = rng.normal(0, 0.3, units + 1)
     parts = [Adam(start, 0.02) for start in (lower, upper, readout)]
-    loss_of = pyrev.differentiable(reading_loss, target=target)
+    loss_of = pyrev.differentiable(loss_of)
     gradient = pyrev.value_and_grad(loss_of, wrt=("lower", "upper", "readout"))
 
     def given(of: Text) -> tuple[Any, ...]:

@@ -26,9 +26,13 @@ def tensors(name: str, dtype: Any = None) -> tuple[Any, ...]:
 
 
 @functools.cache
+def interpreted(loop: Any) -> Any:
+    """A loop that is not compiled, which takes seconds."""
+    return pyrev.differentiable(loop, target="python")
+
+
 def layer(name: str) -> Any:
-    """A layer whose loop is not compiled, which takes seconds."""
-    loop = pyrev.differentiable(getattr(loops, name), target="python")
+    loop = interpreted(getattr(loops, name))
     if name == "warp":
         return layers.Warp(loop)
     if name == "slice_grid":
@@ -141,11 +145,7 @@ def test_small_trainings_improve_and_the_command_says_what_was_missed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = pyrev.torch.function
-    monkeypatch.setattr(
-        pyrev.torch,
-        "function",
-        lambda f: function(pyrev.differentiable(f, target="python")),
-    )
+    monkeypatch.setattr(pyrev.torch, "function", lambda f: function(interpreted(f)))
     monkeypatch.setattr(layers, "KERNELS", (loops.bilinear,))
     monkeypatch.setattr(layers, "checks", lambda: [])
     monkeypatch.setattr(layers, "BLURS", (1.0, 0.0))  # the pictures are small
