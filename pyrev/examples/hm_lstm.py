@@ -381,7 +381,7 @@ def small_arguments() -> dict[str, tuple[Any, ...]]:
     """Arguments of a few elements that take every branch."""
     rng = np.random.default_rng(6)
     r = rng.normal
-    text = write(2, 13, rng)
+    text = write(1, 12, rng)
     units = 2
     x, gates, c, h = r(size=3), np.zeros((2, 8)), r(size=(3, units)), r(size=(3, units))
     lower, upper = r(size=(8, 6)), r(size=(8, 5))

@@ -163,9 +163,3 @@ def test_small_trainings_improve_and_the_command_says_what_was_missed(
     assert status == (1 if result.missed() else 0)
     assert all(bar in printed for bar in result.missed())
     assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_the_full_command_reaches_its_bars() -> None:
-    result = layers.solve(progress=False)
-    assert not result.missed(), result.summary()
