@@ -65,7 +65,7 @@ def test_a_hessian_times_a_vector(name: str) -> None:
     along(BY_NAME[name], "python", max(4, BY_NAME[name].least))
 
 
-@pytest.mark.parametrize("name", share_of(BY_NAME, 96))
+@pytest.mark.parametrize("name", share_of(BY_NAME, 160))
 def test_a_hessian_times_a_vector_compiled(name: str) -> None:
     along(BY_NAME[name], "numba", BY_NAME[name].real)
 
