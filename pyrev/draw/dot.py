@@ -65,7 +65,8 @@ class Graph:
     def __init__(
         self, name: str, title: str, whole: Cluster, edges: Sequence[Edge]
     ) -> None:
-        self._title = title
+        #: What stands above the picture: the function, and its edges counted.
+        self.title: str = title
         #: The DOT text.
         self.source: str = "\n".join(_text(name, title, whole, edges)) + "\n"
 
@@ -116,7 +117,7 @@ class Graph:
 
     def __repr__(self) -> str:
         shown = "" if shutil.which("dot") else "; install Graphviz to see it drawn"
-        return f"<graph of {self._title}{shown}>".replace("\n", "; ")
+        return f"<graph of {self.title}{shown}>".replace("\n", "; ")
 
 
 def quoted(text: str) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import math
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -58,6 +59,19 @@ def scaled_root(a, b):
 
 def angle_of(y, x):
     return math.atan2(y, x)
+
+
+def error_function(x, out):
+    """Abramowitz and Stegun 7.1.26: at most 1.5e-7 off."""
+    for i in range(x.shape[0]):
+        distance = abs(x[i])
+        t = 1 / (1 + 0.3275911 * distance)
+        a = 1.061405429 * t - 1.453152027
+        b = a * t + 1.421413741
+        c = b * t - 0.284496736
+        d = c * t + 0.254829592
+        value = 1 - d * t * math.exp(-distance * distance)
+        out[i] = value * math.copysign(1.0, x[i])
 
 
 def rotation(axis, angle, matrix):
@@ -192,6 +206,7 @@ def rows(descent: Descent) -> list[Row]:
     value, angle = pyrev.value_and_grad(small(angle_of))(1.0, 2.0)
     _, pullback = pyrev.vjp(small(gather), np.linspace(0, 1, 10), INDEX, np.zeros(4))
     gathered = pullback(out=np.ones(4)).a
+    angle_by_pytorch = through_pytorch()
     return [
         Row("a*a, sqrt(a) at 2: forward", (4, 0.353553), _floats(moved["return"])),
         Row(
@@ -205,7 +220,28 @@ def rows(descent: Descent) -> list[Row]:
         Row("gather at 1, 4, 8, 4", (0, 1, 0, 0, 2, 0, 0, 0, 1, 0), _floats(gathered)),
         Row("atan2(1, 2)", (0.4636,), (float(value),), 4),
         Row("atan2(1, 2): gradient", (0.4, -0.2), _floats(angle.values()), 4),
+        *([angle_by_pytorch] if angle_by_pytorch else []),
     ]
+
+
+def through_pytorch() -> Row | None:
+    """The angle's gradient by PyTorch's own `backward`; None where it is missing."""
+    try:
+        import torch
+
+        from pyrev.torch import function
+    except ImportError:
+        return None
+    y, x = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (1, 2))
+    function(small(angle_of))(y, x).backward()
+    found = _floats((y.grad, x.grad))
+    return Row("atan2(1, 2): through PyTorch", (0.4, -0.2), found, 4)
+
+
+def edges(simplified: bool) -> int:
+    """Partial derivatives in the graph of the error function."""
+    text = str(small(error_function).graph(simplified=simplified))
+    return len(re.findall(r' -> .*label="', text))
 
 
 def _floats(numbers: Any) -> tuple[float, ...]:
@@ -342,6 +378,7 @@ def checks() -> list[pyrev.GradientReport]:
         (square_and_root, 2.0),
         (scaled_root, 2.0, 3.0),
         (angle_of, 1.0, 2.0),
+        (error_function, r(5) - 0.5, np.zeros(5)),
         (rotation, axis, 0.7, np.zeros((3, 3))),
         (rotate, axis, 0.7, SOURCE, np.zeros(3)),
         (rotation_error, axis, 0.7, SOURCE, TARGET),
@@ -410,6 +447,8 @@ def main(arguments: list[str] | None = None) -> int:
             missed.append(row.what)
     for name, gradient in scattered().items():
         print(f"{name + ' at 1, 4, 8, 4':32} gradient {gradient}")
+
+    print(f"error function: {edges(False)} partials in its graph, then {edges(True)}")
 
     budget = BUDGET * options.count // COUNT
     print(

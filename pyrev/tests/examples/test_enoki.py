@@ -18,6 +18,7 @@ LOOPS: dict[str, tuple[Any, ...]] = {
     "square_and_root": (2.0,),
     "scaled_root": (2.0, 3.0),
     "angle_of": (1.0, 2.0),
+    "error_function": (np.linspace(-2.0, 2.0, 7) + 0.1, np.zeros(7)),
     "rotation": (AXIS, 0.7, np.zeros((3, 3))),
     "rotate": (AXIS, 0.7, enoki.SOURCE, np.zeros(3)),
     "rotation_error": (AXIS, 0.7, enoki.SOURCE, enoki.TARGET),
@@ -49,6 +50,20 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
         for other in (compiled[name], by_pyrev):
             for a, b in zip(ran(other, arguments), expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-12, err_msg=name)
+
+
+def test_the_error_function_is_one_edge() -> None:
+    assert enoki.edges(False) >= 20
+    assert enoki.edges(True) == 1
+    x, out = np.linspace(-3, 3, 13), np.zeros(13)
+    enoki.error_function(x, out)
+    np.testing.assert_allclose(out, [math.erf(v) for v in x], atol=1.5e-7)
+
+
+def test_the_angle_goes_through_pytorch_too() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    row = enoki.through_pytorch()
+    assert row is not None and row.agrees
 
 
 def test_the_loops_have_right_gradients() -> None:
