@@ -55,6 +55,16 @@ def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
     assert inspect.getsource(f.__wrapped__) in head
 
 
+def test_the_counts_of_products_that_are_shown_are_printed(tmp_path: Path) -> None:
+    page = SCHEDULES.read_text(encoding="utf-8")
+    path = tmp_path / "chain.py"
+    path.write_text(BLOCK.findall(page)[0])
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    shown = page.partition("```txt\n")[2].partition("```\n")[0]
+    assert shown in pyrev.differentiable(names["chain"]).explain("python") + "\n"
+
+
 def test_the_kernel_that_is_shown_is_the_golden_one(
     request: pytest.FixtureRequest,
 ) -> None:
