@@ -40,11 +40,13 @@ from pyrev.ir import (
     Stmt,
     While,
     all_names,
+    blocks,
     exprs,
     map_block,
     map_expr,
     walk,
     walk_expr,
+    with_blocks,
 )
 from pyrev.liveness import live_out
 from pyrev.poly import integer_names
@@ -133,16 +135,19 @@ def alternatives(
     Where something is recorded, partials may be multiplied out before (`preaccumulate`)
     if that takes fewer operations or records less, unless not `shorten`.
     """
-    first = derive(program, wrt, avoid, memory, store)
-    if memory is not None:
-        return (first,)
     # What else is asked for than gradients of parameters keeps its name and its place.
     local = set(wrt) - {p.name for p in program.params}
-    own = bool(recompute or local or has_probes(program.body))
-    if shorten and first.taped and not own:
-        first = _shorter(first, derive(program, wrt, avoid, memory, store, True))
-        if first.shortened:
-            return (first,)
+    shorten &= not (recompute or store or local or has_probes(program.body))
+    # Checkpoints must not change a bit: what is best without them is done with them.
+    free = _without_slots(program)
+    first = derive(free, wrt, avoid, None, store)
+    if shorten and first.taped:
+        first = _shorter(first, derive(free, wrt, avoid, None, store, True))
+    if memory is not None or free is not program:
+        made = derive(program, wrt, avoid, memory, store, first.shortened)
+        first = replace(made, counts=first.counts)
+    if memory is not None or first.shortened:
+        return (first,)
     least = _recorded(first)
     found = [first]
     if least[0] < 2 or least[1] < 2:
@@ -154,6 +159,23 @@ def alternatives(
         if _recorded(other) < least:
             found.append(other)
     return tuple(found)
+
+
+def _slots(program: Program) -> bool:
+    """Is a loop to be checkpointed?"""
+    return any(isinstance(s, For) and s.slots is not None for s in walk(program.body))
+
+
+def _without_slots(program: Program) -> Program:
+    """The program with no loop that is to be checkpointed."""
+    if not _slots(program):
+        return program
+
+    def visit(s: Stmt) -> Stmt:
+        s = with_blocks(s, tuple(tuple(map(visit, b)) for b in blocks(s)))
+        return replace(s, slots=None) if isinstance(s, For) else s
+
+    return replace(program, body=tuple(map(visit, program.body)))
 
 
 def _shorter(one: Derived, other: Derived) -> Derived:
