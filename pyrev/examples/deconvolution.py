@@ -272,7 +272,7 @@ def distance(image, truth, margin):
 class Settings:
     """What training may be told; `steps` are the solver's in each stage."""
 
-    iterations: int = 60
+    iterations: int = 50
     batch: int = 2
     size: int = 64
     stages: int = 4

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -33,11 +32,17 @@ LOOPS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.fixture(scope="module")
-def example() -> Iterator[ModuleType]:
+def example() -> ModuleType:
     # Importing it derives the solver's gradient, into the cache of this session.
     from pyrev.examples import deconvolution
 
-    yield deconvolution
+    return deconvolution
+
+
+@pytest.fixture(scope="module")
+def network(example: ModuleType) -> Any:
+    """Two steps in each stage, and no compiled code: what is tiny needs none."""
+    return example.Network(2, "python")
 
 
 def run(loop: Any, arguments: tuple[Any, ...]) -> list[Any]:
@@ -63,7 +68,9 @@ def dense(blur: Any, filters: Any, weights: Any, shape: tuple[int, int]) -> Any:
     return matrix(blur), np.concatenate(parts)
 
 
-def test_the_loops_agree_in_cpython_numba_and_pyrev(example: ModuleType) -> None:
+def test_the_loops_agree_in_cpython_numba_and_pyrev(
+    example: ModuleType, network: Any
+) -> None:
     numba = pytest.importorskip("numba")
     compiled: dict[str, Any] = {"math": math, "np": np}
     for name in ("slope_of", "bend_of", *LOOPS):
@@ -73,7 +80,8 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev(example: ModuleType) -> None
         compiled[name] = numba.njit(found)
     for name in ("objective", "minimise", "aim", "distance"):  # they call the others
         plain = getattr(example, name)
-        by_pyrev = pyrev.differentiable(plain, target="python")
+        by_pyrev = getattr(network, name, None)
+        by_pyrev = by_pyrev or pyrev.differentiable(plain, target="python")
         expected = run(plain, LOOPS[name])
         for other in (compiled[name], by_pyrev):
             for one, two in zip(run(other, LOOPS[name]), expected, strict=True):
@@ -81,8 +89,11 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev(example: ModuleType) -> None
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_the_loops_have_right_gradients(name: str, example: ModuleType) -> None:
-    loop = pyrev.differentiable(getattr(example, name), target="python")
+def test_the_loops_have_right_gradients(
+    name: str, example: ModuleType, network: Any
+) -> None:
+    loop = getattr(network, name, None)
+    loop = loop or pyrev.differentiable(getattr(example, name), target="python")
     report = pyrev.check_grad(loop, *LOOPS[name])
     assert report.ok, str(report)
 
@@ -172,10 +183,9 @@ def test_both_baselines_restore_what_was_blurred(example: ModuleType) -> None:
 
 
 class Toy:
-    """A network of two stages on tiny images, without compiled code."""
+    """Two stages on a tiny image."""
 
     def __init__(self, example: ModuleType) -> None:
-        self.network = example.Network(2, "python")
         self.p = example.start(2)
         for name in example.LEARNED[1:]:
             getattr(self.p, name)[...] += 0.3
@@ -201,10 +211,10 @@ class Toy:
 
 
 def test_gradients_through_all_stages_are_differences_of_plain_python(
-    example: ModuleType,
+    example: ModuleType, network: Any
 ) -> None:
     toy = Toy(example)
-    loss, slope = toy.network.slope(toy.p, toy.observed, toy.blur, toy.truth)
+    loss, slope = network.slope(toy.p, toy.observed, toy.blur, toy.truth)
     assert loss == pytest.approx(toy.loss(example))
     rng = np.random.default_rng(9)
     for name in example.LEARNED:
@@ -219,12 +229,12 @@ def test_gradients_through_all_stages_are_differences_of_plain_python(
         assert float(np.sum(found * direction)) == pytest.approx(expected, rel=1e-4)
 
 
-def test_adam_steps_lower_the_loss(example: ModuleType) -> None:
+def test_adam_steps_lower_the_loss(example: ModuleType, network: Any) -> None:
     toy = Toy(example)
     adams = [example.Adam(getattr(toy.p, name), 0.01) for name in example.LEARNED]
     losses = []
     for _ in range(3):
-        loss, slope = toy.network.slope(toy.p, toy.observed, toy.blur, toy.truth)
+        loss, slope = network.slope(toy.p, toy.observed, toy.blur, toy.truth)
         losses.append(loss)
         for adam, name in zip(adams, example.LEARNED, strict=True):
             adam.step(getattr(slope, name), 1.0)
