@@ -116,13 +116,17 @@ def curvature(image, observed, blur, filters, weights, targets, direction):
 def minimise(path, observed, blur, filters, weights, targets):
     """Nonlinear conjugate gradients (Polak and Ribiere) from path[0] on.
 
-    path [step, n, height, width] gets the images after each step. Each image has its
-    own steps, whose lengths are Newton's along the direction.
+    path [step, n, height, width] gets the images after each step: what stays is not
+    recorded for the adjoint. Each image has its own steps, whose lengths are Newton's
+    along the direction.
     """
     slopes = np.zeros_like(path)
     directions = np.zeros_like(path)
     slopes[0] = gradient(path[0], observed, blur, filters, weights, targets)
-    directions[0] = -slopes[0]
+    for n in range(path.shape[1]):
+        for y in range(path.shape[2]):
+            for x in range(path.shape[3]):
+                directions[0, n, y, x] = -slopes[0, n, y, x]
     for k in range(path.shape[0] - 1):
         bend = curvature(
             path[k], observed, blur, filters, weights, targets, directions[k]
