@@ -122,11 +122,12 @@ def minimise(path, observed, blur, filters, weights, targets):
     """
     slopes = np.zeros_like(path)
     directions = np.zeros_like(path)
-    slopes[0] = gradient(path[0], observed, blur, filters, weights, targets)
+    slope = gradient(path[0], observed, blur, filters, weights, targets)
     for n in range(path.shape[1]):
         for y in range(path.shape[2]):
             for x in range(path.shape[3]):
-                directions[0, n, y, x] = -slopes[0, n, y, x]
+                slopes[0, n, y, x] = slope[n, y, x]
+                directions[0, n, y, x] = -slope[n, y, x]
     for k in range(path.shape[0] - 1):
         bend = curvature(
             path[k], observed, blur, filters, weights, targets, directions[k]
@@ -144,8 +145,11 @@ def minimise(path, observed, blur, filters, weights, targets):
                     path[k + 1, n, y, x] = (
                         path[k, n, y, x] + length * directions[k, n, y, x]
                     )
-        slopes[k + 1] = gradient(path[k + 1], observed, blur, filters, weights, targets)
+        after = gradient(path[k + 1], observed, blur, filters, weights, targets)
         for n in range(path.shape[1]):
+            for y in range(path.shape[2]):
+                for x in range(path.shape[3]):
+                    slopes[k + 1, n, y, x] = after[n, y, x]
             change = 0.0
             before = 1e-30
             for y in range(path.shape[2]):
