@@ -281,7 +281,9 @@ def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiab
         if f._options == options or options == Options():
             return f
         f = f.python
-    if isinstance(f, (Derivative, Primal, Pushforward)):
+    if isinstance(f, Derivative):
+        f = f.again()
+    if isinstance(f, (Primal, Pushforward)):
         f = f.python
     return Differentiable(f, options)
 

@@ -649,6 +649,11 @@ class Bounds:
     def _watched(self) -> frozenset[int]:
         return frozenset(one.site for one in self.inspected if one.signed)
 
+    @property
+    def whatever(self) -> Variant:
+        """The program that is right for all sizes and all data."""
+        return Variant(tuple(sorted({*self.usual.negative, *self._watched})))
+
     @cached_property
     def _rounded(self) -> frozenset[int]:
         """The inspected subscripts that float arithmetic has a part in."""

@@ -141,6 +141,17 @@ class Derivative(_Source):
         found = self._units.default_kinds()
         return self._units.adjoint(target, found, self._names(found))
 
+    def again(self) -> Callable[..., Any]:
+        """The adjoint as a function to differentiate: right for all data.
+
+        The text that is shown takes it that data never makes a subscript negative; a
+        call of the adjoint looks, but a function of its own can't.
+        """
+        found = self._units.default_kinds()
+        variant = self._units.bounds(found).whatever
+        names = self._names(found)
+        return self._units.adjoint("python", found, names, None, variant).function
+
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
         values, units, found, variant = self._call(target, args, kw)
         return units.adjoint(target, found, self._names(found), values, variant)

@@ -174,7 +174,7 @@ def _gradient(
     call: Call, names: Sequence[str], weights: Weights
 ) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
-    unit = call.units.adjoint("python", call.kinds, tuple(names))
+    unit = call.units.adjoint("python", call.kinds, tuple(names), None, call.variant)
     made = call.f.derived(
         ("gradient", unit.text.text),
         lambda: Differentiable(

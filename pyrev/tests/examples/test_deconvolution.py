@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.tests.everything import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, OBSERVED = RNG.random((2, 4, 5)), RNG.random((2, 3, 3))
@@ -241,7 +242,7 @@ def test_adam_steps_lower_the_loss(example: ModuleType, network: Any) -> None:
     assert losses[2] < losses[1] < losses[0]
 
 
-@pytest.mark.slow
+@full_size
 def test_the_command_reaches_the_bar_and_saves_the_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], example: ModuleType
 ) -> None:
