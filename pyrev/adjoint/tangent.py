@@ -125,7 +125,7 @@ class _Tangent:
             for n in self.carried
             for dot in self.dots
         ]
-        body = list(self.block(program.body))
+        body = [*self.still(), *self.block(program.body)]
         result = returned(program)
         if result is not None:
             body.pop()
@@ -143,6 +143,16 @@ class _Tangent:
         )
         named = {n: tuple(dot[n] for dot in self.dots) for n in self.dots[0]}
         return Tangent(made, self.carried, tuple(named.items()))
+
+    def still(self) -> Block:
+        """Zeros for numbers that do not move at first, and are assigned what does."""
+        return tuple(
+            Assign(Var(dot[p.name]), ZERO_F, loc=p.loc)
+            for p in self.program.params
+            if not p.rank and p.name in self.dot
+            if p.name not in (*self.carried, *self.wrt)
+            for dot in self.dots
+        )
 
     def turn(self, k: int) -> None:
         """What follows is about direction `k`."""
@@ -290,7 +300,7 @@ class _Partials(_Tangent):
             shape = tuple(Extent(name, k) for k in range(of[name].rank))
             loc = program.loc
             made.append(Alloc(own, shape, ZERO_F, f"like:{name}", loc=loc))
-        body = list(self.block(program.body))
+        body = [*self.still(), *self.block(program.body)]
         result = returned(program)
         values: tuple[Expr, ...] = ()
         if result is not None:

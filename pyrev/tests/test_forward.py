@@ -326,3 +326,17 @@ def swapped(x, tmp, out):
 def test_what_is_not_elementwise_is_refused(f: Any, args: Any, why: str) -> None:
     with pytest.raises(pyrev.ArgumentError, match=why):
         pyrev.partials(f, *args)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_number_that_is_assigned_need_not_move_at_first(target: str) -> None:
+    def grown(y, rate, steps):
+        for _ in range(steps):
+            y = y + rate * y
+        return y
+
+    f = pyrev.differentiable(grown, target=target)
+    _, moved = pyrev.jvp(f, 2.0, 0.1, 3, tangents={"rate": 1.0})
+    assert moved["return"] == pytest.approx(2.0 * 3 * 1.1**2)
+    _, several = pyrev.jvp(f, 2.0, 0.1, 3, tangents={"rate": np.array([1.0, 2.0])})
+    np.testing.assert_allclose(several["return"], [7.26, 14.52])
