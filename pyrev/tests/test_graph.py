@@ -526,7 +526,7 @@ def instances_of(
     "f, array",
     [(conv1d, "signal"), (conv2d, "image"), (laplacian, "u"), (strided, "signal")]
     + [(upsample, "coarse"), (smooth_clamped, "a"), (conv2d, "kernel")],
-    ids=str,
+    ids=lambda v: v if isinstance(v, str) else v.__name__,
 )
 def test_a_gather_adds_as_often_as_the_scatter(
     f: Callable[..., Any], array: str
