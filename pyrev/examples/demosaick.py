@@ -145,18 +145,18 @@ def merge(mosaic, sites, colour, weight, count, image):
     for y in range(8, mosaic.shape[0] - 8):
         for x in range(8, mosaic.shape[1] - 8):
             whole = 0.0
-            red = 0.0
-            blue = 0.0
+            r = 0.0
+            b = 0.0
             for k in range(count):
                 whole += weight[k, y, x]
-                red += weight[k, y, x] * colour[k, 0, y, x]
-                blue += weight[k, y, x] * colour[k, 1, y, x]
-            red /= whole
-            blue /= whole
-            green = mosaic[y, x] - sites[0, y, x] * red - sites[2, y, x] * blue
-            image[0, y, x] = green + red
-            image[1, y, x] = green
-            image[2, y, x] = green + blue
+                r += weight[k, y, x] * colour[k, 0, y, x]
+                b += weight[k, y, x] * colour[k, 1, y, x]
+            r /= whole
+            b /= whole
+            g = mosaic[y, x] - sites[0, y, x] * r - sites[2, y, x] * b
+            image[0, y, x] = g + r
+            image[1, y, x] = g
+            image[2, y, x] = g + b
 
 
 def demosaick(mosaic, sites, filters, tents, probes, count, image):
@@ -339,7 +339,7 @@ class Settings:
     The rate falls to zero along half a cosine.
     """
 
-    steps: tuple[int, int, int] = (2000, 500, 500)
+    steps: tuple[int, int, int] = (2500, 300, 300)
     """Adam steps with 2, 9 and 15 filters; more filters start from fewer."""
     baseline_steps: int = 300
     """For the probes of the baseline."""
