@@ -229,8 +229,8 @@ def ahd() -> Filters:
     tents = np.zeros_like(filters)
     tents[:2, 2:5, 2:5] = np.outer([1, 2, 1], [1, 2, 1]) / 4
     right = np.zeros((TAPS, TAPS), np.float32)
-    right[:, 2:] = tents[0, :, :-2]
-    right[:, :-2] -= tents[0, :, 2:]
+    right[:, 1:] = tents[0, :, :-1]
+    right[:, :-1] -= tents[0, :, 1:]
     probes = np.zeros((MOST, 2, TAPS, TAPS), np.float32)
     probes[0] = right, 0.25 * right.T
     probes[1] = 0.25 * right, right.T
@@ -339,7 +339,7 @@ class Settings:
     The rate falls to zero along half a cosine.
     """
 
-    steps: tuple[int, int, int] = (2500, 300, 300)
+    steps: tuple[int, int, int] = (3000, 150, 150)
     """Adam steps with 2, 9 and 15 filters; more filters start from fewer."""
     baseline_steps: int = 300
     """For the probes of the baseline."""
@@ -404,8 +404,8 @@ def learn(
         sheet = random_crops(photos, importance, rng)
         error, slopes = run(sheet, start.count, [each.x for each in solvers])
         rate = settings.rate * 0.5 * (1 + math.cos(math.pi * n / steps))
-        for solver, slope in zip(solvers, slopes, strict=True):
-            solver.step(slope, rate)
+        for name, solver in zip(NAMES, solvers, strict=True):
+            solver.step(getattr(slopes, name), rate)
         watch(error)
     return Filters(start.count, start.taps, *(each.x for each in solvers))
 
