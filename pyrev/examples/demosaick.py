@@ -336,14 +336,14 @@ def tiles(photo: Array) -> Iterator[tuple[int, int, Array, Array]]:
 class Settings:
     """How the filters are learned.
 
-    The rate falls to zero along half a cosine.
+    Rates fall to zero along half a cosine.
     """
 
-    steps: tuple[int, int, int] = (3000, 150, 150)
+    steps: tuple[int, int, int] = (2000, 400, 400)
     """Adam steps with 2, 9 and 15 filters; more filters start from fewer."""
     baseline_steps: int = 300
     """For the probes of the baseline."""
-    rate: float = 1e-2
+    rates: tuple[float, float, float] = (1e-2, 5e-3, 5e-3)
     seed: int = 0
 
     def shortened(self, part: float) -> Settings:
@@ -389,13 +389,14 @@ def learn(
     photos: Sequence[Array],
     importance: Sequence[float],
     steps: int,
-    settings: Settings,
+    rate: float,
+    seed: int,
     watch: Watch,
     *,
     only: Sequence[str] = NAMES,
 ) -> Filters:
     """Filters from random crops of the photographs; the arrays in `only` change."""
-    rng = np.random.default_rng(settings.seed)
+    rng = np.random.default_rng(seed)
     solvers = [
         Adam(each, rim(start.taps) * np.float32(name in only))
         for name, each in zip(NAMES, start.learned, strict=True)
@@ -403,9 +404,9 @@ def learn(
     for n in range(steps):
         sheet = random_crops(photos, importance, rng)
         error, slopes = run(sheet, start.count, [each.x for each in solvers])
-        rate = settings.rate * 0.5 * (1 + math.cos(math.pi * n / steps))
+        factor = 0.5 * (1 + math.cos(math.pi * n / steps))
         for name, solver in zip(NAMES, solvers, strict=True):
-            solver.step(getattr(slopes, name), rate)
+            solver.step(getattr(slopes, name), rate * factor)
         watch(error)
     return Filters(start.count, start.taps, *(each.x for each in solvers))
 
@@ -497,7 +498,9 @@ def solve(
     settings = settings or Settings()
     photos = [photograph(name) for name in trained_on]
     others = {name: photograph(name) for name in tested_on}
-    steps = {count: settings.steps[n] for n, count in enumerate((2, 9, 15))}
+    counts = (2, 9, 15)
+    steps = dict(zip(counts, settings.steps, strict=True))
+    rates = dict(zip(counts, settings.rates, strict=True))
     total = settings.baseline_steps + sum(steps[count] for count, _ in variants)
     with tqdm(
         total=total, desc="learning", unit="step", disable=None if progress else True
@@ -516,7 +519,8 @@ def solve(
             photos,
             importance,
             settings.baseline_steps,
-            settings,
+            settings.rates[0],
+            settings.seed,
             watch,
             only=("probes",),
         )
@@ -532,7 +536,15 @@ def solve(
                 start = more(result.learned[max(fewer), taps], count, rng)
             else:
                 start = replace(baseline, taps=taps)
-            learned = learn(start, photos, importance, steps[count], settings, watch)
+            learned = learn(
+                start,
+                photos,
+                importance,
+                steps[count],
+                rates[count],
+                settings.seed,
+                watch,
+            )
             restored = {name: restore(photo, learned) for name, photo in others.items()}
             result.learned[count, taps] = learned
             result.variants[count, taps] = {n: db for n, (_, db) in restored.items()}
