@@ -11,13 +11,15 @@ averaged, with weights that fall with the local change of their colour differenc
 that the result has derivatives; the median filter at AHD's end is left out.
 
 The filters for green are then learned, 2, 9 or 15 of them, with 5 x 5 or 7 x 7 taps,
-and the bilinear filter of each candidate, with as many taps, beside them. The task is
-that of Li, Gharbi, Adams, Durand and Ragan-Kelley, Differentiable Programming for Image
-Processing and Deep Learning in Halide (2018), section 5.2.1.
+and with as many taps, for each of them, the filter that interpolates the colour
+differences and two that measure their change. The task is that of Li, Gharbi, Adams,
+Durand and Ragan-Kelley, Differentiable Programming for Image Processing and Deep
+Learning in Halide (2018), section 5.2.1.
 
 The baseline is the same pipeline with AHD's filters: green from five taps in a row or a
-column, bilinear interpolation. What is no filter (how much changes along x and y count
-for each candidate) is fitted to the training photographs in the baseline, too.
+column, and bilinear interpolation. The filters that measure change start as AHD's
+differences of neighbours, and are fitted to the training photographs there, too. More
+filters start from copies of fewer learned ones.
 """
 
 from __future__ import annotations
