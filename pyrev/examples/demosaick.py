@@ -17,9 +17,14 @@ Durand and Ragan-Kelley, Differentiable Programming for Image Processing and Dee
 Learning in Halide (2018), section 5.2.1.
 
 The baseline is the same pipeline with AHD's filters: green from five taps in a row or a
-column, and bilinear interpolation. The filters that measure change start as AHD's
-differences of neighbours, and are fitted to the training photographs there, too. More
-filters start from copies of fewer learned ones.
+column, and bilinear interpolation. It shares the mosaic, the averaging with weights and
+their window of 3 x 3; the probes that measure change start as AHD's differences of
+neighbours, and are fitted to the training photographs there, too. From there the
+filters for green, those that interpolate the colour differences, and the probes are
+learned together. Filters with 7 x 7 taps start from learned ones with 5 x 5, and more
+filters from copies of fewer, which share their weight. The lower quarter of each
+training photograph is held out: where learning further did not improve it, the filters
+stay as they were.
 """
 
 from __future__ import annotations
@@ -370,7 +375,7 @@ class Settings:
     Rates fall to zero along half a cosine.
     """
 
-    steps: tuple[int, int, int] = (3500, 450, 320)
+    steps: tuple[int, int, int] = (3000, 300, 220)
     """Adam steps with 2, 9 and 15 filters; more filters start from fewer."""
     baseline_steps: int = 800
     """For the probes of the baseline."""
@@ -510,7 +515,7 @@ class Result:
             line = f"{label:<18}" + "".join(f"{found[n]:10.2f}" for n in names)
             lines.append(line)
         for at, variant in enumerate(self.variants, 2):
-            lines[at] += f"   {self.gain(variant):+.2f}"
+            lines[at] += f"   {self.gain(variant):+.3f}"
         missed = "missed: " + "; ".join(self.missed()) if self.missed() else "reached"
         return "\n".join(
             (

@@ -167,11 +167,32 @@ def test_tiles_count_each_pixel_once() -> None:
 def test_more_filters_begin_as_the_fewer_do() -> None:
     start = demosaick.ahd()
     nine = demosaick.more(start, 9, np.random.default_rng(0))
-    for few, many in zip(start.learned, nine.learned, strict=True):
-        np.testing.assert_array_equal(many[:2], few[:2])
-        np.testing.assert_allclose(many[2:9], few[np.arange(2, 9) % 2], atol=0.12)
+    copies = np.array((5, 4))[np.arange(9) % 2, None, None, None]
+    for few, many, share in zip(
+        start.learned, nine.learned, (1, 1, np.sqrt(copies)), strict=True
+    ):
+        expected = few[np.arange(9) % 2] * share
+        np.testing.assert_allclose(many[:9], expected, atol=0.06)
+        assert (many[2:9] != expected[2:]).any()
         assert not many[9:].any()
         assert not many[..., 0].any(), "5 x 5 filters have a rim of zeros"
+
+
+def test_copies_make_the_image_that_their_originals_make() -> None:
+    ahd = demosaick.ahd()
+    few, many = zeros(3), zeros(3)
+    demosaick.demosaick(MOSAIC, SITES, *ahd.learned, ahd.count, few)
+    three = demosaick.more(ahd, 3, np.random.default_rng(0), 0)
+    demosaick.demosaick(MOSAIC, SITES, *three.learned, three.count, many)
+    np.testing.assert_allclose(many, few, rtol=1e-4)
+
+
+def test_what_is_held_out_is_no_part_of_what_is_learned_from() -> None:
+    photo = RNG.random((272, 272, 3)).astype(np.float32)
+    learned_from, held_out = demosaick.parts(photo)
+    assert len(learned_from) % 2 == len(held_out) % 2 == 0
+    assert len(held_out) >= demosaick.TILE
+    np.testing.assert_array_equal(np.concatenate((learned_from, held_out)), photo)
 
 
 def test_photographs_are_disjoint_and_even() -> None:
