@@ -282,10 +282,9 @@ def photograph(name: str) -> Array:
     from skimage import data
 
     if name == "grace_hopper":
-        from matplotlib import cbook, image
+        from matplotlib import get_data_path, image
 
-        with cbook.get_sample_data(f"{name}.jpg") as file:
-            found = image.imread(file, format="jpg")
+        found = image.imread(Path(get_data_path(), "sample_data", f"{name}.jpg"))
     elif name == "motorcycle":
         found = data.stereo_motorcycle()[0]
     else:
