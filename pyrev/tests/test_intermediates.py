@@ -260,7 +260,9 @@ def test_compiled_code_says_the_same(name: str) -> None:
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share_of(sorted({*CASES} - {"one that is returned"}), 8))
+@pytest.mark.parametrize(
+    "name", share_of(sorted({*CASES} - {"one that is returned"}), 8)
+)
 def test_on_a_gpu_too(name: str) -> None:
     with ondevice.standing_in():
         f = pyrev.differentiable(loaded(CASES[name]), target="cuda")
