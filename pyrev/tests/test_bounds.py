@@ -17,6 +17,7 @@ from pyrev.emit.numba import emit_numba
 from pyrev.ir import For, walk
 from pyrev.schedule.inspection import in_chunks
 from pyrev.tests import oracle
+from pyrev.tests.everything import share_of
 from pyrev.tests.interpreted import interpreted, shuffled
 from pyrev.tests.test_random_subscripts import function_of
 
@@ -243,11 +244,7 @@ def test_a_negative_subscript_counts_from_the_end(
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=() if n in COMPILED else pytest.mark.slow)
-        for n in sorted(CASES)
-    ],
+    "name", [*COMPILED, *share_of(sorted(CASES.keys() - set(COMPILED)), 3)]
 )
 def test_a_negative_subscript_counts_from_the_end_compiled(
     name: str, rng: np.random.Generator

@@ -33,7 +33,7 @@ from pyrev.testing import (
 )
 from pyrev.tests.corpus import ENTRIES
 from pyrev.tests.entry import Entry
-from pyrev.tests.everything import FULL
+from pyrev.tests.everything import FULL, share_of
 from pyrev.tests.interpreted import (
     Recorder,
     Recording,
@@ -221,7 +221,7 @@ def gradients_by(entry: Entry, size: int) -> dict[str, Any]:
     return dict(pullback(weights.positional, cotangents=weights.written).items())
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", share_of(ACCEPTED, 2))
 def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
     entry = BY_NAME[name]
     for size in (max(2, entry.least), entry.real):
@@ -243,7 +243,9 @@ def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
         assert bits[0] == bits[1], f"the order of iterations matters at size {size}"
 
 
-@pytest.mark.parametrize("name", [n for n in ACCEPTED if not BY_NAME[n].only64])
+@pytest.mark.parametrize(
+    "name", share_of([n for n in ACCEPTED if not BY_NAME[n].only64], 2)
+)
 def test_the_text_for_numba_is_right_in_single_precision(name: str) -> None:
     entry = BY_NAME[name]
     size = max(5, entry.least)

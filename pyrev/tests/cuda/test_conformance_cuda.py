@@ -2,8 +2,8 @@
 
 Values, mutation and gradients are judged against the undecorated function; threads that
 race, subscripts that leave an array and kernels that NVIDIA's compiler refuses are
-wrong, whatever comes out. All of the conformance suite runs; of the corpus, and of the
-further forms (a thread for each owner, no atomics), a day runs a share, and all with
+wrong, whatever comes out. A day runs half of the conformance suite and a share of the
+corpus and of the further forms (a thread for each owner, no atomics), and all with
 `PYREV_FULL=1`.
 """
 
