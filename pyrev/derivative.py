@@ -145,12 +145,14 @@ class Derivative(_Source):
         """The adjoint as a function to differentiate: right for all data.
 
         The text that is shown takes it that data never makes a subscript negative; a
-        call of the adjoint looks, but a function of its own can't.
+        call of the adjoint looks, but a function of its own can't. It calls nothing
+        back.
         """
-        found = self._units.default_kinds()
-        variant = self._units.bounds(found).whatever
+        units = self._units.hushed()
+        found = units.default_kinds()
+        variant = units.bounds(found).whatever
         names = self._names(found)
-        return self._units.adjoint("python", found, names, None, variant).function
+        return units.adjoint("python", found, names, None, variant).function
 
     def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
         values, units, found, variant = self._call(target, args, kw)

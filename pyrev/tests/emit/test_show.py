@@ -84,7 +84,10 @@ def test_an_expression_looks_as_written_by_hand(expr: Expr, text: str) -> None:
     assert expr_text(expr) == text
 
 
-@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *BINARY, *COMPARE}))
+# `stop_gradient` is pyrev's; the others are defined in the texts that call them.
+@pytest.mark.parametrize(
+    "name", sorted({*FUNCTIONS, *BINARY, *COMPARE} - {"along", "by_rule"})
+)
 def test_every_operation_has_a_spelling_that_runs(name: str) -> None:
     two = {"min", "max", "minimum", "maximum", "fmin", "fmax", "atan2", "hypot"}
     two |= {"copysign", "fmod", *BINARY, *COMPARE}
