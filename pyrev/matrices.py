@@ -395,6 +395,8 @@ class _Sweep:
         self.dtype = getattr(value, "dtype", np.dtype(np.float64))
         size = int(np.size(value))
         self.rows = {o: _columns(found, o, name, size) for o in outputs}
+        for own in self.rows.values():
+            own.sort_indices()  # as `block` says of the matrices
         rows = tuple(self.rows.values())
         self.colours, self.count = _coloured(rows, self.shape)
         self.places = {o: self._places(own) for o, own in self.rows.items()}

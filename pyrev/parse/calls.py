@@ -55,7 +55,12 @@ from pyrev.parse.names import (
 )
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
-from pyrev.parse.tree import assigned_names, is_one_expression, local_names
+from pyrev.parse.tree import (
+    assigned_names,
+    is_one_expression,
+    local_names,
+    parameters,
+)
 from pyrev.parse.views import Whole
 from pyrev.probes import probing
 
@@ -543,6 +548,9 @@ class Calls(Creation):
                 n: v if isinstance(v, Const) else self._temp(v, n)
                 for n, v in values.items()
             }
+            # As the rule has them: a call may name them in another order.
+            order = [p.id for p in parameters(helper.source.node)]
+            values = {n: values[n] for n in order}
         for name, value in values.items():
             if isinstance(value, Var) and value.name in self.views:
                 values[name] = self._named(value, scope, name)

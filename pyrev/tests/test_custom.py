@@ -105,6 +105,23 @@ def series(u):
     return total
 
 
+def weighed_vjp(x, k, y, result, d_result):
+    by_k = d_result * x * x * y**3
+    return d_result * 2 * x * k * y**3, by_k, d_result * 3 * x * x * k * y * y
+
+
+@pyrev.custom_vjp(weighed_vjp)
+def weighed(x, k=2.0, y=1.0):
+    return x * x * k * y**3
+
+
+def named_in_another_order(u, w):
+    total = 0.0
+    for i in range(u.shape[0]):
+        total += weighed(y=w, x=u[i], k=math.sin(u[i])) + weighed(u[i], y=w * u[i])
+    return total
+
+
 def in_place(u, steps):
     for _ in range(steps):
         for i in range(1, u.shape[0]):
@@ -126,6 +143,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (smooth, (U,)),
     (turned, (U, V, np.zeros(7))),
     (series, (U,)),
+    (named_in_another_order, (U, 0.7)),
     (in_place, (U, 3)),
 ]
 NAMES = [function.__name__ for function, _ in CALLS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,23 @@ def behind(counts, a):
         for k in range(counts[i]):
             total += buffer[k] ** 2
     return total
+
+
+def test_sparse_blocks_have_their_columns_in_order() -> None:
+    def f(x, y):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i] ** 2 * y[2 * i % y.shape[0]] ** 2 * x[(i + 2) % x.shape[0]]
+        return total
+
+    given = np.arange(1.0, 6.0), np.arange(1.0, 4.0)
+    blocks, dense = pyrev.hessian(f, sparse=True)(*given), pyrev.hessian(f)(*given)
+    for p in ("x", "y"):
+        for q in ("x", "y"):
+            made = blocks[p][q]
+            np.testing.assert_allclose(made.toarray(), dense[p][q], rtol=1e-12)
+            for a, b in itertools.pairwise(made.indptr):
+                assert (np.diff(made.indices[a:b]) > 0).all()
 
 
 def test_second_order_where_data_makes_a_subscript_negative() -> None:
