@@ -140,12 +140,14 @@ def alternatives(
     shorten &= not (recompute or store or local or has_probes(program.body))
     # Checkpoints must not change a bit: what is best without them is done with them.
     free = _without_slots(program)
-    first = derive(free, wrt, avoid, None, store)
-    if shorten and first.taped:
+    bounded = memory is not None or free is not program
+    first = derive(free, wrt, avoid, None, store) if shorten or not bounded else None
+    if first is not None and shorten and first.taped:
         first = _shorter(first, derive(free, wrt, avoid, None, store, True))
-    if memory is not None or free is not program:
-        made = derive(program, wrt, avoid, memory, store, first.shortened)
-        first = replace(made, counts=first.counts)
+    if first is None or bounded:
+        counts, shortened = (first.counts, first.shortened) if first else (None, False)
+        made = derive(program, wrt, avoid, memory, store, shortened)
+        first = replace(made, counts=counts)
     if memory is not None or first.shortened:
         return (first,)
     least = _recorded(first)

@@ -149,10 +149,10 @@ class Settings:
 
 
 class Adam:
-    """Steps on one array (Kingma and Ba 2015)."""
+    """Steps on one array, in place (Kingma and Ba 2015)."""
 
     def __init__(self, start: Array, rate: float) -> None:
-        self.x = start.copy()
+        self.x = start
         self.rate = rate
         self.mean = np.zeros_like(start)
         self.square = np.zeros_like(start)
@@ -177,8 +177,8 @@ def recover(
     homographies could move together.
     """
     gradient = pyrev.value_and_grad(burst_loss, wrt=("image", "homographies"))
-    of_image = Adam(image, settings.image_rate)
-    of_homographies = Adam(homographies, settings.homography_rate)
+    of_image = Adam(image.copy(), settings.image_rate)
+    of_homographies = Adam(homographies.copy(), settings.homography_rate)
     factors = np.geomspace(1.0, settings.last_rate, settings.iterations)
     rising = np.arange(1, settings.iterations + 1) / (
         settings.rise * settings.iterations

@@ -46,6 +46,7 @@ from scipy.signal import correlate2d
 from tqdm import tqdm
 
 import pyrev
+from pyrev.examples.burst import Adam
 
 Array = NDArray[np.float64]
 Watch = Callable[[float], None]
@@ -413,26 +414,6 @@ def no_targets(images: Array, filters: Array) -> Array:
     n, height, width = images.shape
     count, j, i = filters.shape
     return np.zeros((n, count, height - j + 1, width - i + 1))
-
-
-class Adam:
-    """Steps on one array (Kingma and Ba 2015)."""
-
-    def __init__(self, start: Array, rate: float) -> None:
-        self.x = start
-        self.rate = rate
-        self.mean = np.zeros_like(start)
-        self.square = np.zeros_like(start)
-        self.steps = 0
-
-    def step(self, slope: Array, factor: float) -> None:
-        """One step against the slope, in place, its rate times a factor."""
-        self.steps += 1
-        self.mean += 0.1 * (slope - self.mean)
-        self.square += 0.001 * (slope * slope - self.square)
-        mean = self.mean / (1 - 0.9**self.steps)
-        square = self.square / (1 - 0.999**self.steps)
-        self.x -= factor * self.rate * mean / (np.sqrt(square) + 1e-8)
 
 
 # ------------------------------------------------------------------ the baseline

@@ -349,7 +349,7 @@ def learn(
     lower = rng.normal(0, 0.3, (4 * units, 3 + units + 1))
     upper = rng.normal(0, 0.3, (4 * units, 2 * units + 1))
     readout = rng.normal(0, 0.3, units + 1)
-    parts = [Adam(start, 0.02) for start in (lower, upper, readout)]
+    parts = [Adam(start.copy(), 0.02) for start in (lower, upper, readout)]
     loss_of = pyrev.differentiable(loss_of)
     gradient = pyrev.value_and_grad(loss_of, wrt=("lower", "upper", "readout"))
 
