@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,11 +130,16 @@ def directions(
 
 
 def pushed(
-    call: Call, names: Sequence[str], moves: Mapping[str, Any], count: int
+    call: Call,
+    names: Sequence[str],
+    moves: Mapping[str, Any],
+    count: int,
+    blank: Collection[str] = (),
 ) -> tuple[Any, dict[str, Any]]:
     """The result of a checked call, and the tangents of its outputs by name.
 
     `moves` have `count` directions along their first axis, and so have the tangents.
+    Those of the arrays in `blank` may hold anything where the call assigns nothing.
     """
     wrt = call.wrt(tuple(names))
     written = call.units.written
@@ -153,7 +158,7 @@ def pushed(
         if chunk and chunk.stop < count:  # the last run is the one that counts
             values |= {n: copied(v) for n, v in before.items()}
         unit = call.plan.tangent(call.values, call.variant, wrt, max(1, len(chunk)))
-        _give(call, unit, values, moves, outputs, chunk)
+        _give(call, unit, values, moves, outputs, chunk, blank)
         raw = unit.call([values[p] for p in unit.params])
         dtypes = call.result_dtypes()
         if dtypes:
@@ -173,6 +178,7 @@ def _give(
     moves: Mapping[str, Any],
     outputs: Mapping[str, Any],
     chunk: range,
+    blank: Collection[str],
 ) -> None:
     """Put the tangents of these directions among the arguments of the tangent."""
     seen: dict[str, int] = {}
@@ -186,8 +192,10 @@ def _give(
         elif name in outputs:
             # The tangent is moved in place: where it is returned.
             values[dot] = outputs[name][k] if k in chunk else copied(value)
-            moves_on = name in moves and k in chunk
-            values[dot][...] = _there(moves[name][k], value) if moves_on else 0.0
+            if name in moves and k in chunk:
+                values[dot][...] = _there(moves[name][k], value)
+            elif name not in blank:
+                values[dot][...] = 0.0
         else:
             module = cupy() if is_device(value) else np
             move = moves[name][k] if k in chunk else module.zeros_like(value)

@@ -372,14 +372,24 @@ def _sparse(
             functools.partial(_Sweep, found, name, tuple(outputs), call.values[name]),
         )
         before = call.values
-        call.values = before | {n: copied(before[n]) for n in call.units.written}
+        # Of these arrays the pattern has no element that the call does not assign.
+        blank = call.units.only_set
+        call.values = before | {
+            n: (_blank if n in blank else copied)(before[n]) for n in call.units.written
+        }
         try:
-            _, moved = pushed(call, (name,), {name: sweep.seeds()}, sweep.count)
+            seeds = {name: sweep.seeds()}
+            _, moved = pushed(call, (name,), seeds, sweep.count, blank)
         finally:
             call.values = before
         for o in outputs:
             blocks[o, name] = sweep.block(o, _moved(moved, o))
     return blocks
+
+
+def _blank(array: Any) -> Any:
+    """An array like this one, with nothing in particular in it."""
+    return pool.empty(array.shape, array.dtype)
 
 
 class _Sweep:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyrev import device
-from pyrev.adjoint.activity import returned, written_arrays
+from pyrev.adjoint.activity import only_set, returned, written_arrays
 from pyrev.adjoint.intermediates import why_not
 from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.slopes import without_slopes
@@ -254,6 +254,7 @@ class Units:
         self.parsed = parsed
         self.program = parsed.program
         self.written = written_arrays(parsed.program)
+        self.only_set = only_set(parsed.program)
         self.expected = expectations(parsed.program)
         self._captured_rank = {
             p.name: p.rank

@@ -20,12 +20,18 @@ from pyrev.ir import (
     Const,
     Expr,
     Extent,
+    If,
     Load,
     Program,
     Return,
     Saved,
     Var,
+    While,
+    blocks,
+    exprs,
+    names,
     walk,
+    written,
 )
 from pyrev.types import kind, promoted
 
@@ -76,6 +82,39 @@ def written_arrays(program: Program) -> tuple[str, ...]:
             case Assign(Load(name, _), _) | Add(Load(name, _), _):
                 targets.add(name)
     return tuple(p.name for p in program.params if p.rank and p.name in targets)
+
+
+def only_set(program: Program) -> frozenset[str]:
+    """The parameters that are assigned to and never read, where no test decides.
+
+    >>> from pyrev.parse import parse_text
+    >>> f = parse_text('''
+    ... def f(x, a, b, c, d, e):
+    ...     for i in range(len(x)):
+    ...         a[i] = 2 * x[i]
+    ...         b[i] += x[i]
+    ...         if x[i] > 0:
+    ...             c[i] = x[i]
+    ...         s = d[i]
+    ...         d[i] = s * x[i]
+    ...         e[i] = d[int(e[i])]
+    ... ''')
+    >>> sorted(only_set(f))
+    ['a']
+    """
+    found = set(written_arrays(program))
+    for stmt in walk(program.body):
+        match stmt:
+            case Assign(target, value):
+                read = (value, *(target.index if isinstance(target, Load) else ()))
+            case _:
+                read = exprs(stmt)
+        found -= frozenset().union(*map(names, read))
+        if isinstance(stmt, Alloc):
+            found.discard(str(stmt.source))
+        if isinstance(stmt, (If, While)):
+            found -= frozenset().union(*map(written, blocks(stmt)))
+    return frozenset(found)
 
 
 def returned(program: Program) -> Return | None:

@@ -244,7 +244,7 @@ def test_a_negative_subscript_counts_from_the_end(
 
 
 @pytest.mark.parametrize(
-    "name", [*COMPILED, *share_of(sorted(CASES.keys() - set(COMPILED)), 3)]
+    "name", [*COMPILED, *share_of(sorted(CASES.keys() - set(COMPILED)), 4)]
 )
 def test_a_negative_subscript_counts_from_the_end_compiled(
     name: str, rng: np.random.Generator

@@ -27,7 +27,7 @@ from pyrev.tests.generator.program import Argument, Generated
 from pyrev.tests.generator.races import stays_inside, too_small
 from pyrev.tests.generator.writer import Writer, generated
 
-EXAMPLES = int(os.environ.get("PYREV_EXAMPLES", "180"))
+EXAMPLES = int(os.environ.get("PYREV_EXAMPLES", "120"))
 COMPILED = int(os.environ.get("PYREV_COMPILED_EXAMPLES", "6"))
 BATCH = 20
 SHRINKING = 60.0

@@ -215,7 +215,7 @@ def test_a_number_that_a_loop_carries_is_checkpointed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", share_of([f.__name__ for f, _ in CASES], 2))
+@pytest.mark.parametrize("name", share_of([f.__name__ for f, _ in CASES], 4))
 def test_compiled_checkpoints_give_the_same_bits(name: str) -> None:
     ((function, outputs),) = ((f, o) for f, o in CASES if f.__name__ == name)
     bounded = pyrev.differentiable(function, memory=2000)

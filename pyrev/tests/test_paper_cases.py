@@ -221,7 +221,7 @@ def gradients_by(entry: Entry, size: int) -> dict[str, Any]:
     return dict(pullback(weights.positional, cotangents=weights.written).items())
 
 
-@pytest.mark.parametrize("name", share_of(ACCEPTED, 2))
+@pytest.mark.parametrize("name", share_of(ACCEPTED, 4))
 def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
     entry = BY_NAME[name]
     for size in (max(2, entry.least), entry.real):
@@ -244,7 +244,7 @@ def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", share_of([n for n in ACCEPTED if not BY_NAME[n].only64], 2)
+    "name", share_of([n for n in ACCEPTED if not BY_NAME[n].only64], 4)
 )
 def test_the_text_for_numba_is_right_in_single_precision(name: str) -> None:
     entry = BY_NAME[name]

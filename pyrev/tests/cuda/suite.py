@@ -12,8 +12,8 @@ from pyrev.tests.entry import Entry
 from pyrev.tests.everything import EVERY, FULL, TURN, share_of
 
 SUITE = {e.name: e for e in (*CONFORMANCE, *TEN)}
-#: A half of the conformance suite, and a share of the corpus; each day others.
-NAMES = [*share_of(SUITE, 2), *share_of(sorted(EVERY.keys() - SUITE.keys()), 16)]
+#: A quarter of the conformance suite, and a share of the corpus; each day others.
+NAMES = [*share_of(SUITE, 4), *share_of(sorted(EVERY.keys() - SUITE.keys()), 32)]
 
 
 def sizes(entry: Entry) -> tuple[int, ...]:

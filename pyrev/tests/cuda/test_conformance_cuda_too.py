@@ -21,7 +21,7 @@ def test_on_the_cpu_it_is_right(name: str) -> None:
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share_of(EVERY, 64))
+@pytest.mark.parametrize("name", share_of(EVERY, 96))
 def test_with_a_thread_for_each_owner_it_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,7 +40,7 @@ def test_with_a_thread_for_each_owner_it_is_right(
 
 
 @needs.compiler
-@pytest.mark.parametrize("name", share_of(EVERY, 48))
+@pytest.mark.parametrize("name", share_of(EVERY, 96))
 def test_deterministic_it_is_right_and_has_no_atomics(name: str) -> None:
     entry = EVERY[name]
     rng = entry.generator(entry.real)
