@@ -11,10 +11,10 @@ averaged, with weights that fall with the local change of their colour differenc
 that the result has derivatives; the median filter at AHD's end is left out.
 
 The filters for green are then learned, 2, 9 or 15 of them, with 5 x 5 or 7 x 7 taps,
-and with as many taps, for each of them, the filter that interpolates the colour
-differences and two that measure their change. The task is that of Li, Gharbi, Adams,
-Durand and Ragan-Kelley, Differentiable Programming for Image Processing and Deep
-Learning in Halide (2018), section 5.2.1.
+and for each of them, with 7 x 7 taps, two filters that interpolate a colour difference,
+from what is known of it and of the other one, and two that measure change. The task is
+that of Li, Gharbi, Adams, Durand and Ragan-Kelley, Differentiable Programming for Image
+Processing and Deep Learning in Halide (2018), section 5.2.1.
 
 The baseline is the same pipeline with AHD's filters: green from five taps in a row or a
 column, and bilinear interpolation. It shares the mosaic, the averaging with weights and
@@ -22,9 +22,9 @@ their window of 3 x 3; the probes that measure change start as AHD's differences
 neighbours, and are fitted to the training photographs there, too. From there the
 filters for green, those that interpolate the colour differences, and the probes are
 learned together. Filters with 7 x 7 taps start from learned ones with 5 x 5, and more
-filters from copies of fewer, which share their weight. The lower quarter of each
-training photograph is held out: where learning further did not improve it, the filters
-stay as they were.
+filters from fewer and from estimates of green from one side, a corner, or three sides.
+The lower quarter of each training photograph is held out: where learning further did
+not improve it, the filters stay as they were.
 """
 
 from __future__ import annotations
@@ -101,15 +101,20 @@ def subtract(mosaic, sites, green, count, known):
 
 
 def spread(known, tents, count, colour):
-    """The colour at all pixels, by filters [k, 7, 7] of what is known."""
+    """The colour at all pixels, by filters [k, 2, 7, 7] of what is known.
+
+    The first is for the same of the two differences, the second for the other one.
+    """
     for y in range(6, known.shape[2] - 6):
         for k in range(count):
             for c in range(2):
                 for x in range(6, known.shape[3] - 6):
-                    for j in range(tents.shape[1]):
-                        for i in range(tents.shape[2]):
+                    for j in range(tents.shape[2]):
+                        for i in range(tents.shape[3]):
                             colour[k, c, y, x] += (
-                                tents[k, j, i] * known[k, c, y + j - 3, x + i - 3]
+                                tents[k, 0, j, i] * known[k, c, y + j - 3, x + i - 3]
+                                + tents[k, 1, j, i]
+                                * known[k, 1 - c, y + j - 3, x + i - 3]
                             )
 
 
@@ -209,7 +214,10 @@ def loss(mosaic, truth, counted, sites, filters, tents, probes, count, image):
 
 @dataclass(frozen=True)
 class Filters:
-    """What the pipeline is told: the first `count` of arrays that hold `MOST`."""
+    """What the pipeline is told: the first `count` of arrays that hold `MOST`.
+
+    `taps` is how many the filters for green have; the others always have `TAPS`.
+    """
 
     count: int
     taps: int
@@ -220,6 +228,11 @@ class Filters:
     @property
     def learned(self) -> tuple[Array, ...]:
         return self.filters, self.tents, self.probes
+
+    @property
+    def free(self) -> tuple[Array, ...]:
+        """1 for the taps that may change, 0 for the others: [7, 7] for each array."""
+        return rim(self.taps), rim(TAPS), rim(TAPS)
 
 
 def rim(taps: int) -> Array:
@@ -240,24 +253,61 @@ def ahd() -> Filters:
     """
     filters = np.zeros((MOST, TAPS, TAPS), np.float32)
     filters[0, 3, 1:6] = filters[1, 1:6, 3] = (-0.25, 0.5, 0.5, 0.5, -0.25)
-    tents = np.zeros_like(filters)
-    tents[:2, 2:5, 2:5] = np.outer([1, 2, 1], [1, 2, 1]) / 4
+    tents = np.zeros((MOST, 2, TAPS, TAPS), np.float32)
+    tents[:2, 0, 2:5, 2:5] = np.outer([1, 2, 1], [1, 2, 1]) / 4
     right = np.zeros((TAPS, TAPS), np.float32)
-    right[:, 1:] = tents[0, :, :-1]
-    right[:, :-1] -= tents[0, :, 1:]
+    right[:, 1:] = tents[0, 0, :, :-1]
+    right[:, :-1] -= tents[0, 0, :, 1:]
     probes = np.zeros((MOST, 2, TAPS, TAPS), np.float32)
     probes[0] = right, 0.25 * right.T
     probes[1] = 0.25 * right, right.T
     return Filters(2, 5, filters, tents, probes)
 
 
-def more(
-    start: Filters,
-    count: int,
-    rng: np.random.Generator,
-    noise: float = 0.005,
-) -> Filters:
-    """Copies of the filters, a little changed, until there are as many.
+SIDES = (0, -1), (0, 1), (-1, 0), (1, 0)
+FURTHER = (
+    *np.eye(4),
+    (1 / 4, 1 / 4, 1 / 4, 1 / 4),
+    (1 / 2, 0, 1 / 2, 0),
+    (0, 1 / 2, 0, 1 / 2),
+    (0, 1 / 2, 1 / 2, 0),
+    (1 / 2, 0, 0, 1 / 2),
+    *(1 - np.eye(4)) / 3,
+)
+"""What further filters take of the estimates from the left, right, top and bottom."""
+
+
+def from_side(dy: int, dx: int) -> Array:
+    """Green from the neighbour there, and half the change of colour on the way."""
+    made = np.zeros((TAPS, TAPS), np.float32)
+    middle = TAPS // 2
+    for steps, weight in enumerate((0.5, 1.0, -0.5)):
+        made[middle + steps * dy, middle + steps * dx] = weight
+    return made
+
+
+def more(start: Filters, count: int) -> Filters:
+    """Filters from fewer, which begin with those along rows and along columns.
+
+    AHD's two take the mean of the estimates from both sides. Further ones are from one
+    side, from two at a corner, from three, and from all. Each begins with a small part
+    of the weight of one that was there, the smaller the more there were.
+    """
+    filters, tents, probes = (each.copy() for each in start.learned)
+    sides = np.stack([from_side(dy, dx) for dy, dx in SIDES])
+    for k in range(start.count, count):
+        part = np.asarray(FURTHER[k - 2], np.float32)
+        rows, columns = part[:2].sum(), part[2:].sum()
+        filters[k] = np.tensordot(part, sides, 1)
+        tents[k] = rows * tents[0] + columns * tents[1]
+        along = 0 if rows >= columns else 1, 1 if columns >= rows else 0
+        change = np.stack([probes[way, q] for q, way in enumerate(along)])
+        probes[k] = math.sqrt(2 * start.count) * change
+    return Filters(count, start.taps, filters, tents, probes)
+
+
+def copies(start: Filters, count: int) -> Filters:
+    """As many filters that make the image that fewer make.
 
     The copies of a filter share its weight, which falls with the square of its probes.
     """
@@ -265,8 +315,6 @@ def more(
     arrays = [each.copy() for each in start.learned]
     for array in arrays:
         array[:count] = array[origin]
-        change = rng.normal(0, noise, array[start.count : count].shape)
-        array[start.count : count] += change * rim(start.taps)
     arrays[-1][:count] *= np.sqrt(np.bincount(origin)[origin])[:, None, None, None]
     return Filters(count, start.taps, *arrays)
 
@@ -375,7 +423,7 @@ class Settings:
     Rates fall to zero along half a cosine.
     """
 
-    steps: tuple[int, int, int] = (3000, 300, 220)
+    steps: tuple[int, int, int] = (1200, 400, 300)
     """Adam steps with 2, 9 and 15 filters; more filters start from fewer."""
     baseline_steps: int = 800
     """For the probes of the baseline."""
@@ -434,8 +482,8 @@ def learn(
     """Filters from random crops of the photographs; the arrays in `only` change."""
     rng = np.random.default_rng(seed)
     solvers = [
-        Adam(each, rim(start.taps) * np.float32(name in only))
-        for name, each in zip(NAMES, start.learned, strict=True)
+        Adam(each, free * np.float32(name in only))
+        for name, each, free in zip(NAMES, start.learned, start.free, strict=True)
     ]
     for n in range(steps):
         sheet = random_crops(photos, importance, rng)
@@ -572,12 +620,11 @@ def solve(
         result = Result(
             {name: found for name, (_, found) in restored.items()}, {}, {}, images, 0.0
         )
-        rng = np.random.default_rng(settings.seed + 1)
         for count, taps in variants:
             fewer = [n for n, each in result.learned if each == taps and n < count]
             if fewer:
                 known = result.learned[max(fewer), taps]
-                start = more(known, count, rng)
+                start = more(known, count)
             else:
                 smaller = [n for n in result.learned if n[0] == count and n[1] < taps]
                 known = result.learned[max(smaller)] if smaller else baseline
@@ -593,7 +640,7 @@ def solve(
             )
             # What learning does not improve on the parts held out stays as it was.
             if quality(held_out, learned) < quality(held_out, known):
-                learned = known if known.count == count else more(known, count, rng, 0)
+                learned = known if known.count == count else copies(known, count)
             restored = {name: restore(photo, learned) for name, photo in others.items()}
             result.learned[count, taps] = learned
             result.variants[count, taps] = {n: db for n, (_, db) in restored.items()}
@@ -615,7 +662,7 @@ def small(count: int = 3, size: int = 19) -> dict[str, Any]:
         "counted": np.pad(np.ones((size - 16, size - 15)), MARGIN),
         "sites": sites_of(*shape).astype(np.float64),
         "filters": rng.normal(0, 0.2, (count, TAPS, TAPS)),
-        "tents": rng.normal(0, 0.2, (count, TAPS, TAPS)),
+        "tents": rng.normal(0, 0.2, (count, 2, TAPS, TAPS)),
         "probes": rng.normal(0, 0.2, (count, 2, TAPS, TAPS)),
         "count": count,
         "image": np.zeros((3, *shape)),
@@ -686,7 +733,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--part", type=float, default=1.0, help="of all steps (default 1)")
-    add("--seed", type=int, default=0, help="of crops and copies (default 0)")
+    add("--seed", type=int, default=0, help="of crops (default 0)")
     add("--output", type=Path, default=Path("demosaick.png"))
     options = parser.parse_args(arguments)
 

@@ -25,6 +25,7 @@ with the same letters and boundaries as input.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import math
 import statistics
@@ -169,17 +170,22 @@ def cells(sequences: int, units: int, *, poisoned: bool = False) -> Cells:
     return Cells(c, f, i, g, own, below)
 
 
+@functools.cache
+def updated(target: str) -> pyrev.Differentiable:
+    """The cell's update, read once for each target."""
+    return pyrev.differentiable(update, target=target)
+
+
 def partials(given: Cells, target: str = "auto") -> tuple[Array, dict[str, Array]]:
     """The next states, and their partial derivatives, from one loop."""
-    arguments, f = given.arguments, pyrev.differentiable(update, target=target)
-    _, found = pyrev.partials(f, *arguments, wrt=GATES)
+    arguments = given.arguments
+    _, found = pyrev.partials(updated(target), *arguments, wrt=GATES)
     return arguments[-1], dict(found["out"])
 
 
 def gradients(given: Cells, cotangent: Array, target: str = "auto") -> dict[str, Array]:
     """Those of the states, weighted by the cotangent, in reverse."""
-    f = pyrev.differentiable(update, target=target)
-    _, pullback = pyrev.vjp(f, *given.arguments, wrt=GATES)
+    _, pullback = pyrev.vjp(updated(target), *given.arguments, wrt=GATES)
     return dict(pullback(out=cotangent))
 
 
@@ -463,7 +469,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     start = time.perf_counter()
-    print(pyrev.differentiable(update).adjoint.source)
+    print(updated("auto").adjoint.source)
     reports = checks()
     print(*reports, sep="\n")
     right = all(reports)

@@ -14,8 +14,8 @@ COUNT, HEIGHT, WIDTH = 2, 18, 19
 RNG = np.random.default_rng(5)
 MOSAIC = RNG.random((HEIGHT, WIDTH))
 SITES = demosaick.sites_of(HEIGHT, WIDTH).astype(np.float64)
-FILTERS, TENTS = RNG.normal(0, 0.2, (2, COUNT, 7, 7))
-PROBES = RNG.normal(0, 0.2, (COUNT, 2, 7, 7))
+FILTERS = RNG.normal(0, 0.2, (COUNT, 7, 7))
+TENTS, PROBES = RNG.normal(0, 0.2, (2, COUNT, 2, 7, 7))
 TAPPED = (FILTERS, TENTS, PROBES)
 PLANES = RNG.random((COUNT, 2, 2, HEIGHT, WIDTH))
 SMALL = tuple(demosaick.small(COUNT, 17).values())
@@ -164,25 +164,26 @@ def test_tiles_count_each_pixel_once() -> None:
     assert counted.sum() == 70 * 48
 
 
-def test_more_filters_begin_as_the_fewer_do() -> None:
+def test_further_filters_keep_the_first_and_reproduce_ramps() -> None:
     start = demosaick.ahd()
-    nine = demosaick.more(start, 9, np.random.default_rng(0))
-    copies = np.array((5, 4))[np.arange(9) % 2, None, None, None]
-    for few, many, share in zip(
-        start.learned, nine.learned, (1, 1, np.sqrt(copies)), strict=True
-    ):
-        expected = few[np.arange(9) % 2] * share
-        np.testing.assert_allclose(many[:9], expected, atol=0.06)
-        assert (many[2:9] != expected[2:]).any()
-        assert not many[9:].any()
-        assert not many[..., 0].any(), "5 x 5 filters have a rim of zeros"
+    fifteen = demosaick.more(start, 15)
+    for few, many in zip(start.learned, fifteen.learned, strict=True):
+        np.testing.assert_array_equal(many[:2], few[:2])
+    assert not fifteen.filters[..., 0].any(), "5 x 5 filters have a rim of zeros"
+    by_two = fifteen.filters[2:4].mean(0), fifteen.filters[4:6].mean(0)
+    np.testing.assert_allclose(by_two, start.filters[:2], atol=1e-7)
+    different = {each.tobytes() for each in fifteen.filters.round(5) + 0.0}
+    assert len(different) == 15
+    # Each finds green where the colours are apart by a constant; a flat one everywhere.
+    colours = np.where(np.indices((7, 7)).sum(0) % 2, 0.3, 0.7)
+    np.testing.assert_allclose((fifteen.filters * colours).sum((1, 2)), 0.3, atol=1e-6)
 
 
 def test_copies_make_the_image_that_their_originals_make() -> None:
     ahd = demosaick.ahd()
     few, many = zeros(3), zeros(3)
     demosaick.demosaick(MOSAIC, SITES, *ahd.learned, ahd.count, few)
-    three = demosaick.more(ahd, 3, np.random.default_rng(0), 0)
+    three = demosaick.copies(ahd, 3)
     demosaick.demosaick(MOSAIC, SITES, *three.learned, three.count, many)
     np.testing.assert_allclose(many, few, rtol=1e-4)
 
