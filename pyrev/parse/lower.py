@@ -393,13 +393,13 @@ class Lowering(Iteration):
                 else:
                     self._store(target, result, at, scope)
             return
-        if single and isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
-            variable = self._variable(first.id, scope)
-            if isinstance(variable, Var):
+        variable = self._variable(first.id, scope) if single else None
+        if isinstance(variable, Var):
+            if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
                 self._resembles(variable, result)
-        if single and isinstance(result, Call) and self.ranks.get(first.id):
-            # It is used as an array: so is what it is computed from.
-            self._spread_rank(first.id, result)
+            elif isinstance(result, Call) and self.ranks.get(variable.name):
+                # It is used as an array: so is what it is computed from.
+                self._spread_rank(variable.name, result)
         if len(targets) > 1 and not isinstance(result, Const):
             result = self._temp(result, "value")
         for target in targets:

@@ -30,12 +30,16 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    all_names,
+    blocks,
     fresh,
     map_expr,
     map_stmt_exprs,
     names,
     substitute,
     walk_expr,
+    with_blocks,
+    written,
 )
 from pyrev.linear import Linear, from_linear, integer, linear, plus
 from pyrev.poly import is_empty
@@ -202,7 +206,10 @@ def part(
         if step is None:
             break
         kind, name, leaf, number, definition = step
-        if kind == "inline":
+        block = _summed(region, leaf, name) if kind == "expand" else None
+        if block is not None:
+            region = Region(block, live, outer, integers)
+        elif kind == "inline":
             assert definition is not None
             block = _rewrite(region.block, {number: {name: definition.value}})
             region = _without_unused(Region(block, live, outer, integers), live)
@@ -351,6 +358,62 @@ def _without_unused(region: Region, live: frozenset[str]) -> Region:
         block = restrict(region.block, kept)
         region = Region(block, live, region.outer, region.given)
     return region
+
+
+def _summed(region: Region, leaf: Leaf, name: str) -> Block | None:
+    """The nest with a scalar that is set and added to in a row set once, to the sum.
+
+    None where the sum is too long to be written out, or something uses a part of it.
+    """
+    depth = region.private_depth(leaf, name)
+    at = leaf.loops[depth - 1]
+    writes = [
+        s
+        for s in region.touching()[name]
+        if _within(s, depth, at) and _writes(s) == name
+    ]
+    first, *rest = (s.stmt for s in writes)
+    if not (isinstance(first, Assign) and rest):
+        return None
+    total = first.value
+    steps: list[Assign | Add] = [first]
+    for s in rest:
+        if not isinstance(s, Add):
+            return None
+        steps.append(s)
+        match s.value:
+            case Call("neg", (value,)):
+                total = Call("-", (total, value))
+            case value:
+                total = Call("+", (total, value))
+    if cost_of(total) > CHEAP or name in names(total):
+        return None
+
+    def visit(block: Block) -> Block | None:
+        here = [k for k, s in enumerate(block) if any(s is t for t in steps)]
+        if len(here) == len(steps):
+            start, stop = here[0], here[-1]
+            others = tuple(block[k] for k in range(start, stop) if k not in here)
+            late = any(
+                names(s.value) & written(block[k + 1 : stop])
+                for k, s in zip(here, steps, strict=True)
+            )
+            if late or name in all_names(others):
+                return None
+            last = steps[-1]
+            made = Assign(first.target, total, loc=last.loc, note=last.note)
+            return (*block[:start], *others, made, *block[stop + 1 :])
+        for k, s in enumerate(block):
+            for n, inner in enumerate(blocks(s)):
+                new = visit(inner)
+                if new is not None:
+                    parts = [*blocks(s)]
+                    parts[n] = new
+                    changed = with_blocks(s, tuple(parts))
+                    return (*block[:k], changed, *block[k + 1 :])
+        return None
+
+    return visit(region.block)
 
 
 def _unused(region: Region, leaf: Leaf) -> bool:

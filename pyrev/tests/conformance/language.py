@@ -2040,6 +2040,25 @@ case(
 )
 
 
+def _blend(a, b, t):
+    x = a + (b - a) * t
+    w = x * x
+    return w - x
+
+
+def helper_locals_named_like_arrays(x, w, out):
+    for i in range(out.shape[0]):
+        out[i] = _blend(x[i], x[i + 1], w[i])
+
+
+case(
+    helper_locals_named_like_arrays,
+    lambda n, m: dict(x=m(n + 1), w=m(n), out=m(n)),
+    "out",
+    covers=("scalar helper",),
+)
+
+
 def _branching(x, limit=0.25, slope=0.1):
     if x > limit:
         return x * x

@@ -154,6 +154,7 @@ HELPERS = (
     "nested function",
     "nested function writing an array",
     "module lambda",
+    "helper local named like a parameter",
 )
 INTERFACE = (
     "returns nothing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pyrev.tests.generator.program import Argument, Generated, evaluated
 from pyrev.tests.generator.scope import Array, Dim, Int, Scope
 from pyrev.tests.generator.statements import Statements
 
+SHADOWED = "helper local named like a parameter"
 LAYOUTS = ("F", "reversed", "strided")
 
 
@@ -259,6 +261,23 @@ class Writer(Statements):
             return
         self.emit(self.result(scope))
 
+    def shadowed(self, text: str) -> str:
+        """A helper with locals that are called what parameters of `f` are called."""
+        tree = ast.parse(text)
+        inside = list(ast.walk(tree))
+        given = {n.arg for n in inside if isinstance(n, ast.arg)}
+        named = [n for n in inside if isinstance(n, ast.Name)]
+        stored = {n.id for n in named if isinstance(n.ctx, ast.Store)} - given
+        inner = [n for n in inside if isinstance(n, (ast.FunctionDef, ast.Lambda))]
+        free = [p for p in self.arguments if p not in given | {n.id for n in named}]
+        if len(inner) > 1 or not free:
+            return text
+        self.rng.shuffle(free)
+        new = dict(zip(sorted(stored), free, strict=False))
+        for n in named:
+            n.id = new.get(n.id, n.id)
+        return ast.unparse(tree)
+
     def assembled(self, seed: int) -> Generated:
         body = "\n".join(self.lines) + "\n"
         names = [p for p in self.arguments if re.search(rf"\b{p}\b", body)]
@@ -273,6 +292,11 @@ class Writer(Statements):
             imports += "from numba import njit\n"
             decorated = "@njit\n"
             self.use("njit input")
+        for helper, text in header.items():
+            if text.startswith("def ") and self.want(SHADOWED, 15):
+                header[helper] = self.shadowed(text)
+                if header[helper] != text:
+                    self.use(SHADOWED)
         definition = f"{decorated}def f({', '.join(names)}):\n{body}"
         if self.captured:
             inside = "".join(

@@ -548,6 +548,88 @@ for x in reversed(range(n)):
         m=(1,),
     ),
     Scatter(
+        "summed_scalar",
+        """
+for i in reversed(range(n)):
+    d_c = 2 * d_o[i] * x[i]
+    t = d_o[i]
+    d_c += t * x[i + 1]
+    d_x[i + 1] += t * x[i]
+    d_x[i] += d_c
+    d_o[i] = 0.0
+""",
+        {"d_x": "n + 1", "x": "n + 1", "d_o": "n"},
+        ("d_x",),
+        m=(1,),
+    ),
+    Scatter(
+        "summed_scalar_read_on_the_way",
+        """
+for i in reversed(range(n)):
+    d_c = 2 * d_o[i] * x[i]
+    d_x[i] += d_c
+    d_x[i + 1] += d_o[i]
+    d_c += d_o[i] * x[i + 1]
+    d_x[i] += d_c
+""",
+        {"d_x": "n + 1", "x": "n + 1", "d_o": "n"},
+        m=(1,),
+    ),
+    Scatter(
+        "summed_scalar_of_a_value_that_changes",
+        """
+for i in reversed(range(n)):
+    t = d_o[i]
+    d_c = 2 * t
+    t = t * x[i]
+    d_c += t
+    d_x[i + 1] += t
+    d_x[i] += d_c
+""",
+        {"d_x": "n + 1", "x": "n + 1", "d_o": "n"},
+        m=(1,),
+    ),
+    Scatter(
+        "summed_scalar_of_an_element_that_changes",
+        """
+for i in reversed(range(n)):
+    d_c = 2 * d_o[i]
+    d_o[i] = x[i]
+    d_c += d_o[i]
+    d_x[i + 1] += d_o[i]
+    d_x[i] += d_c
+""",
+        {"d_x": "n + 1", "x": "n + 1", "d_o": "n"},
+        m=(1,),
+    ),
+    Scatter(
+        "summed_scalar_in_a_branch",
+        """
+for i in reversed(range(n)):
+    d_c = 2 * d_o[i]
+    if x[i] > 0:
+        d_c += d_o[i] * x[i]
+        d_x[i + 1] += d_o[i]
+    d_x[i] += d_c
+""",
+        {"d_x": "n + 1", "x": "n + 1", "d_o": "n"},
+        m=(1,),
+    ),
+    Scatter(
+        "summed_scalar_in_a_loop",
+        """
+for i in reversed(range(n)):
+    for k in reversed(range(3)):
+        d_c = 2 * d_o[i, k]
+        d_c -= d_o[i, k] * x[i + k]
+        d_x[i + k] += d_c
+        d_x[i] += d_o[i, k]
+""",
+        {"d_x": "n + 3", "x": "n + 3", "d_o": "n, 3"},
+        ("d_x",),
+        m=(1,),
+    ),
+    Scatter(
         "unpool",
         """
 for x in reversed(range(n)):

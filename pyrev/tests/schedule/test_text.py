@@ -172,6 +172,23 @@ for x in range(n):  # gather: x - 1, x + 1 renamed to x
         d_u[x] += d_lap_at[x - 1]
 """,
     ),
+    "a cotangent with several terms is written out": (
+        """
+for i in reversed(range(n)):
+    c = x[i]
+    bar = 2 * d_o[i] * c
+    bar -= d_o[i] * x[i + 1]
+    d_x[i + 1] += d_o[i] * c
+    d_x[i] += bar
+""",
+        """
+for i in range(n + 1):  # gather: i + 1 renamed to i
+    if i >= 1:
+        d_x[i] += d_o[i - 1] * x[i - 1]
+    if i < n:
+        d_x[i] += 2 * d_o[i] * x[i] - d_o[i] * x[i + 1]
+""",
+    ),
     "a time loop stays, what is in it gathers": (
         """
 for t in reversed(range(T)):
