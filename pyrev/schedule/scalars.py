@@ -7,8 +7,10 @@ place, and any other gets an element per iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 from pyrev.algebra import divides
@@ -43,6 +45,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import Linear, from_linear, integer, linear, plus
 from pyrev.poly import is_empty
+from pyrev.types import concrete, expr_dtype
 
 CHEAP = 8  # operations that may be repeated rather than stored
 TRIVIAL = 2  # operations that may be repeated even in an inner loop
@@ -137,8 +140,7 @@ def _definition(
     if depth == 0:
         return None
     at = leaf.loops[depth - 1]
-    inside = [s for s in region.touching()[name] if _within(s, depth, at)]
-    writes = [s for s in inside if _writes(s) == name]
+    writes = _writers_inside(region, leaf, name)
     if len(writes) != 1 or not isinstance(writes[0].stmt, Assign):
         return None
     (source,) = writes
@@ -156,6 +158,14 @@ def _definition(
         if again or source.number < s.number < number:
             return None
     return Definition(source, at, value)
+
+
+def _writers_inside(region: Region, leaf: Leaf, name: str) -> list[Leaf]:
+    """What writes a private scalar in the loop that it is private to."""
+    depth = region.private_depth(leaf, name)
+    at = leaf.loops[depth - 1]
+    touching = region.touching()[name]
+    return [s for s in touching if _within(s, depth, at) and _writes(s) == name]
 
 
 def _within(leaf: Leaf, depth: int, at: At) -> bool:
@@ -206,7 +216,9 @@ def part(
         if step is None:
             break
         kind, name, leaf, number, definition = step
-        block = _summed(region, leaf, name) if kind == "expand" else None
+        block = None
+        if kind == "expand":
+            block = _summed(region, leaf, name, dtype_of, made)
         if block is not None:
             region = Region(block, live, outer, integers)
         elif kind == "inline":
@@ -360,60 +372,65 @@ def _without_unused(region: Region, live: frozenset[str]) -> Region:
     return region
 
 
-def _summed(region: Region, leaf: Leaf, name: str) -> Block | None:
+def _summed(
+    region: Region,
+    leaf: Leaf,
+    name: str,
+    dtype_of: Callable[[str], str],
+    made: Sequence[Alloc],
+) -> Block | None:
     """The nest with a scalar that is set and added to in a row set once, to the sum.
 
-    None where the sum is too long to be written out, or something uses a part of it.
+    None where the sum is too long to be written out, something uses a part of it, or
+    an expression would round it more than the scalar does.
     """
-    depth = region.private_depth(leaf, name)
-    at = leaf.loops[depth - 1]
-    writes = [
-        s
-        for s in region.touching()[name]
-        if _within(s, depth, at) and _writes(s) == name
-    ]
-    first, *rest = (s.stmt for s in writes)
-    if not (isinstance(first, Assign) and rest):
+    steps = [s.stmt for s in _writers_inside(region, leaf, name)]
+    added = [isinstance(s, Add) for s in steps[1:]]
+    if not (added and all(added) and isinstance(steps[0], Assign)):
         return None
-    total = first.value
-    steps: list[Assign | Add] = [first]
-    for s in rest:
-        if not isinstance(s, Add):
-            return None
-        steps.append(s)
-        match s.value:
-            case Call("neg", (value,)):
-                total = Call("-", (total, value))
-            case value:
-                total = Call("+", (total, value))
+    values = [s.value for s in steps if isinstance(s, (Assign, Add))]
+    total = reduce(lambda a, b: Call("+", (a, b)), values)
     if cost_of(total) > CHEAP or name in names(total):
         return None
-
-    def visit(block: Block) -> Block | None:
-        here = [k for k, s in enumerate(block) if any(s is t for t in steps)]
-        if len(here) == len(steps):
-            start, stop = here[0], here[-1]
-            others = tuple(block[k] for k in range(start, stop) if k not in here)
-            late = any(
-                names(s.value) & written(block[k + 1 : stop])
-                for k, s in zip(here, steps, strict=True)
-            )
-            if late or name in all_names(others):
-                return None
-            last = steps[-1]
-            made = Assign(first.target, total, loc=last.loc, note=last.note)
-            return (*block[:start], *others, made, *block[stop + 1 :])
-        for k, s in enumerate(block):
-            for n, inner in enumerate(blocks(s)):
-                new = visit(inner)
-                if new is not None:
-                    parts = [*blocks(s)]
-                    parts[n] = new
-                    changed = with_blocks(s, tuple(parts))
-                    return (*block[:k], changed, *block[k + 1 :])
+    if not _as_wide(values, name, dtype_of, made):
         return None
 
-    return visit(region.block)
+    def visit(block: Block) -> Block:
+        here = [k for k, s in enumerate(block) if any(s is t for t in steps)]
+        if len(here) < len(steps):
+            inner = (tuple(map(visit, blocks(s))) for s in block)
+            return tuple(map(with_blocks, block, inner))
+        start, stop = here[0], here[-1]
+        others = tuple(block[k] for k in range(start, stop) if k not in here)
+        late = any(
+            names(value) & written(block[k + 1 : stop])
+            for k, value in zip(here, values, strict=True)
+        )
+        if late or name in all_names(others):
+            return block
+        last = steps[-1]
+        whole = Assign(Var(name), total, loc=last.loc, note=last.note)
+        return (*block[:start], *others, whole, *block[stop + 1 :])
+
+    new = visit(region.block)
+    return None if new == region.block else new
+
+
+def _as_wide(
+    values: Sequence[Expr],
+    name: str,
+    dtype_of: Callable[[str], str],
+    made: Sequence[Alloc],
+) -> bool:
+    """Has each term of `name` its dtype? A sum of narrower ones would lose digits."""
+    known = {a.array: a.dtype for a in made}
+    for n in {name}.union(*map(names, values)) - known.keys():
+        with suppress(KeyError):  # what another step of the scheduling made
+            known[n] = dtype_of(n)
+    try:
+        return all(concrete(expr_dtype(e, known)) == known[name] for e in values)
+    except KeyError:
+        return False
 
 
 def _unused(region: Region, leaf: Leaf) -> bool:

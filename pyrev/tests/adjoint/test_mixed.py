@@ -38,3 +38,32 @@ def test_what_float32_holds_in_the_end_is_not_lost_before(
         scaled(a + np.float32(step), w, v, end)
     np.testing.assert_allclose(found, (ends[1] - ends[0]) / 0.25, rtol=1e-5)
     assert math.isfinite(found.sum()) and found.all()
+
+
+def weighed(x, a, b, w, one, two, wide):
+    for i in range(one.shape[0]):
+        c = x[i]
+        wide[i] = c * w[i] + x[i + 1]
+        one[i] = c * a[i]
+        two[i] = c * b[i]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_narrow_terms_of_a_wide_sum_are_not_added_in_float32(target: str) -> None:
+    x, w, wide = np.full(5, 0.5), np.full(4, -1.0), np.zeros(4)
+    a, b = np.full(4, 1e-9, np.float32), np.ones(4, np.float32)
+    one, two = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    f = pyrev.differentiable(weighed, target=target)
+    _, pullback = pyrev.vjp(f, x, a, b, w, one, two, wide, wrt="x")
+    found = pullback(one=np.ones_like(one), two=np.ones_like(two), wide=np.ones(4)).x
+    # Linear, and exact steps: the difference is the derivative but for float32.
+    expected = np.zeros(5)
+    for k in range(5):
+        for step in (-0.125, 0.125):
+            moved = x.copy()
+            moved[k] += step
+            weighed(moved, a, b, w, one, two, wide)
+            ends = [np.sum(o, dtype=np.float64) for o in (wide, two, one)]
+            expected[k] += np.sign(step) * math.fsum(ends) / 0.25
+    # Other elements' shares cancel but for the rounding of their sums.
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-14)
