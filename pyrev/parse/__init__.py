@@ -176,6 +176,7 @@ def _read(
             dtype = np.asarray(value).dtype.name
             params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
         kinds = infer(ir.Program("", tuple(params), body))
+        kinds |= {old: kinds[n] for old, n in walk.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.
         named = {*walk.users, *given, *values}
         known = {n: r for n, r in ranks.items() if n in named}
@@ -203,7 +204,7 @@ def _read(
     if walk.unsettled:
         raise InternalError(f"the ranks of `{function.__name__}` are not known")
     alike = [(n, d, at) for n, d, at in walk.alike_kinds]
-    alike += [(a, f"like:{b}", source.loc(source.node)) for a, b in walk.alike_dtypes]
+    alike += [(a, ir.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(body)
@@ -249,7 +250,9 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
     return tuple(
         n
         for n, e in bound.items()
-        if e == ir.Var(n) and times[n] == 1 and n in made and n not in params
+        if isinstance(e, ir.Var)
+        and walk.spelling.get(e.name, e.name) == n
+        and times[n] == 1 and n in made and n not in params
     )
 
 

@@ -26,6 +26,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -34,6 +35,7 @@ from pyrev.ir import (
     Loc,
     Stmt,
     Var,
+    like,
     map_expr,
     names,
     substitute,
@@ -330,15 +332,15 @@ class Arrays(Names):
         name: str,
         shape: tuple[Expr, ...],
         fill: Expr | None,
-        dtype: str,
+        dtype: Dtype,
         at: Loc,
-        like: str = "",
+        shaped: str = "",
     ) -> Whole:
-        """A new array of the program; `like` is one that has its shape."""
+        """A new array of the program; `shaped` is one that has its shape."""
         self.allocated[name] = at
         self.sizes[name] = shape
-        if like:
-            self.same.append((name, like))
+        if shaped:
+            self.same.append((name, shaped))
         else:
             self.facts.append(RankFact(name, len(shape), at))
         self.out.append(Alloc(name, shape, fill, dtype, loc=at))
@@ -355,7 +357,7 @@ class Arrays(Names):
             assert isinstance(alloc, Alloc)
             self.out[-1] = replace(alloc, source=source)
             return made
-        dtype = views.dtype_like(views.kinds(whole.element))
+        dtype = views.dtype_of(views.kinds(whole.element))
         made = self._allocate(name, whole.shape, None, dtype, at)
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -437,7 +439,7 @@ class Arrays(Names):
                 start = begin([ZERO] * whole.rank)
                 self.out.append(Assign(Var(name, loc=at), start, loc=at))
             else:
-                dtype = views.dtype_like(views.kinds(element))
+                dtype = views.dtype_of(views.kinds(element))
                 made = self._allocate(name, shape, None, dtype, at)
 
                 def opened(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -456,7 +458,7 @@ class Arrays(Names):
             if every:
                 self.out.append(Assign(Var(name, loc=at), zero, loc=at))
             else:
-                dtype = views.dtype_like(views.kinds(element))
+                dtype = views.dtype_of(views.kinds(element))
                 made = self._allocate(name, shape, Const(float(unit)), dtype, at)
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -559,7 +561,7 @@ class Arrays(Names):
             element = Call("int64", (element,), loc=at)
         source = Whole(whole.shape, element, False)
         name, total = self._fresh("sums"), Var(self._fresh("total"), loc=at)
-        dtype = views.dtype_like(views.kinds(element))
+        dtype = views.dtype_of(views.kinds(element))
         made = self._allocate(name, whole.shape, None, dtype, at)
         zero = Const(0 if self._integral(element) else 0.0, loc=at)
         self.out.append(Assign(total, zero, loc=at))
@@ -598,7 +600,7 @@ class Arrays(Names):
             starts.append(length)
             length = views.add(length, w.shape[0])
         tokens = views.union(views.kinds(w.element) for w in wholes)
-        dtype = views.dtype_like(tokens)
+        dtype = views.dtype_of(tokens)
         made = self._allocate(self._fresh("joined"), (length,), None, dtype, at)
         for start, w in zip(starts, wholes, strict=True):
             part = views.part(made, [views.Slice(start, 1, w.shape[0])])
@@ -652,7 +654,7 @@ class Arrays(Names):
         name = self._fresh("product" if shape else "total")
         if shape:
             kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
-            dtype = views.dtype_like(kinds)
+            dtype = views.dtype_of(kinds)
             result = self._encoded(
                 self._allocate(name, shape, Const(0.0), dtype, at), at
             )
@@ -854,7 +856,7 @@ class Arrays(Names):
             if whole is None or whole.name is None:
                 continue
             copied = replace(
-                whole, view=False, dtype=f"like:{whole.name}", like=whole.name
+                whole, view=False, dtype=like(whole.name), like=whole.name
             )
             own = self._made(copied, name, at).name or ""
             self.lent[own] = []

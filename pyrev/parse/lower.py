@@ -37,11 +37,9 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
-    blocks,
-    map_block,
+    like,
     names,
     walk_expr,
-    with_blocks,
     with_value,
     written,
 )
@@ -121,7 +119,7 @@ class Lowering(Iteration):
             results, single, at = values
             results = tuple(self._read_back(r, scope, at) for r in results)
             self.out.append(Return(results, single, loc=at))
-        return tuple(self.out)
+        return self._spelt()
 
     def statements(self, source: Source) -> Block:
         """Lower bare statements: free names are parameters."""
@@ -138,7 +136,7 @@ class Lowering(Iteration):
                     self.out.append(Return(results, single, loc=at))
             else:
                 self._statement(node, scope)
-        return tuple(self.out)
+        return self._spelt()
 
     def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
         """Lower a definition's statements; what it returns comes back."""
@@ -470,13 +468,10 @@ class Lowering(Iteration):
             scope.owned[name] = made.name or ""
             self._hold(name, self._encoded(made, at), scope)
             return
-        statements, allocations = mark
-        new = value.name in list(self.allocated)[allocations:]
+        new = value.name in list(self.allocated)[mark[1] :]
         if new:
-            own = self._array_name(name, scope)
-            self._rename(value.name, own, statements)
-            value = Var(own, loc=at)
-            scope.owned[name] = own
+            self.spelling[value.name] = self._array_name(name, scope)
+            scope.owned[name] = value.name
         self._hold(name, self._named(value, scope, name), scope)
 
     def _array_name(self, name: str, scope: Scope) -> str:
@@ -491,21 +486,9 @@ class Lowering(Iteration):
         ):
             variable = self._variable(name, scope)
             assert isinstance(variable, Var)
-            if variable.name not in self.allocated:
+            if variable.name not in {*self.allocated, *self.spelling.values()}:
                 return variable.name
         return self._fresh(name)
-
-    def _rename(self, old: str, new: str, start: int) -> None:
-        """Call an array that was made since statement `start` by another name."""
-        self.out[start:] = renamed(tuple(self.out[start:]), old, new)
-        self.facts = [
-            replace(f, array=new) if f.array == old else f for f in self.facts
-        ]
-        self.same = [
-            (new if a == old else a, new if b == old else b) for a, b in self.same
-        ]
-        self.allocated[new] = self.allocated.pop(old)
-        self.sizes[new] = self.sizes.pop(old)
 
     def _overwritten(
         self,
@@ -546,7 +529,7 @@ class Lowering(Iteration):
                 return True
             for mine, theirs in zip(target.shape, whole.shape, strict=True):
                 self._same_length(mine, theirs, at)
-            dtype = whole.dtype or views.dtype_like(views.kinds(whole.element))
+            dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
             self.alike_kinds.append((current.name, dtype, at))
             if current.name in self.lent:
                 self.lent[current.name].append(path)
@@ -1135,9 +1118,15 @@ class Lowering(Iteration):
                     made = self._fresh("result")
                     self.allocated[made] = value.loc
                     self.same.append((made, value.name))
-                    like = f"like:{value.name}"
                     self.out.append(
-                        Alloc(made, shape, None, like, value.name, loc=value.loc)
+                        Alloc(
+                            made,
+                            shape,
+                            None,
+                            like(value.name),
+                            value.name,
+                            loc=value.loc,
+                        )
                     )
                     values.append(Var(made, loc=value.loc))
                 elif isinstance(value, Var) and value.name in self.views:
@@ -1413,30 +1402,6 @@ def _swaps(node: gast.AST) -> bool:
 
 def _parameter_ids(scope: Scope) -> tuple[str, ...]:
     return tuple(p.id for p in parameters(scope.source.node))
-
-
-def renamed(block: Block, old: str, new: str) -> Block:
-    """`block` with the array `old` called `new`."""
-
-    def visit(e: Expr) -> Expr:
-        match e:
-            case Var(name) if name == old:
-                return replace(e, name=new)
-            case Load(name) | Extent(name) if name == old:
-                return replace(e, array=new)
-        return e
-
-    def allocs(s: Stmt) -> Stmt:
-        if isinstance(s, Alloc):
-            return replace(
-                s,
-                array=new if s.array == old else s.array,
-                source=new if s.source == old else s.source,
-                dtype=f"like:{new}" if s.dtype == f"like:{old}" else s.dtype,
-            )
-        return with_blocks(s, tuple(tuple(map(allocs, b)) for b in blocks(s)))
-
-    return tuple(map(allocs, map_block(block, visit)))
 
 
 def _elements(node: gast.AST) -> list[gast.AST]:

@@ -11,7 +11,7 @@ import keyword
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 
 import gast
@@ -19,11 +19,12 @@ import numpy as np
 
 from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
-from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
+from pyrev.ir import Assign, Block, Dtype, Expr, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import bindings
 from pyrev.parse.views import Whole
+from pyrev.rename import rename, renamed_dtype
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(
@@ -171,7 +172,7 @@ class Names:
     same: list[tuple[str, str]] = field(default_factory=list)
     alike: list[tuple[str, str]] = field(default_factory=list)
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
-    alike_kinds: list[tuple[str, str, Loc]] = field(default_factory=list)
+    alike_kinds: list[tuple[str, Dtype, Loc]] = field(default_factory=list)
     rows: list[tuple[str, str, int, int]] = field(default_factory=list)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
@@ -181,6 +182,9 @@ class Names:
     occupied: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     depth: int = 0
+    #: What arrays are called in the program: the walk itself goes on using the names
+    #: that they were made with.
+    spelling: dict[str, str] = field(default_factory=dict)
     views: dict[str, Whole] = field(default_factory=dict)
     sizes: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
     open: list[int] = field(default_factory=list)
@@ -192,6 +196,30 @@ class Names:
     outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
     users: set[str] = field(default_factory=set)
+
+    def _spelt(self) -> Block:
+        """The program, and what the walk found out, with the arrays as they are called.
+
+        Everything that outlives the walk and names an array is here.
+        """
+        new = self.spelling
+
+        def name(old: str) -> str:
+            return new.get(old, old)
+
+        def pair(p: tuple[str, str]) -> tuple[str, str]:
+            return name(p[0]), name(p[1])
+
+        self.facts = [replace(f, array=name(f.array)) for f in self.facts]
+        self.same = list(map(pair, self.same))
+        self.alike = list(map(pair, self.alike))
+        self.alike_dtypes = list(map(pair, self.alike_dtypes))
+        self.alike_kinds = [
+            (name(a), renamed_dtype(d, new), at) for a, d, at in self.alike_kinds
+        ]
+        self.rows = [(name(r), name(a), k, most) for r, a, k, most in self.rows]
+        self.parts = {name(r): (name(a), at) for r, (a, at) in self.parts.items()}
+        return tuple(rename(s, new) for s in self.out)
 
     @contextmanager
     def _block(self) -> Iterator[list[Stmt]]:
