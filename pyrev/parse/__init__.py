@@ -182,7 +182,9 @@ def _read(
         known = {n: r for n, r in ranks.items() if n in named}
         if known == found and kinds == dtypes and walk.asked <= wanted:
             break
-        found, dtypes, wanted = known, kinds, wanted | walk.asked
+        # What was asked for with other ranks may not be needed.
+        wanted = wanted | walk.asked if known == found else frozenset()
+        found, dtypes = known, kinds
     else:
         walk.findings.check()
         raise InternalError(
@@ -252,7 +254,9 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
         for n, e in bound.items()
         if isinstance(e, ir.Var)
         and walk.spelling.get(e.name, e.name) == n
-        and times[n] == 1 and n in made and n not in params
+        and times[n] == 1
+        and n in made
+        and n not in params
     )
 
 

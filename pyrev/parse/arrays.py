@@ -9,8 +9,7 @@ two may overlap it goes to an array of its own first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import EllipsisType
 
@@ -35,7 +34,6 @@ from pyrev.ir import (
     Loc,
     Stmt,
     Var,
-    like,
     map_expr,
     names,
     substitute,
@@ -235,8 +233,18 @@ class Arrays(Names):
             self.indices.append(self._fresh(free[0] if free else "i"))
         return self.indices[k]
 
-    def _fill(self, target: Whole, value: Expr, at: Loc, op: str = "") -> None:
-        """``target[...] = value``, or ``target[...] op= value``."""
+    def _fill(
+        self,
+        target: Whole,
+        value: Expr,
+        at: Loc,
+        op: str = "",
+        replaces: bool = False,
+    ) -> None:
+        """``target[...] = value``, or ``target[...] op= value``.
+
+        `replaces`: in Python another array gets the name, and none is written.
+        """
         place = target.element
         assert isinstance(place, Load)
         whole = self._whole(value)
@@ -256,7 +264,8 @@ class Arrays(Names):
             if _overlaps(place, element):
                 made = self._made(whole, "value", at)
                 element = views.stretched(made, target.shape).element
-        self._changes(place.array, at)
+        if not replaces:
+            self._changes(place.array, at)
         mask = target.mask
         if mask is not None and whole is not None and whole.rank:
             self.findings.add(
@@ -309,6 +318,17 @@ class Arrays(Names):
 
     def _changes(self, array: str, at: Loc) -> None:
         """Elements of `array` are written here."""
+        self.changed.add(array)
+        for copy, arrays in self.copies.items():
+            others = arrays if array == copy else {copy} if array in arrays else set()
+            if any(map(self._reachable, others)):
+                self.findings.add(
+                    "P206",
+                    at,
+                    "this array may be the one that a helper returned, or another: the"
+                    " helper exchanges them",
+                    "give the helper a copy, or take a copy of what it returns",
+                )
         paths = self.lent.get(array)
         if paths is not None and not any(
             tuple(self.open)[: len(p)] == p for p in paths
@@ -327,6 +347,24 @@ class Arrays(Names):
                 "pass the array as a parameter to write to it",
             )
 
+    def _reachable(
+        self, array: str, scope: Scope | None = None, names_: Sequence[str] = ()
+    ) -> bool:
+        """Does a name stand for the array, or a part of it? Of `scope`, only `names_`.
+
+        The caller of the whole function has names for its arguments.
+        """
+        if array not in self.allocated:
+            return True
+        bound = [
+            e
+            for place in self.running
+            for n, e in place.bound.items()
+            if place is not scope or n in names_
+        ]
+        wholes = [self._whole(e) for e in bound]
+        return any(w is not None and w.base == array for w in wholes)
+
     def _allocate(
         self,
         name: str,
@@ -338,6 +376,7 @@ class Arrays(Names):
     ) -> Whole:
         """A new array of the program; `shaped` is one that has its shape."""
         self.allocated[name] = at
+        self.made_in[name] = tuple(self.open)
         self.sizes[name] = shape
         if shaped:
             self.same.append((name, shaped))
@@ -845,29 +884,6 @@ class Arrays(Names):
         scope.uses.pop(name, None)
         scope.retired.discard(name)
 
-    @contextmanager
-    def _compound(self, scope: Scope, at: Loc) -> Iterator[None]:
-        """A loop or a branch, in which names of arrays may be bound again."""
-        for name, place in sorted(self.wanted):
-            value = scope.bound.get(name)
-            if place != at or not isinstance(value, Var):
-                continue
-            whole = self._whole(value)
-            if whole is None or whole.name is None:
-                continue
-            copied = replace(
-                whole, view=False, dtype=like(whole.name), like=whole.name
-            )
-            own = self._made(copied, name, at).name or ""
-            self.lent[own] = []
-            scope.owned[name] = own
-            self._hold(name, Var(own, loc=at), scope)
-        self.compounds.append((tuple(self.open), at))
-        try:
-            yield
-        finally:
-            self.compounds.pop()
-
     def _standing(self, scope: Scope) -> Standing:
         """Which arrays the names stand for, and since where."""
         arrays: dict[str, Expr] = {
@@ -888,11 +904,9 @@ class Arrays(Names):
         return now
 
     def _join(self, scope: Scope, before: Standing, then: Standing) -> None:
-        """After two branches: a name that one of them bound is bound there."""
+        """After two branches: what only the first of them bound is bound there."""
         for name, value in then[0].items():
-            if before[0].get(name) != value and scope.bound.get(name) == before[0].get(
-                name
-            ):
+            if name not in before[0] and name not in scope.bound:
                 scope.bound[name] = value
                 if name in then[1]:
                     scope.paths[name] = then[1][name]

@@ -110,7 +110,7 @@ class Scope:
     paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
     uses: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     #: The arrays that the function made itself; names that had another array copied.
-    owned: dict[str, str] = field(default_factory=dict)
+    owned: set[str] = field(default_factory=set)
     retired: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     start: tuple[int, ...] = ()
@@ -157,7 +157,6 @@ class Names:
     #: The names that need an array of their own before a loop or a branch.
     wanted: frozenset[tuple[str, Loc]] = frozenset()
     asked: set[tuple[str, Loc]] = field(default_factory=set)
-    compounds: list[tuple[tuple[int, ...], Loc]] = field(default_factory=list)
     lent: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
@@ -178,6 +177,15 @@ class Names:
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
+    #: In which block each of them is made; which arrays the function writes to; those
+    #: that the loops around run over.
+    made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+    #: Returned copies of what is one of these arrays in Python, depending on the run.
+    copies: dict[str, frozenset[str]] = field(default_factory=dict)
+    #: The functions that are being read, the outermost first.
+    running: list[Scope] = field(default_factory=list)
+    iterated: list[str] = field(default_factory=list)
     fenced: list[object] = field(default_factory=list)
     occupied: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
@@ -223,13 +231,18 @@ class Names:
 
     @contextmanager
     def _block(self) -> Iterator[list[Stmt]]:
-        """Statements lowered inside go to a new list."""
+        """Statements lowered inside are a block of their own."""
+        with self._inner(), self._aside() as made:
+            yield made
+
+    @contextmanager
+    def _aside(self) -> Iterator[list[Stmt]]:
+        """Statements lowered inside go to a list, to be put elsewhere in this block."""
         outside, self.out = self.out, []
-        with self._inner():
-            try:
-                yield self.out
-            finally:
-                self.out = outside
+        try:
+            yield self.out
+        finally:
+            self.out = outside
 
     @contextmanager
     def _inner(self) -> Iterator[None]:

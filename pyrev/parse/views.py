@@ -41,6 +41,7 @@ _CAST = frozenset(
     + ["float32", "float64"]
 )
 
+
 def axis(k: int) -> Var:
     """The index along axis `k` of a `Whole`, a name that no program can have."""
     return Var(f"@axis {k}")
