@@ -182,8 +182,9 @@ def _read(
         known = {n: r for n, r in ranks.items() if n in named}
         if known == found and kinds == dtypes and walk.asked <= wanted:
             break
-        # What was asked for with other ranks may not be needed.
-        wanted = wanted | walk.asked if known == found else frozenset()
+        # What was asked for while arguments had other ranks may not be needed.
+        same = all(known.get(n) == found.get(n) for n in {*given, *values})
+        wanted = wanted | walk.asked if same else frozenset()
         found, dtypes = known, kinds
     else:
         walk.findings.check()

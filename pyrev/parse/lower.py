@@ -407,7 +407,11 @@ class Lowering(Rebinding):
         if isinstance(variable, Var):
             if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
                 self._resembles(variable, result)
-            elif isinstance(result, Call) and self.ranks.get(variable.name):
+            elif (
+                isinstance(result, Call)
+                and self.ranks.get(variable.name)
+                and not self._is_bound(first.id, scope)
+            ):
                 # It is used as an array: so is what it is computed from.
                 self._spread_rank(variable.name, result)
         if len(targets) > 1 and not isinstance(result, Const):
@@ -417,6 +421,10 @@ class Lowering(Rebinding):
                 self._refuse_target(target, scope)
             else:
                 self._store(target, result, at, scope)
+
+    def _is_bound(self, name: str, scope: Scope) -> bool:
+        """Has the name stood for a number or an array before?"""
+        return name in scope.numbers or name in scope.paths
 
     def _spread_rank(self, name: str, value: Expr) -> None:
         """`name` is an array: one that `value` is computed from has its axes too."""

@@ -140,7 +140,7 @@ class Rebinding(Iteration):
             current = current if name in parameter_ids(scope) else None
         if current is not None:
             assert isinstance(current, Var)
-            if current == value and name in scope.paths:
+            if current == value:
                 # As in ``u = relax(u)`` with a helper that returns its parameter.
                 return
             if self._overwritten(name, current, value, mark, at, scope):
@@ -350,12 +350,12 @@ class Rebinding(Iteration):
         """
         arrays, paths = entry
         changed = [n for n, e in arrays.items() if scope.bound.get(n) != e]
-        turning = self._turning(arrays, scope.bound, changed)
-        rest = [n for n in changed if n not in turning]
-        needed = [n for n in rest if around.needs(n)]
-        if needed:
-            self._copied_back(needed, arrays, scope, around)
-        scope.bound |= {n: arrays[n] for n in rest}
+        needed = [n for n in changed if around.needs(n)]
+        turning = self._turning(arrays, scope.bound, needed)
+        moved = [n for n in needed if n not in turning]
+        if moved:
+            self._copied_back(moved, arrays, scope, around)
+        scope.bound |= {n: arrays[n] for n in changed if n not in turning}
         for n in changed:
             scope.paths.pop(n, None)
         scope.paths |= {n: paths[n] for n in changed if n in paths}

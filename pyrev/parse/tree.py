@@ -158,7 +158,7 @@ class Reads:
         The end of a loop's body is one: what the next iteration reads comes later.
         """
         around = _path_to(definition, node)
-        if around is None:
+        if around is None or self._enclosed(definition):
             return True
         if isinstance(node, gast.While) and self.inside(node.test):
             return True
@@ -215,6 +215,15 @@ class Reads:
                     if isinstance(s, gast.Assign) and self._binds(s.targets):
                         return "bound"
         return ""
+
+    def _enclosed(self, definition: gast.AST) -> bool:
+        """Does a function inside the definition read it, whenever that is called?"""
+        return any(
+            self.inside(child)
+            for child in gast.walk(definition)
+            if child is not definition
+            and isinstance(child, (gast.FunctionDef, gast.Lambda))
+        )
 
     def _binds(self, targets: list[gast.AST]) -> bool:
         return any(
