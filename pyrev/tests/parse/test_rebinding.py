@@ -390,7 +390,7 @@ def a_new_array_on_each_path(x, y, c):
 
 @case(2, 2, numbers=[(0,), (1,), (2,), (3,)])
 def swapped_in_two_loops(a, b, n):
-    for t in range(n):
+    for _ in range(n):
         b[0] = a[0] * a[1]
         a, b = b, a
     for t in range(n + 1):
