@@ -15,7 +15,7 @@ Contents that stand in an array of the caller are put back at the end of the fun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -508,7 +508,7 @@ class Rebinding(Iteration):
             if isinstance(phase, Const) and phase.value != k:
                 continue
             with self._block() as made:
-                self._exchange(source, scope, around)
+                self._exchange(source, self._moved.keys(), scope, around)
             if isinstance(phase, Const):
                 self.out += made
             else:
@@ -532,15 +532,20 @@ class Rebinding(Iteration):
         self, block: list[Stmt], target: Arrays, scope: Scope, around: Compound
     ) -> None:
         """Exchange contents behind `block` until names stand for those of `target`."""
-        source = {e: scope.bound[n] for n, e in target.items() if scope.bound[n] != e}
-        if source:
+        moved = {n: e for n, e in target.items() if scope.bound[n] != e}
+        if moved:
+            source = {e: scope.bound[n] for n, e in moved.items()}
             outside, self.out = self.out, block
-            self._exchange(source, scope, around)
+            self._exchange(source, moved.keys(), scope, around)
             self.out = outside
         scope.bound |= target
 
     def _exchange(
-        self, source: Mapping[Expr, Expr], scope: Scope, around: Compound
+        self,
+        source: Mapping[Expr, Expr],
+        moved: Set[str],
+        scope: Scope,
+        around: Compound,
     ) -> None:
         """``a[...], b[...] = b[...], a[...]`` for any number of arrays, as loops.
 
@@ -553,7 +558,7 @@ class Rebinding(Iteration):
             if isinstance(a, Var) and isinstance(b, Var)
         }
         at = around.at
-        self._refuse_witnesses(pairs, scope, around)
+        self._refuse_witnesses(pairs, moved, scope, around)
         arrays = list(pairs)
         first = arrays[0]
         rank = self._rank(first)
@@ -593,19 +598,18 @@ class Rebinding(Iteration):
         self.out += body
 
     def _refuse_witnesses(
-        self, pairs: Mapping[str, str], scope: Scope, around: Compound
+        self,
+        pairs: Mapping[str, str],
+        moved: Set[str],
+        scope: Scope,
+        around: Compound,
     ) -> None:
         """What else names the arrays would see contents that Python leaves in place."""
-        moving = {
-            n for n, e in scope.bound.items() if isinstance(e, Var) and e.name in pairs
-        }
-        # One name each: what has a second one would not move with the first.
-        found = [n for n in scope.bound if n in moving][len(pairs) :]
-        found += [
-            n
-            for n, e in scope.bound.items()
-            if n not in moving and any(self._shares(e, a) for a in pairs)
-        ]
+
+        def sees(e: Expr) -> bool:
+            return any(self._shares(e, a) for a in pairs)
+
+        found = [n for n, e in scope.bound.items() if n not in moved and sees(e)]
         found = [n for n in found if around.needs(n)]
         functions = [h for h in scope.helpers.values() if h.scope is not None]
         outer = [(scope.source.node, scope.outer)]
@@ -613,11 +617,7 @@ class Rebinding(Iteration):
         for node, place in outer:
             seen = identifiers(node)
             while place is not None:
-                found += [
-                    n
-                    for n, e in place.bound.items()
-                    if n in seen and any(self._shares(e, a) for a in pairs)
-                ]
+                found += [n for n, e in place.bound.items() if n in seen and sees(e)]
                 place = place.outer
         if any(a in self.iterated for a in pairs):
             found.append("the array that a loop runs over")
