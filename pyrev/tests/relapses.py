@@ -1,0 +1,218 @@
+"""Old bugs put back on purpose: do the tests of today notice?
+
+    python -m pyrev.tests.relapses [--only CLASS] [--list]
+
+Each relapse is one edit of the sources that brings back a bug of a class that was
+silent once. The tests named beside it, as CI runs them, must fail with it. The edits
+are kept in step with the sources by `test_relapses.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Relapse:
+    """`old`, which occurs once in `file`, becomes `new`; `tests` have to fail then."""
+
+    kind: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the bug."""
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.file}: not once: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+REBINDING = "pyrev/parse/rebinding.py"
+NAMES = "pyrev/tests/parse/test_rebinding.py"
+
+RELAPSES: list[Relapse] = [
+    # ------------------------------------------------ names that change places
+    Relapse(
+        "names",
+        "pyrev/parse/lower.py",
+        "        self._put(then, target, scope, around)\n",
+        "        scope.bound |= target\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "pyrev/parse/lower.py",
+        "        self._put(other, target, scope, around)\n",
+        "        scope.bound |= target\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "pyrev/parse/lower.py",
+        "            target = taken[0] if self._leaves_loop(node.orelse) else"
+        " dict(scope.bound)\n",
+        "            target = dict(scope.bound) if self._leaves_loop(node.orelse) else"
+        " taken[0]\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        REBINDING,
+        "            state.back()\n",
+        "            pass\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        REBINDING,
+        'Assign(turned, Call("-", (ONE, turned), loc=at), loc=at)',
+        "Assign(turned, ONE, loc=at)",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        REBINDING,
+        "        self.out += body\n",
+        "        self.out += body if len(self._exchanges) % 2 else ()\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "pyrev/parse/tree.py",
+        "        if around is None or self._enclosed(definition):\n",
+        "        if around is None:\n",
+        NAMES,
+    ),
+    # ------------------------------------------------ arrays of helpers
+    Relapse(
+        "helpers",
+        "pyrev/parse/names.py",
+        "            (name(a), renamed_dtype(d, new), at) for a, d, at in"
+        " self.alike_kinds\n",
+        "            (a, d, at) for a, d, at in self.alike_kinds\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "pyrev/rename.py",
+        "            Var(new.get(p.name, p.name)) if isinstance(p, Var) else p\n",
+        "            Var(new.get(p.name, p.name))\n"
+        "            if isinstance(p, Var) and len(dtype.parts) == 1\n"
+        "            else p\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "pyrev/parse/names.py",
+        "        self.same = list(map(pair, self.same))\n",
+        "",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        REBINDING,
+        "        rank = self._rank(first)\n        message",
+        "        rank = self.ranks.get(first, 1)\n        message",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        REBINDING,
+        "        scope.paths |= {n: paths[n] for n in changed if n in paths}\n",
+        "",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        REBINDING,
+        "            values = [self._kept_result(v, moved) for v in results[0]]\n",
+        "            values = list(results[0])\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "pyrev/parse/arrays.py",
+        "            if any(map(self._reachable, others)):\n",
+        "            if False:\n",
+        "pyrev/tests/test_rejections.py",
+    ),
+]
+
+
+def copied(to: Path) -> None:
+    """The tracked and new files of the checkout, without its caches."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, to / name)
+
+
+def noticed(relapse: Relapse, checkout: Path) -> bool:
+    """Do its tests fail in a checkout with this bug?"""
+    path = checkout / relapse.file
+    text = path.read_text()
+    path.write_text(relapse.applied(text))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+            + relapse.tests.split(),
+            cwd=checkout,
+            env=os.environ
+            | {"PYTHONPATH": str(checkout), "PYREV_CACHE_DIR": str(checkout / "cache")},
+            capture_output=True,
+            check=False,
+        )
+    finally:
+        path.write_text(text)
+    return done.returncode == 1
+
+
+def judged(relapses: Sequence[Relapse]) -> Iterator[tuple[Relapse, bool]]:
+    """Each relapse, and whether its tests noticed."""
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Path(folder)
+        copied(checkout)
+        for relapse in relapses:
+            yield relapse, noticed(relapse, checkout)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="CLASS", help="the relapses of one class")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    given = parser.parse_args(arguments)
+    chosen = [r for r in RELAPSES if given.only in (None, r.kind)]
+    if given.list:
+        for r in chosen:
+            print(f"{r.kind:10} {r.file}: {r.new.strip() or '(nothing)'}")
+        return 0
+    missed = 0
+    for r, found in judged(chosen):
+        missed += not found
+        verdict = "noticed" if found else "MISSED"
+        print(f"{verdict:8} {r.kind:10} {r.file}: {r.new.strip()!r}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} noticed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
