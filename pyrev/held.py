@@ -1,8 +1,9 @@
 """What a pullback has of the arguments of its call: the law of inputs that change.
 
 The reverse sweep reads arrays of the caller after the call. Of each that it reads the
-pullback has a copy, or else a digest of all bits, which it compares before the sweep
-and after it: a change does nothing, or is seen, and never makes a wrong gradient.
+pullback has a copy, or else a digest of all bits, which it compares when the sweep has
+run: a change does nothing, or is seen, and never makes a wrong gradient. What steers
+the sweep is compared before it, too, since other data could lead it outside of arrays.
 """
 
 from __future__ import annotations
@@ -23,11 +24,10 @@ from pyrev.ir import Param, Program
 from pyrev.units import Unit
 from pyrev.writer import Text
 
-#: Bytes of an array that is always copied: that takes less time than to look at it.
-SMALL = 1 << 16
-#: Bytes of larger copies, in all pullbacks that are alive. One copy takes as long as
-#: one digest or two, and there are three. A pullback for each of a thousand calls must
-#: not mean a thousand copies of what they all read.
+#: Bytes of an array that is copied: beyond, two digests cost less.
+SMALL = 1 << 20
+#: Bytes of the copies in all pullbacks that are alive: a pullback for each of a
+#: thousand calls must not mean a thousand copies of what they all read.
 MOST = 1 << 28
 
 
@@ -50,7 +50,7 @@ class Held:
     `arrays` has them by name, as the sweep gets them: of the `read` ones copies, or
     what `check` compares. Arrays are views, since the shape of the caller's object may
     be assigned to. `own` are the caller's arrays, unless those may be anything by now.
-    With `lean` only small arrays are copied.
+    With `lean` compiled code gets no copies, which take memory.
     """
 
     def __init__(
@@ -58,10 +58,11 @@ class Held:
         values: Mapping[str, Any],
         read: frozenset[str],
         hold: Hold,
-        target: str,
+        unit: Unit,
         lean: bool = False,
     ) -> None:
         self.arrays = dict(values)
+        self._steering = unit.steering
         self.own: list[Any] = []
         self._digests: dict[str, Any] = {}
         self._taken = 0
@@ -75,11 +76,7 @@ class Held:
             elif hold is Hold.ANYBODY:
                 self.arrays[name] = copied(value)
             # The Python target copies many elements in the time of one operation.
-            elif (
-                value.nbytes <= SMALL
-                or target == "python"
-                or (not lean and self._take(value.nbytes))
-            ):
+            elif unit.target == "python" or not lean and self._take(value.nbytes):
                 self.arrays[name] = copied(value)
                 self.own.append(value)
             else:
@@ -89,6 +86,8 @@ class Held:
     def _take(self, size: int) -> bool:
         """Is there room for a copy of so many bytes? Then it is taken."""
         global _taken
+        if size > SMALL:
+            return False
         with _lock:
             if _taken + size > MOST:
                 return False
@@ -102,9 +101,13 @@ class Held:
             with _lock:
                 _taken -= self._taken
 
-    def check(self, function: str) -> None:
-        """`ArgumentError` if an array that is no copy has changed."""
+    def check(self, function: str, ran: bool) -> None:
+        """`ArgumentError` if an array that is no copy has changed: before the sweep of
+        those that steer it, when it `ran` of all.
+        """
         for name, before in self._digests.items():
+            if not ran and name not in self._steering:
+                continue
             if not _equal(digest(self.arrays[name]), before):
                 raise ArgumentError(
                     f"`{name}` changed since {function}() ran; pass copy=True to vjp if"

@@ -30,7 +30,7 @@ LAYERS = (
         "device",
     },
     {"algebra", "custom", "dependence", "hints", "liveness", "magnitude"}
-    | {"probes", "widen"},
+    | {"probes", "steering", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
