@@ -453,12 +453,12 @@ class Pullback:
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
         given = self._given(cotangent, {**(cotangents or {}), **by_name})
-        self._held.check(self._name, ran=False)
+        self._held.watched.check(done=False)
         buffers = self._buffers(into or {}, given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
-        self._held.check(self._name, ran=True)
+        self._held.watched.check(done=True)
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
             if self._device:
@@ -654,7 +654,7 @@ def _held(call: Call, unit: Unit, hold: Hold) -> Held:
         hold = Hold.ANYBODY
     read = unit.reads.difference(call.units.written)
     lean = call.f.keeping.memory is not None
-    return Held(call.values, read, hold, unit, lean)
+    return Held(call.f.python.__name__, call.values, read, hold, unit, lean)
 
 
 def value_and_grad(

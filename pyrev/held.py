@@ -26,10 +26,14 @@ from pyrev.writer import Text
 
 #: Bytes of an array that is copied: beyond, two digests cost less.
 SMALL = 1 << 20
+#: Bytes of an array that is kept as it is in place of a digest.
+FEW = 1 << 12
 #: Bytes of the copies in all pullbacks that are alive: a pullback for each of a
 #: thousand calls must not mean a thousand copies of what they all read.
 MOST = 1 << 28
 
+
+_REMEDY = "pass copy=True to vjp if inputs are to be changed before the last pullback"
 
 # Re-entrant: a pullback may be collected while another one takes room.
 _lock = threading.RLock()
@@ -44,17 +48,45 @@ class Hold(enum.Enum):
     ANYBODY = "all that the sweep reads is copied"
 
 
+class Watched:
+    """Arrays that may not change until a derivative of `function` is done.
+
+    Those in `steering` decide where the derivative goes: see `pyrev.steering`.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        arrays: Mapping[str, Any],
+        steering: frozenset[str],
+        remedy: str,
+    ) -> None:
+        self._function, self._steering, self._remedy = function, steering, remedy
+        self._seals = {name: (array, seal(array)) for name, array in arrays.items()}
+
+    def check(self, done: bool) -> None:
+        """`ArgumentError` if an array has changed: of those that steer before the
+        derivative runs, of all when it is `done`.
+        """
+        for name, (array, before) in self._seals.items():
+            if (done or name in self._steering) and not _equal(seal(array), before):
+                raise ArgumentError(
+                    f"`{name}` changed since {self._function}() ran; {self._remedy}"
+                )
+
+
 class Held:
-    """The arguments of a call for its pullback.
+    """The arguments of a call for its pullback, which runs `unit`.
 
     `arrays` has them by name, as the sweep gets them: of the `read` ones copies, or
-    what `check` compares. Arrays are views, since the shape of the caller's object may
-    be assigned to. `own` are the caller's arrays, unless those may be anything by now.
+    what is `watched`. Arrays are views, since the shape of the caller's object may be
+    assigned to. `own` are the caller's arrays, unless those may be anything by now.
     With `lean` compiled code gets no copies, which take memory.
     """
 
     def __init__(
         self,
+        function: str,
         values: Mapping[str, Any],
         read: frozenset[str],
         hold: Hold,
@@ -62,13 +94,10 @@ class Held:
         lean: bool = False,
     ) -> None:
         self.arrays = dict(values)
-        self._steering = unit.steering
         self.own: list[Any] = []
-        self._digests: dict[str, Any] = {}
         self._taken = 0
-        if hold is Hold.NOBODY:
-            return
-        for name, value in values.items():
+        watched = {}
+        for name, value in () if hold is Hold.NOBODY else values.items():
             if not device.is_array(value):
                 continue
             if name not in read:
@@ -80,8 +109,9 @@ class Held:
                 self.arrays[name] = copied(value)
                 self.own.append(value)
             else:
-                view = self.arrays[name] = value.view()
-                self._digests[name] = digest(view)
+                watched[name] = self.arrays[name] = value.view()
+        steering = unit.steering if watched else frozenset[str]()
+        self.watched = Watched(function, watched, steering, _REMEDY)
 
     def _take(self, size: int) -> bool:
         """Is there room for a copy of so many bytes? Then it is taken."""
@@ -100,19 +130,6 @@ class Held:
         if self._taken:
             with _lock:
                 _taken -= self._taken
-
-    def check(self, function: str, ran: bool) -> None:
-        """`ArgumentError` if an array that is no copy has changed: before the sweep of
-        those that steer it, when it `ran` of all.
-        """
-        for name, before in self._digests.items():
-            if not ran and name not in self._steering:
-                continue
-            if not _equal(digest(self.arrays[name]), before):
-                raise ArgumentError(
-                    f"`{name}` changed since {function}() ran; pass copy=True to vjp if"
-                    " inputs are to be changed before the last pullback"
-                )
 
 
 def _after_fork() -> None:
@@ -135,10 +152,15 @@ def copied(array: Any) -> Any:
     return array.copy(order="K")
 
 
-def digest(array: Any) -> Any:
-    """A number for all bits of an array: see `pyrev.emit.digest`."""
+def seal(array: Any) -> Any:
+    """What differs if the array changes: its elements if these are few, or a digest."""
     if device.is_device(array):
         return _on_device().call([array])
+    return array.tobytes() if array.nbytes <= FEW else digest(array)
+
+
+def digest(array: np.ndarray[Any, Any]) -> int:
+    """A number for all bits of an array: see `pyrev.emit.digest`."""
     total = place = 0
     for piece in pieces(array):
         raw = piece.view(np.uint8)
@@ -155,8 +177,8 @@ def digest(array: Any) -> Any:
 
 def _equal(found: Any, before: Any) -> bool:
     if device.is_device(found):
-        found, before = map(device.to_host, (found, before))
-    return bool(np.array_equal(found, before))
+        return bool((found == before).all())
+    return bool(found == before)
 
 
 def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:

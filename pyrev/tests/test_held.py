@@ -57,6 +57,7 @@ def steps(u, a, n):  # type: ignore[no-untyped-def]
 @pytest.fixture
 def nothing_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every input is held by its digest, as large ones are."""
+    monkeypatch.setattr(held, "FEW", -1)
     monkeypatch.setattr(held, "SMALL", -1)
     monkeypatch.setattr(held, "MOST", 0)
 
@@ -127,7 +128,7 @@ def test_only_what_the_sweep_reads_is_held(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_gradient_in_one_call_holds_nothing(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("copied", "digest"):
+    for name in ("copied", "seal"):
         monkeypatch.setattr(held, name, None)
     x = np.full(4, 2.0)
     f = make(cubes, target)
