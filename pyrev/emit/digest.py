@@ -98,7 +98,7 @@ def kernel(bits):
 def digest(array):
     bits = 8 * array.dtype.itemsize
     words = array.reshape(-1).view(f"int{{bits}}")
-    blocks = min(1024, -(-words.size // 256))
+    blocks = max(1, min(1024, -(-words.size // 256)))
     sums = cp.empty(256 * blocks, dtype=np.int64)
     kernel(bits)((blocks,), (256,), (words, np.int64(words.size), sums))
     found = cp.empty(256, dtype=np.int64)

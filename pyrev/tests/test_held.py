@@ -321,6 +321,7 @@ def test_nothing_that_the_caller_has_reaches_a_pullback(name: str) -> None:
         seed = () if none else (weights.positional,)
         return pullback(*seed, cotangents=weights.written)
 
+    before = copy.deepcopy(weights)
     want = pull(pyrev.vjp(f, **copy.deepcopy(given))[1])
     own = copy.deepcopy(given)
     result, pullback = pyrev.vjp(f, **own)
@@ -331,6 +332,12 @@ def test_nothing_that_the_caller_has_reaches_a_pullback(name: str) -> None:
         for n, gradient in want.items():
             assert same_bits(gradient, found[n]), f"the gradient of `{n}`"
         _scribble([*found.values()])
+        for mine, theirs in zip(
+            (*weights.returned, *weights.written.values()),
+            (*before.returned, *before.written.values()),
+            strict=True,
+        ):
+            assert same_bits(mine, theirs), "a gradient is the caller's cotangent"
 
 
 # ------------------------------------------------------------------------ what it costs
