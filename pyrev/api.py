@@ -611,7 +611,8 @@ def vjp(
     gradients with respect to `wrt` (names or indices; default: every float parameter).
     Names of local values are taken, too: the gradient is the derivative with respect to
     a number added where the value, or each element of it, is written the last time.
-    With `copy=True` the inputs may be changed before the last pullback.
+    With `copy=True` the inputs may be changed before the last pullback. Without, a
+    change does nothing or is an `ArgumentError` of the pullback.
 
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
     array.
