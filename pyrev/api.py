@@ -30,6 +30,7 @@ from pyrev.device import (
 from pyrev.diagnostics import ArgumentError
 from pyrev.draw.dot import Graph
 from pyrev.gradients import Gradients
+from pyrev.held import Held, Hold
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
 from pyrev.parse import Parsed, parse
@@ -395,9 +396,9 @@ class Pullback:
     """What `vjp` returns beside the result: cotangents of the outputs in, gradients
     out.
 
-    It holds references to arrays that the function only reads, and in `kept` what the
-    adjoint needs of arrays that it writes and what the forward sweep recorded. It may
-    be called any number of times.
+    `held` has the arguments, and `kept` what the adjoint needs of arrays that the
+    function writes and what the forward sweep recorded. It may be called any number of
+    times.
     """
 
     def __init__(
@@ -405,27 +406,16 @@ class Pullback:
         call: Call,
         wrt: tuple[str, ...],
         unit: Unit,
-        copy: bool,
+        held: Held,
         result: Any,
         kept: Mapping[str, Any],
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
-        self._kinds, self._kept = call.kinds, kept
+        self._kinds, self._held, self._kept = call.kinds, held, kept
         self._callables = call.units.callables()
         written = call.units.written
-        self._inputs = dict(call.values)
         # Of an array that is written the caller's own is none of ours any more.
-        self._inputs |= {n: kept[n] for n in written if n in kept}
-        for name in call.values:
-            value = call.values[name]
-            if copy and name in unit.reads and name not in written and is_array(value):
-                self._inputs[name] = copied(value)
-        watched = [n for n in unit.reads if n not in written and not copy]
-        self._watched = {
-            n: fingerprint(v)
-            for n in watched
-            if isinstance(v := call.values[n], np.ndarray) and not is_device(v)
-        }
+        self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
         values = result if isinstance(result, tuple) else (result,)
         self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
@@ -463,16 +453,12 @@ class Pullback:
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
         given = self._given(cotangent, {**(cotangents or {}), **by_name})
-        for name, before in self._watched.items():
-            if fingerprint(self._inputs[name]) != before:
-                raise ArgumentError(
-                    f"`{name}` changed since {self._name}() ran; pass copy=True to vjp"
-                    " if inputs are to be changed before the last pullback"
-                )
+        self._held.watched.check(done=False)
         buffers = self._buffers(into or {}, given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
+        self._held.watched.check(done=True)
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
             if self._device:
@@ -533,7 +519,10 @@ class Pullback:
         return given
 
     def _seed(self, of: str | int, value: Any) -> Any:
-        """One cotangent, as the adjoint takes it: the output's shape and dtype."""
+        """One cotangent, as the adjoint takes it: the output's shape and dtype.
+
+        What a probe calls may change the caller's.
+        """
         shape, dtype = self._likes[of]
         label = f"`{of}`" if isinstance(of, str) else "the return value"
         if value is None:
@@ -567,6 +556,8 @@ class Pullback:
             )
         if self._device:
             return cupy().ascontiguousarray(array, dtype)
+        if self._callables:
+            return np.array(array, dtype, order="C")
         return np.ascontiguousarray(array, dtype)
 
     def _buffers(
@@ -590,7 +581,7 @@ class Pullback:
                     f"into[{name!r}] must be a writable array of the shape and dtype of"
                     f" `{name}`"
                 )
-            others = [*self._inputs.values(), *given.values()]
+            others = [*self._held.own, *self._inputs.values(), *given.values()]
             others += [b for n, b in into.items() if n != name]
             for other in others:
                 if is_array(other) and share_memory(buffer, other):
@@ -604,15 +595,6 @@ class Pullback:
 def _like_scalar(value: Any, like: Any) -> Any:
     """A scalar of the type of the argument that it is the gradient of."""
     return type(like)(value) if isinstance(like, np.generic) else float(value)
-
-
-def fingerprint(array: np.ndarray[Any, Any]) -> bytes:
-    """A cheap digest of up to about 256 elements, spread over the array."""
-    step = tuple(
-        slice(None, None, max(1, -(-n // max(2, int(256 ** (1 / array.ndim))))))
-        for n in array.shape
-    )
-    return array[step].tobytes()
 
 
 def vjp(
@@ -629,25 +611,51 @@ def vjp(
     gradients with respect to `wrt` (names or indices; default: every float parameter).
     Names of local values are taken, too: the gradient is the derivative with respect to
     a number added where the value, or each element of it, is written the last time.
-    With `copy=True` the inputs may be changed before the last pullback.
+    With `copy=True` the inputs may be changed before the last pullback. Without, a
+    change does nothing or is an `ArgumentError` of the pullback.
 
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
     array.
     """
-    function = as_differentiable(f)
+    hold = Hold.ANYBODY if copy else Hold.SEEN
+    return pulled(as_differentiable(f), args, kw, wrt, hold)
+
+
+def pulled(
+    function: Differentiable,
+    args: Sequence[Any],
+    kw: Mapping[str, Any],
+    wrt: object,
+    hold: Hold,
+) -> tuple[Any, Pullback]:
+    """`vjp` of a call, for a pullback that holds the inputs as `hold` says."""
     call = Call(function, args, kw)
     names = call.wrt(wrt, local=True)
     call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
+        held = _held(call, apart.reverse, hold)
         raw, kept = apart.run(call.values)
         result = call.restore(raw)
-        return result, Pullback(call, names, apart.reverse, copy, result, kept)
+        return result, Pullback(call, names, apart.reverse, held, result, kept)
     unit = call.adjoint(names)
+    held = _held(call, unit, hold)
     changed = unit.reads & set(call.units.written)
     before = {n: copied(call.values[n]) for n in changed}
     result = call.run()
-    return result, Pullback(call, names, unit, copy, result, before)
+    return result, Pullback(call, names, unit, held, result, before)
+
+
+def _held(call: Call, unit: Unit, hold: Hold) -> Held:
+    """What a pullback that runs `unit` has of the arguments.
+
+    What a probe calls may change them while it runs.
+    """
+    if call.units.callbacks:
+        hold = Hold.ANYBODY
+    read = unit.reads.difference(call.units.written)
+    lean = call.f.keeping.memory is not None
+    return Held(call.f.python.__name__, call.values, read, hold, unit, lean)
 
 
 def value_and_grad(
@@ -664,7 +672,7 @@ def value_and_grad(
     @functools.wraps(function.python)
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
         returns_a_number(function)
-        result, pullback = vjp(function, *args, wrt=wrt, **kw)
+        result, pullback = pulled(function, args, kw, wrt, Hold.NOBODY)
         return result, _bare(pullback(1.0), wrt)
 
     return value_and_gradient
@@ -683,11 +691,13 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
         returns_a_number(function)
         call = Call(function, args, kw)
         if call.units.written or call.units.checks(call.kinds):
-            _, pullback = vjp(function, *args, wrt=wrt, **kw)
+            _, pullback = pulled(function, args, kw, wrt, Hold.NOBODY)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
             call.check_derivative()
-            pullback = Pullback(call, names, call.adjoint(names), False, 0.0, {})
+            unit = call.adjoint(names)
+            held = _held(call, unit, Hold.NOBODY)
+            pullback = Pullback(call, names, unit, held, 0.0, {})
         return _bare(pullback(1.0), wrt)
 
     return gradient

@@ -20,13 +20,14 @@ from pyrev.api import (
     Differentiable,
     Options,
     as_differentiable,
+    pulled,
     returns_a_number,
-    vjp,
 )
 from pyrev.device import copied, is_array
 from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.forward import directions, jvp, pushed
 from pyrev.gradients import Gradients
+from pyrev.held import Hold
 from pyrev.sparsity import Pattern, coloured, pattern
 
 #: Directions of a dense Jacobian that are in memory at a time.
@@ -70,7 +71,8 @@ def hvp(
         returns_a_number(function)
         _assert(call)
     else:
-        _, pullback = vjp(function, wrt=names, **_again(call))  # asserts, too
+        # It asserts, too.
+        _, pullback = pulled(function, (), _again(call), names, Hold.NOBODY)
         weights = pullback.seeds(cotangent, cotangents or {})
     several = 1 if count is None else count
     found = _curved(call, names, moves, several, weights)
@@ -234,7 +236,8 @@ def _curved_by_tangent(
             move = moves[of][k] if of in moves else np.zeros(np.shape(like))
             rank = call.kinds[of].rank
             values[dot] = np.array(move, like.dtype) if rank else float(move)
-        _, pullback = vjp(made, *(values[p] for p in unit.params), wrt=tuple(names))
+        given = [values[p] for p in unit.params]
+        _, pullback = pulled(made, given, {}, tuple(names), Hold.NOBODY)
         results = [weights[k] for k in range(len(call.result_dtypes()))]
         arrays = {d: weights[n] for d, n in unit.cotangents if n in weights}
         returned = (*[None] * len(results), *results) if results else None
@@ -317,7 +320,7 @@ def _again(call: Call) -> dict[str, Any]:
 def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
     function = call.f
     values = _again(call)
-    result, pullback = vjp(function, wrt=tuple(names), **values)
+    result, pullback = pulled(function, (), values, tuple(names), Hold.NOBODY)
     made = result if output == "return" else values[output]
     shape, size = np.shape(made), int(np.size(made))
     inputs = sum(int(np.size(call.values[n])) for n in names)

@@ -17,10 +17,18 @@ import numpy as np
 
 from pyrev import device
 from pyrev.adjoint.activity import returned
-from pyrev.api import Call, Differentiable, as_differentiable, differentiable, vjp
+from pyrev.api import (
+    Call,
+    Differentiable,
+    as_differentiable,
+    differentiable,
+    pulled,
+)
 from pyrev.arguments import bind
 from pyrev.diagnostics import ArgumentError
+from pyrev.held import Hold, Watched
 from pyrev.ir import Add, Alloc, Assign, Load, Program, Var, exprs, walk, walk_expr
+from pyrev.steering import steering
 
 #: In `outputs`, what the function returns; no parameter can have this name.
 RETURN = "return"
@@ -58,7 +66,7 @@ class Outputs:
         return parts[0] if self.bare else tuple(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Done:
     """What a call gave: the results in a row, and a pullback if one was asked for."""
 
@@ -66,6 +74,8 @@ class Done:
     row: tuple[Any, ...]
     pullback: Callable[..., Mapping[str, Any]] | None
     read: frozenset[str]  # the parameters whose values some derivative needs
+    #: These, and what is captured, if asked for: they may not change before.
+    watched: Watched | None = None
 
 
 def pull(
@@ -163,17 +173,34 @@ class Pure:
                 )
         return Outputs(_each(self._asked), isinstance(self._asked, str), count, single)
 
-    def run(self, given: Mapping[str, Any], wrt: tuple[str, ...] = ()) -> Done:
-        """The results for these values, and the pullback if there is a `wrt`."""
+    def run(
+        self,
+        given: Mapping[str, Any],
+        wrt: tuple[str, ...] = (),
+        watch: bool = False,
+    ) -> Done:
+        """The results for these values, and the pullback if there is a `wrt`.
+
+        The pullback holds no inputs: if others may change these before it runs, they
+        are to be watched.
+        """
         call = self.call(given)
         if self.wrt is not None:
             call.wrt(self.wrt)  # it may name integers
         outputs = self.outputs(call)
         own = {n: device.copied(given[n]) for n in call.units.written}
         args, kw = self._spread({**given, **own})
-        pullback = None
+        pullback = watched = None
+        program = call.units.program
+        matter = call.plan.once("read", lambda: read(program))
+        if wrt and watch:
+            arrays = {n: given.get(n, call.values[n]) for n in sorted(matter)}
+            arrays = {n: v for n, v in arrays.items() if device.is_array(v)}
+            decide = call.plan.once("steering", lambda: steering(program))
+            remedy = "its derivative needs it as it was: change a copy"
+            watched = Watched(self.name, arrays, decide, remedy)
         if wrt:
-            result, pullback = vjp(self.f, *args, wrt=wrt, **kw)
+            result, pullback = pulled(self.f, args, kw, wrt, Hold.NOBODY)
         else:
             result = self.f(*args, **kw)
         results = (result,) if outputs.single else result or ()
@@ -185,10 +212,7 @@ class Pure:
             mine = any(item is array for array in own.values())
             others = row if mine else [*row, *args, *kw.values()]
             row.append(_copied_if_shared(item, others))
-        program = call.units.program
-        return Done(
-            outputs, tuple(row), pullback, call.plan.once("read", lambda: read(program))
-        )
+        return Done(outputs, tuple(row), pullback, matter, watched)
 
     def gradients(
         self,
@@ -222,7 +246,7 @@ class Pure:
         call = self.call(given)
         own = {n: device.copied(given[n]) for n in call.units.written}
         args, kw = self._spread({**given, **own})
-        _, pullback = vjp(self.f, *args, wrt=wrt, **kw)
+        _, pullback = pulled(self.f, args, kw, wrt, Hold.NOBODY)
         found = pull(pullback, self.outputs(call), seeds)
         return tuple(found[name] for name in wrt)
 

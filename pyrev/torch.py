@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import torch
 
 from pyrev import device
 from pyrev.diagnostics import ArgumentError
-from pyrev.pure import Level, Outputs, Pure, pull
+from pyrev.pure import Done, Level, Outputs, Pure, pull
 
 _CPU = torch.device("cpu")
 _DTYPES = {
@@ -105,9 +106,9 @@ class _Call(NamedTuple):
 
 
 class _Kept(np.ndarray[Any, Any]):
-    """An array that keeps a pullback alive."""
+    """An array that keeps alive a pullback, and what is known of its inputs."""
 
-    pullback: Any
+    done: Any
 
 
 class _Job:
@@ -124,7 +125,7 @@ class _Job:
         self, call: _Call, levels: tuple[Level, ...], likes: tuple[_Like, ...]
     ) -> None:
         self.call, self.levels, self.likes = call, levels, likes
-        self._pullback: Callable[[], Any] = lambda: None
+        self._done: Callable[[], Done | None] = lambda: None
 
     def ask(self, tensors: Sequence[torch.Tensor | None]) -> None:
         """Find out which gradients these tensors ask for."""
@@ -148,21 +149,28 @@ class _Job:
             arrays = [_array(t, k) for t, k in zip(tensors, self.likes, strict=True)]
             given = {**self.call.numbers, **dict(zip(names, arrays, strict=False))}
             cotangents = arrays[len(names) :]
-            pullback = self._pullback()
+            before = self._done()
+            watched = None if before is None else before.watched
+            if watched is not None:
+                watched.check(done=False)
             if not self.levels:
-                done = pure.run(given, tuple(names[k] for k in self.wrt))
+                wrt = tuple(names[k] for k in self.wrt)
+                done = pure.run(given, wrt, watch=True)
                 self.outputs, self.read = done.outputs, done.read
                 row = done.row
                 if done.pullback is not None:
-                    kept.pullback = done.pullback
-                    self._pullback = weakref.ref(done.pullback)
-            elif len(self.levels) == 1 and pullback is not None:
+                    kept.done = done = dataclasses.replace(done, row=())
+                    self._done = weakref.ref(done)
+            elif len(self.levels) == 1 and before is not None:
+                assert before.pullback is not None
                 (level,) = self.levels
                 seeds = dict(zip(level.slots, cotangents, strict=True))
-                found = pull(pullback, self.outputs, seeds)
+                found = pull(before.pullback, self.outputs, seeds)
                 row = tuple(found[names[k]] for k in level.wrt)
             else:
                 row = pure.gradients(given, names, self.levels, cotangents)
+            if watched is not None:
+                watched.check(done=True)
             row = tuple(_tensor(item, self.call.device) for item in row)
         return *row, torch.from_numpy(kept)
 
@@ -186,7 +194,7 @@ class _Job:
             return {}
         likes = (*self.likes, *map(_like, seeds.values()))
         job = _Job(self.call, (*self.levels, Level(self.wrt, tuple(seeds))), likes)
-        job.outputs, job.read, job._pullback = self.outputs, self.read, self._pullback
+        job.outputs, job.read, job._done = self.outputs, self.read, self._done
         row = _apply(job, (*tensors, *seeds.values()))
         found = zip(self.wrt, row, strict=True)
         return {k: g.to(self.likes[k].device, self.likes[k].dtype) for k, g in found}

@@ -92,6 +92,7 @@ from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 from pyrev.schedule.work import of_arguments, operations
 from pyrev.show import expr_text
+from pyrev.steering import steering
 from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
@@ -145,6 +146,11 @@ class Unit:
         """For each parameter: is it an array that the code writes?"""
         arrays = written(self.program.body)
         return tuple(p in arrays for p in self.params)
+
+    @functools.cached_property
+    def steering(self) -> frozenset[str]:
+        """What decides more than the numbers that the code computes."""
+        return steering(self.program)
 
     def call(self, values: Sequence[Any]) -> Any:
         """Run it; one launch at a time where Numba's threading layer needs that."""

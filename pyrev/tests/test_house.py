@@ -30,14 +30,15 @@ LAYERS = (
         "device",
     },
     {"algebra", "custom", "dependence", "hints", "liveness", "magnitude"}
-    | {"probes", "widen"},
+    | {"probes", "steering", "widen"},
     {"parse", "inspector"},
     {"bounds"},
     {"adjoint"},
     {"schedule"},
     {"emit"},
     {"draw", "elementwise", "pipeline", "sweeps"},
-    {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
+    {"arguments", "derivative", "explain", "gradients", "held", "keeping"}
+    | {"plan", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
     {"jax", "scipy", "torch"},

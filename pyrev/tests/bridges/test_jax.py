@@ -134,13 +134,13 @@ def test_only_what_is_asked_for_is_differentiated(
     from pyrev import pure
 
     asked = []
-    original = pure.vjp
+    original = pure.pulled
 
-    def noted(*args, wrt, **kw):
+    def noted(f, args, kw, wrt, hold):
         asked.append(wrt)
-        return original(*args, wrt=wrt, **kw)
+        return original(f, args, kw, wrt, hold)
 
-    monkeypatch.setattr(pure, "vjp", noted)
+    monkeypatch.setattr(pure, "pulled", noted)
     image, kernel, out = map(jnp.asarray, arguments()["blur"][1])
     interpreted = pyrev.differentiable(blur, target="python")
 

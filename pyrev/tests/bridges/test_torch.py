@@ -197,13 +197,13 @@ def test_only_what_is_asked_for_is_differentiated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
-    original = pure.vjp
+    original = pure.pulled
 
-    def noted(*args, wrt, **kw):
+    def noted(f, args, kw, wrt, hold):
         asked.append(wrt)
-        return original(*args, wrt=wrt, **kw)
+        return original(f, args, kw, wrt, hold)
 
-    monkeypatch.setattr(pure, "vjp", noted)
+    monkeypatch.setattr(pure, "pulled", noted)
     image, kernel, out = tensors("blur", grad=False)
     f = function(interpreted(blur))
     f(image, kernel, out)
@@ -284,14 +284,14 @@ def test_what_was_recorded_is_freed_by_backward(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []
-    original = pure.vjp
+    original = pure.pulled
 
     def noted(*args, **kw):
         result, pullback = original(*args, **kw)
         made.append(weakref.ref(pullback))
         return result, pullback
 
-    monkeypatch.setattr(pure, "vjp", noted)
+    monkeypatch.setattr(pure, "pulled", noted)
     start, c, steps = tensors("heat")
     total = function(heat)(start, c, steps)
     total.backward(retain_graph=True)
@@ -325,6 +325,68 @@ def test_changing_in_place_what_the_derivative_needs_is_an_error() -> None:
     image.add_(1.0)
     with pytest.raises(RuntimeError, match="inplace"):
         found.sum().backward()
+
+
+def cubes(x, k):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += k[i] * x[i] ** 3
+    return total
+
+
+def _by_data(t: Any) -> None:
+    t.data[1] = 9.0
+
+
+def _by_numpy(t: Any) -> None:
+    t.detach().numpy()[1] = 9.0
+
+
+@pytest.mark.parametrize("size", [5, 2000])
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("change", [_by_data, _by_numpy])
+def test_a_change_that_pytorch_does_not_count_is_an_error(
+    change: Any, which: int, size: int
+) -> None:
+    f = function(interpreted(cubes))
+
+    def inputs() -> Any:
+        return torch.ones(size).double().requires_grad_(), torch.ones(size).double()
+
+    given = inputs()
+    total = f(*given)
+    change(given[which])
+    with pytest.raises(pyrev.ArgumentError, match="changed since cubes"):
+        total.backward()
+
+    given = inputs()
+    total = f(*given)
+    (slope,) = torch.autograd.grad(total, given[0], create_graph=True)
+    change(given[which])
+    with pytest.raises(pyrev.ArgumentError, match="changed since cubes"):
+        torch.autograd.grad(slope.sum(), given[0])
+
+
+SCALE = np.ones(3)
+
+
+def scaled(x):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += SCALE[i % 3] * x[i] ** 2
+    return total
+
+
+def test_a_captured_array_that_changes_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = np.ones(3)
+    monkeypatch.setattr(f"{__name__}.SCALE", own)
+    x = torch.ones(6).double().requires_grad_()
+    total = function(interpreted(scaled))(x)
+    own[1] = 5.0
+    with pytest.raises(pyrev.ArgumentError, match="`SCALE` changed"):
+        total.backward()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,8 +15,11 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev import held
+from pyrev.emit import digest
 from pyrev.tests.cuda import needs, ondevice, standin
 from pyrev.tests.cuda.standin import DeviceArray, to_device
+from pyrev.tests.cuda.suite import compiled
 from pyrev.tests.kernels import KERNELS, conv2d
 from pyrev.tests.test_golden import GOLDEN
 
@@ -339,3 +343,48 @@ def test_the_text_is_the_golden_one(f: Any, request: pytest.FixtureRequest) -> N
         path.write_text(text, encoding="utf-8")
     assert path.exists(), "make it with: pytest --update-golden"
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_inputs_that_change_do_nothing_or_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, out = to_device(X), to_device(np.zeros(5))
+    _, pullback = pyrev.vjp(scale, x, out, 2.0)
+    x[1] = 7.0
+    np.testing.assert_array_equal(pullback(out=1.0).x, 4.0 * X)
+
+    monkeypatch.setattr(held, "SMALL", -1)
+    for change in ("x[1]", "x[-1]"):
+        x = to_device(X)
+        _, pullback = pyrev.vjp(scale, x, out, 2.0)
+        _, own = pyrev.vjp(scale, x, out, 2.0, copy=True)
+        np.testing.assert_array_equal(pullback(out=1.0).x, 4.0 * X)
+        exec(f"{change} = -{change}")
+        with pytest.raises(pyrev.ArgumentError, match="`x` changed"):
+            pullback(out=1.0)
+        np.testing.assert_array_equal(own(out=1.0).x, 4.0 * X)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "f4", "f8"])
+def test_a_digest_on_the_device_sees_every_element(dtype: str) -> None:
+    base = to_device(np.zeros((3, 100), dtype))
+    assert held.seal(base[:0]).tobytes() == held.seal(base[1:1]).tobytes()
+    for a in (base, base[:, ::2], base.T, base[1:2, 1:]):
+        before = held.seal(a).tobytes()
+        for place in ((0, 0), (1, 2), (1, 99), (2, 98)):
+            base[place] = 1
+            changed = held.seal(a).tobytes() != before
+            assert changed == bool(np.asarray(a).any()), place
+            base[place] = 0
+        assert held.seal(a).tobytes() == before
+    a = to_device(np.arange(100).astype(dtype))
+    a[[3, 50]] = 0, 1
+    before = held.seal(a).tobytes()
+    a[[3, 50]] = 1, 0
+    assert held.seal(a).tobytes() != before
+
+
+@needs.nvidia
+def test_nvrtc_takes_the_digest() -> None:
+    (code,) = re.findall(r'CODE = r"""(.*?)"""', digest.CUDA, re.DOTALL)
+    compiled(code)
