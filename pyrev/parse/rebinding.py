@@ -67,10 +67,14 @@ class Compound:
     at: Loc
     node: gast.AST
     scope: Scope
+    known: dict[str, bool] = field(default_factory=dict)
 
     def needs(self, name: str) -> bool:
         """May what `name` stands for at a join of this statement be read later?"""
-        return Reads(name).later(self.scope.source.node, self.node)
+        if name not in self.known:
+            definition = self.scope.source.node
+            self.known[name] = Reads(name).later(definition, self.node)
+        return self.known[name]
 
 
 @dataclass(frozen=True, slots=True)
