@@ -340,11 +340,13 @@ class Units:
         if same and not self.parsed.lenient:
             return self
         given = {n: (kind.rank, concrete(kind.dtype)) for n, kind in found.items()}
-        key = tuple((k.rank, is_float(concrete(k.dtype))) for k in found.values())
+        key = tuple(
+            (k.rank, k.dtype == "bool", is_float(k.dtype)) for k in found.values()
+        )
 
         def make() -> Units | ArgumentError:
             try:
-                parsed = parse(self.parsed.function, given)
+                parsed = parse(self.parsed.function, given, final=False)
                 return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
                 try:

@@ -30,7 +30,7 @@ from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
-from pyrev.parse.names import Capture, Inlined
+from pyrev.parse.names import Capture, Inlined, Place
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
@@ -72,8 +72,15 @@ class Parsed:
 
 
 @deep
-def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Parsed:
+def parse(
+    f: object,
+    types: Mapping[str, tuple[int, str]] | None = None,
+    final: bool = True,
+) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
+
+    Unless they are `final`, other dtypes of the same kinds may follow (`retype`): what
+    holds for some of them only is not asked for.
 
     Without them a parameter has as many axes as the text shows. Where that is too few
     for the rest of the text, the least that will do is taken: a call says what is so.
@@ -81,7 +88,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
     """
     seen: dict[str, int] = {}
     try:
-        return _read(f, types, {}, seen)
+        return _read(f, types, {}, seen, final)
     except UnsupportedError as error:
         if types is not None or any(e.code not in _OF_RANKS for e in error.findings):
             raise
@@ -118,6 +125,7 @@ def _read(
     types: Mapping[str, tuple[int, str]] | None,
     least: Mapping[str, int],
     seen: dict[str, int],
+    final: bool = True,
 ) -> Parsed:
     """One reading; `least` are ranks to begin with, `seen` receives what may grow."""
     function = plain(f)
@@ -149,10 +157,17 @@ def _read(
         given[name] = (rank, dtype)
     open_ranks = [n for n, (rank, _) in given.items() if rank is None]
     found: dict[str, int] = dict(least)
+    inner: dict[Place, int] = {}
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
-        walk = Lowering(found, exact=types is not None, dtypes=dtypes, wanted=wanted)
+        walk = Lowering(
+            dict(found),
+            inner=inner,
+            exact=types is not None,
+            dtypes=dtypes,
+            wanted=wanted,
+        )
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}
@@ -178,14 +193,18 @@ def _read(
         kinds = infer(ir.Program("", tuple(params), body))
         kinds |= {old: kinds[n] for old, n in walk.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.
-        named = {*walk.users, *given, *values}
+        named = {*given, *values} | {
+            n for n, (site, _) in walk.users.items() if not site
+        }
         known = {n: r for n, r in ranks.items() if n in named}
-        if known == found and kinds == dtypes and walk.asked <= wanted:
+        now = {p: ranks[n] for n, p in walk.users.items() if p[0] and ranks.get(n)}
+        settled = known == found and now == inner
+        if settled and kinds == dtypes and walk.asked <= wanted:
             break
         # What was asked for while arguments had other ranks may not be needed.
         same = all(known.get(n) == found.get(n) for n in {*given, *values})
         wanted = wanted | walk.asked if same else frozenset()
-        found, dtypes = known, kinds
+        found, inner, dtypes = known, now, kinds
     else:
         walk.findings.check()
         raise InternalError(
@@ -226,7 +245,7 @@ def _read(
     )
     refuse_sums_of_truths(program)
     return Parsed(
-        shapes.checked_dtypes(program),
+        shapes.checked_dtypes(program) if final else program,
         tuple(walk.captures.values()),
         tuple(walk.callbacks.values()),
         tuple(walk.inlined.values()),
@@ -290,7 +309,7 @@ def parse_block(text: str) -> ir.Block:
     source = Source(file, tuple(text.splitlines(True)), definition)
     found: dict[str, int] = {}
     for _ in range(_WALKS):
-        walk = Lowering(found, loose=True)
+        walk = Lowering(dict(found), loose=True)
         body = walk.statements(source)
         lasting = {n: r for n, r in found.items() if n in identifiers(definition)}
         ranks = shapes.ranks(walk.facts, walk.same, walk.alike, {}, walk.rows, lasting)

@@ -559,7 +559,7 @@ class Calls(Creation):
                 values[name] = self._named(value, scope, name)
         mark = len(self.out)
         for cheap in (True, False):
-            inner = self._enter(helper, values, functions, scope, cheap)
+            inner = self._enter(helper, values, functions, scope, cheap, at)
             lent = [e for e in inner.bound.values() if not isinstance(e, (Var, Const))]
             returned = self._body(inner)
             changed = written(tuple(self.out[mark:]))
@@ -638,7 +638,7 @@ class Calls(Creation):
             seeds = [seed if k == j else ruled.NOTHING for k in range(len(own))]
             given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
             outside, self.out = self.out, []
-            inner = self._enter(made, given, {}, scope, True)
+            inner = self._enter(made, given, {}, scope, True, at)
             returned = self._body(inner)
             body, self.out = self.out, outside
             partials = returned[0] if returned is not None else ()
@@ -714,6 +714,7 @@ class Calls(Creation):
         functions: Mapping[str, Helper],
         caller: Scope,
         cheap: bool,
+        at: Loc,
     ) -> Scope:
         """The scope of an inlined helper: each parameter bound to its argument.
 
@@ -729,6 +730,7 @@ class Calls(Creation):
             helper.scope,
             (*caller.stack, helper.key),
             True,
+            (*caller.site, at),
         )
         scope.helpers.update(functions)
         scope.start = tuple(self.open)
@@ -751,8 +753,8 @@ class Calls(Creation):
                 variable = self._variable(name, scope)
                 assert isinstance(variable, Var)
                 self._resembles(variable, value)
-                at = value.loc
-                self.out.append(Assign(replace(variable, loc=at), value, loc=at))
+                put = replace(variable, loc=value.loc)
+                self.out.append(Assign(put, value, loc=value.loc))
         return scope
 
     def _bind(

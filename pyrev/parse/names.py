@@ -104,6 +104,8 @@ class Scope:
     outer: Scope | None
     stack: tuple[object, ...]
     inlined: bool
+    #: The calls that lead here.
+    site: tuple[Loc, ...] = ()
     bound: dict[str, Expr] = field(default_factory=dict)
     helpers: dict[str, Helper] = field(default_factory=dict)
     #: Where the present array of a name was bound, and where it was used since.
@@ -141,6 +143,10 @@ class Helper:
         return self.source.node if self.python is None else self.python.__code__
 
 
+#: The calls that lead to a helper, and a name of its own.
+Place = tuple[tuple[Loc, ...], str]
+
+
 @dataclass(slots=True)
 class Names:
     """One walk over a function and its helpers.
@@ -149,8 +155,11 @@ class Names:
     `np.zeros_like(a)`) is right once they no longer change.
     """
 
-    ranks: Mapping[str, int]
+    ranks: dict[str, int]
     loose: bool = False
+    #: The ranks of what helpers name: what it is called in the program may change from
+    #: walk to walk.
+    inner: Mapping[Place, int] = field(default_factory=dict)
     #: Are these the ranks of a call, and not what the text alone suggests?
     exact: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
@@ -206,7 +215,7 @@ class Names:
     #: Where the names of the function itself are, and not those of its helpers.
     outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
-    users: set[str] = field(default_factory=set)
+    users: dict[str, Place] = field(default_factory=dict)
 
     def _spelt(self) -> Block:
         """The program, and what the walk found out, with the arrays as they are called.
@@ -276,7 +285,9 @@ class Names:
                 scope.bound[name] = Var(name)
             bound = scope.bound[name]
             assert isinstance(bound, Var)
-            self.users.add(bound.name)
+            place = self.users[bound.name] = scope.site, name
+            if scope.inlined:
+                self.ranks[bound.name] = self.inner.get(place, 0)
         return scope.bound[name]
 
     def _used(self, name: str, scope: Scope, at: Loc) -> None:

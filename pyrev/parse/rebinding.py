@@ -360,7 +360,8 @@ class Rebinding(Iteration):
         arrays, paths = entry
         changed = [n for n, e in arrays.items() if scope.bound.get(n) != e]
         needed = [n for n in changed if around.needs(n)]
-        turning = self._turning(arrays, scope.bound, needed)
+        turning = self._turning(arrays, scope.bound, changed)
+        turning = turning or self._turning(arrays, scope.bound, needed)
         moved = [n for n in needed if n not in turning]
         if moved:
             self._copied_back(moved, arrays, scope, around)
@@ -700,7 +701,7 @@ class Rebinding(Iteration):
             self.out.append(Alloc(made, shape, None, dtype, source, loc=value.loc))
             return Var(made, loc=value.loc)
         whole = self._whole(value)
-        if whole is not None and whole.base in moved:
+        if whole is not None and whole.reads() & moved:
             copied = self._made(replace(whole, view=False), "result", value.loc)
             return self._encoded(copied, value.loc)
         if whole is not None or isinstance(value, (Const, Var)):
