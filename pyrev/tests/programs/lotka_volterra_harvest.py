@@ -1,4 +1,4 @@
-"""Ecology: prey and predator with a seasonal harvest, discounted yield minus collapse."""
+"""Ecology: prey and predator with a seasonal harvest, discounted yield."""
 
 import numpy as np
 

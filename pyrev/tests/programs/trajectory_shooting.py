@@ -6,7 +6,7 @@ G = 9.81
 
 
 def dynamics(s, u, mc, mp, l):
-    x, th, v, w = s[0], s[1], s[2], s[3]
+    th, v, w = s[1], s[2], s[3]
     st = np.sin(th)
     ct = np.cos(th)
     total = mc + mp

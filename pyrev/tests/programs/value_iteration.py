@@ -1,4 +1,4 @@
-"""Economics: stochastic growth by value iteration with a smooth maximum over savings."""
+"""Economics: stochastic growth by value iteration with a smooth maximum."""
 
 import math
 
