@@ -1,4 +1,4 @@
-"""Fluid dynamics: a mixing-length channel with van Driest damping by fixed-point sweeps."""
+"""Fluid dynamics: a mixing-length channel with damping by fixed-point sweeps."""
 
 import numpy as np
 
