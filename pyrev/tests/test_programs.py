@@ -12,19 +12,30 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pyrev
 from pyrev.tests import programs
 from pyrev.tests.everything import share_of
 from pyrev.tests.programs._judge import (
     NAMES,
     REFUSED,
     RIGHT,
+    Program,
     Verdict,
+    assert_right,
     judge,
     load,
 )
 
 #: What the language leaves out, by the codes of its message; the reason beside it.
-REFUSALS: dict[str, tuple[str, ...]] = {}
+REFUSALS: dict[str, tuple[str, ...]] = {
+    # `enumerate` of a tuple: it numbers arrays alone.
+    "xray_beer_spectrum": ("P111",),
+}
+
+#: What is wrong, dies or is refused without need, by what the program does there. An
+#: entry leaves with its fault: a program that has become right fails as long as it
+#: stands here.
+OPEN: dict[str, str] = {}
 
 #: One program in so many is compiled in each run.
 SHARES = 32
@@ -76,7 +87,11 @@ def test_the_inputs_of_a_program_are_its_parameters_and_always_the_same(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_program_is_right_or_refused_for_a_stated_reason(name: str) -> None:
+def test_a_program_is_right_or_refused_for_a_stated_reason(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    if name in OPEN:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=OPEN[name]))
     found = verdict(name)
     if name in REFUSALS:
         assert (found.outcome, found.codes) == (REFUSED, REFUSALS[name]), found
@@ -84,9 +99,55 @@ def test_a_program_is_right_or_refused_for_a_stated_reason(name: str) -> None:
         assert found.outcome == RIGHT, f"{found.outcome}: {found.message}"
 
 
+def test_the_judge_sees_a_term_that_is_missing() -> None:
+    def plain(x: Any, k: float) -> Any:
+        return k * x[0] * x[1]
+
+    def lame(x: Any, k: float) -> Any:
+        return k * x[0] * pyrev.stop_gradient(x[1])
+
+    def inputs(rng: np.random.Generator) -> dict[str, Any]:
+        return {"x": rng.normal(size=3), "k": 1.5}
+
+    program = Program("plain", plain, inputs)
+    assert_right(pyrev.differentiable(plain, target="python"), program)
+    with pytest.raises(AssertionError, match="wrong gradients"):
+        assert_right(pyrev.differentiable(lame, target="python"), program)
+
+
+def test_the_judge_sees_a_result_of_another_type() -> None:
+    def plain(x: Any) -> Any:
+        return x * 2.0
+
+    def wide(x: Any) -> Any:
+        return x.astype(np.float64) * 2.0
+
+    def inputs(rng: np.random.Generator) -> dict[str, Any]:
+        return {"x": rng.normal(size=3).astype(np.float32)}
+
+    program = Program("plain", plain, inputs)
+    assert_right(pyrev.differentiable(plain, target="python"), program)
+    with pytest.raises(AssertionError, match="float64 for float32"):
+        assert_right(pyrev.differentiable(wide, target="python"), program)
+
+
+def test_the_judge_excuses_no_kink() -> None:
+    def plain(x: Any) -> Any:
+        return np.sum(np.abs(x))
+
+    def inputs(rng: np.random.Generator) -> dict[str, Any]:
+        return {"x": np.array([1.0, 0.0])}
+
+    with pytest.raises(AssertionError, match="differences"):
+        assert_right(
+            pyrev.differentiable(plain, target="python"),
+            Program("plain", plain, inputs),
+        )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", share_of([n for n in NAMES if n not in REFUSALS], SHARES)
+    "name", share_of([n for n in NAMES if n not in {*REFUSALS, *OPEN}], SHARES)
 )
 def test_a_program_is_right_compiled(name: str) -> None:
     found = judge(name, "numba")
