@@ -133,7 +133,7 @@ def test_the_judge_sees_a_result_of_another_type() -> None:
 
 def test_the_judge_excuses_no_kink() -> None:
     def plain(x: Any) -> Any:
-        return np.sum(np.abs(x))
+        return np.sum(np.maximum(x, 0.0))
 
     def inputs(rng: np.random.Generator) -> dict[str, Any]:
         return {"x": np.array([1.0, 0.0])}
