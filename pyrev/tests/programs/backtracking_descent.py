@@ -15,11 +15,10 @@ def line_search(x, g, A, b, start):
     f0 = value(x, A, b)
     gg = g @ g
     t = start
-    for _ in range(20):
-        trial = x - t * g
-        if value(trial, A, b) <= f0 - 1e-4 * t * gg:
-            break
+    trial = x - t * g
+    while value(trial, A, b) > f0 - 1e-4 * t * gg:
         t *= 0.5
+        trial = x - t * g
     return trial, t
 
 
