@@ -14,17 +14,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pyrev.tests.generator.judge import judge
+from pyrev.tests.generator.judge import Verdict, judge
 from pyrev.tests.generator.program import Generated
 
+Judge = Callable[[Generated, str], Verdict]
 
-def shrunk(program: Generated, target: str, seconds: float = 60.0) -> Generated:
+
+def shrunk(
+    program: Generated, target: str, seconds: float = 60.0, by: Judge | None = None
+) -> Generated:
     """A program as small as the time allows with the symptom of the given one."""
-    symptom = judge(program, target).symptom
+    by = by or judge
+    symptom = by(program, target).symptom
 
     def fails(candidate: Generated) -> bool:
         try:
-            return judge(candidate, target).symptom == symptom
+            return by(candidate, target).symptom == symptom
         except Exception:  # the text is no longer a program
             return False
 
