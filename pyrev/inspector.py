@@ -37,10 +37,12 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     loop_indices,
     map_expr,
     map_stmt_exprs,
     names,
+    resembled,
     walk,
     walk_expr,
     with_blocks,
@@ -49,7 +51,7 @@ from pyrev.ir import (
 from pyrev.linear import integer
 from pyrev.liveness import exposed
 from pyrev.rename import rename
-from pyrev.types import expr_dtype, is_float, promoted
+from pyrev.types import expr_dtype, is_float
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ def _needed(program: Program, probes: Sequence[Probe], checks: bool) -> set[int]
             for e in exprs(stmt):
                 use(e)
             if isinstance(stmt, Alloc):
-                todo.extend(promoted(stmt.dtype))
+                todo.extend(resembled(stmt.dtype))
                 if stmt.source is not None:
                     todo.append(stmt.source)
 
@@ -214,7 +216,7 @@ class _Inspector:
                 new[p.name],
                 tuple(Extent(p.name, k) for k in range(p.rank)),
                 None,
-                f"like:{p.name}",
+                like(p.name),
                 source=p.name,
             )
             for p in arrays

@@ -158,18 +158,51 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class Promoted:
+    """The dtype to which NumPy promotes those of some values and some kinds.
+
+    A `Var` among the `parts` is an array or a scalar by name; a string is a NumPy dtype
+    or one of the weak kinds of Python's numbers (`types.WEAK_INT`, `WEAK_FLOAT`).
+    """
+
+    parts: tuple[Var | str, ...]
+
+
+#: What a new array holds: a NumPy dtype by name, or what is promoted to it.
+Dtype = str | Promoted
+
+
+def like(name: str) -> Promoted:
+    """The dtype of an array, or the one to which NumPy promotes a scalar."""
+    return Promoted((Var(name),))
+
+
+def parts_of(dtype: Dtype) -> tuple[Var | str, ...]:
+    """What a dtype is promoted from; one that is given is itself.
+
+    >>> parts_of(like("a")), parts_of("float64")
+    ((Var(name='a'),), ('float64',))
+    """
+    return dtype.parts if isinstance(dtype, Promoted) else (dtype,)
+
+
+def resembled(dtype: Dtype) -> tuple[str, ...]:
+    """The arrays and scalars whose dtypes `dtype` comes from, by name."""
+    return tuple(p.name for p in parts_of(dtype) if isinstance(p, Var))
+
+
+@dataclass(frozen=True, slots=True)
 class Alloc:
     """``array = np.zeros(shape)``: a new local array.
 
     `fill` is the initial value of every element, None for ``np.empty``; `source` names
-    the array whose elements are copied (``source.copy()``). `dtype` is a NumPy dtype
-    name, or ``"like:a"`` for the dtype of array (or scalar) ``a``.
+    the array whose elements are copied (``source.copy()``).
     """
 
     array: str
     shape: tuple[Expr, ...]
     fill: Expr | None
-    dtype: str
+    dtype: Dtype
     source: str | None = None
     loc: Loc = _loc()
     id: int = _id()
@@ -358,7 +391,7 @@ class Program:
     params: tuple[Param, ...]
     body: Block
     captured: tuple[str, ...] = ()
-    alike: tuple[tuple[str, str, Loc], ...] = ()
+    alike: tuple[tuple[str, Dtype, Loc], ...] = ()
     views: tuple[View, ...] = ()
     callbacks: tuple[str, ...] = ()
     loc: Loc = _loc()

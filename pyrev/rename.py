@@ -4,27 +4,41 @@ subexpression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pyrev.ir import (
     Alloc,
     Call,
+    Dtype,
     Expr,
     Extent,
     For,
     Grow,
     If,
     Load,
+    Promoted,
     Stmt,
     Var,
     While,
+    like,
     map_stmt_exprs,
 )
-from pyrev.types import promoted
 
 
-def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
+def renamed_dtype(dtype: Dtype, new: Mapping[str, str]) -> Dtype:
+    """A dtype with the values that it comes from renamed."""
+    if isinstance(dtype, str):
+        return dtype
+    return Promoted(
+        tuple(
+            Var(new.get(p.name, p.name)) if isinstance(p, Var) else p
+            for p in dtype.parts
+        )
+    )
+
+
+def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
     """Rename scalars and arrays in `stmt`; where they are only measured if
     `extents`.
     """
@@ -43,10 +57,8 @@ def rename(stmt: Stmt, new: dict[str, str], extents: bool = True) -> Stmt:
         match s:
             case Alloc():
                 kind = s.dtype
-                if kind == f"like:{s.source}":
-                    kind = f"like:{new.get(kind[5:], kind[5:])}"
-                elif extents and kind.startswith("like:"):
-                    kind = "like:" + ",".join(new.get(t, t) for t in promoted(kind))
+                if extents or (s.source is not None and kind == like(s.source)):
+                    kind = renamed_dtype(kind, new)
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)
                 return replace(s, array=array, dtype=kind, source=source)

@@ -20,6 +20,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -28,6 +29,7 @@ from pyrev.ir import (
     Load,
     Loop,
     Program,
+    Promoted,
     Restart,
     Return,
     Saved,
@@ -36,10 +38,11 @@ from pyrev.ir import (
     Var,
     While,
     exprs,
+    like,
     walk,
     walk_expr,
 )
-from pyrev.types import promoted
+from pyrev.types import WEAK_FLOAT, WEAK_INT
 from pyrev.writer import tag, write
 
 BINARY: dict[str, type[ast.operator]] = {
@@ -276,22 +279,21 @@ def numpy_name(dtype: str) -> str:
     return "np.bool_" if dtype == "bool" else f"np.{dtype}"
 
 
-def _dtype_tree(dtype: str, ranks: Ranks) -> ast.expr:
-    if not dtype.startswith("like:"):
-        return name(numpy_name(dtype))
-    tokens = promoted(dtype)
-    if len(tokens) == 1 and tokens[0] in ranks:
-        return name(f"{tokens[0]}.dtype")
-    return call("np.result_type", *map(_kind_tree, tokens))
+def _dtype_tree(dtype: Dtype, ranks: Ranks) -> ast.expr:
+    match dtype:
+        case str():
+            return name(numpy_name(dtype))
+        case Promoted((Var(value),)) if value in ranks:
+            return name(f"{value}.dtype")
+    return call("np.result_type", *map(_kind_tree, dtype.parts))
 
 
-def _kind_tree(token: str) -> ast.expr:
+def _kind_tree(part: Var | str) -> ast.expr:
     """One thing that `np.result_type` promotes."""
-    if token in ("1", "1.0"):
-        return ast.Constant(int(token) if token == "1" else float(token))
-    if token == "bool" or token in _NUMPY.split():
-        return name(numpy_name(token))
-    return name(token)
+    if isinstance(part, Var):
+        return name(part.name)
+    weak = {WEAK_INT: 1, WEAK_FLOAT: 1.0}.get(part)
+    return name(numpy_name(part)) if weak is None else ast.Constant(weak)
 
 
 def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
@@ -306,7 +308,7 @@ def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
 def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
     """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``."""
     if s.source is not None:
-        if s.dtype == f"like:{s.source}":
+        if s.dtype == like(s.source):
             return call(f"{s.source}.copy")
         return call(f"{s.source}.astype", _dtype_tree(s.dtype, ranks))
     values: list[ast.expr] = []
@@ -320,16 +322,16 @@ def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
             function = "ones"
         case _:
             function, values = "full", [expr_tree(fill)]
-    like = _whole_shape(s.shape, ranks)
-    if like is not None and s.dtype == f"like:{like}":
-        return call(f"np.{function}_like", name(like), *values)
-    if like is not None:
-        shape = name(f"{like}.shape")
+    shaped = _whole_shape(s.shape, ranks)
+    if shaped is not None and s.dtype == like(shaped):
+        return call(f"np.{function}_like", name(shaped), *values)
+    if shaped is not None:
+        shape = name(f"{shaped}.shape")
     elif len(s.shape) == 1:
         shape = expr_tree(s.shape[0])
     else:
         shape = ast.Tuple([expr_tree(n) for n in s.shape], ast.Load())
-    if isinstance(fill, Var) and s.dtype == f"like:{fill.name}":
+    if isinstance(fill, Var) and s.dtype == like(fill.name):
         return call("np.full", shape, *values)
     if s.dtype == "float64" and function != "full":
         return call(f"np.{function}", shape)

@@ -23,6 +23,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -30,6 +31,7 @@ from pyrev.ir import (
     If,
     Load,
     Program,
+    Promoted,
     Restart,
     Return,
     Saved,
@@ -37,6 +39,7 @@ from pyrev.ir import (
     Var,
     While,
     blocks,
+    parts_of,
     walk,
     with_blocks,
 )
@@ -106,38 +109,31 @@ def promote(a: str, b: str) -> str:
             return WEAK_FLOAT
 
 
-def promoted(dtype: str) -> tuple[str, ...]:
-    """What the dtype of a new array is promoted from: names, dtypes, ``1`` and ``1.0``.
-
-    >>> promoted("like:a,b,1.0"), promoted("float64")
-    (('a', 'b', '1.0'), ('float64',))
-    """
-    return tuple(dtype.removeprefix("like:").split(","))
-
-
 def with_own_dtypes(program: Program) -> Program:
     """The program with no dtype taken from a local array, which may go away."""
-    made: dict[str, str] = {}
+    made: dict[str, Dtype] = {}
     for s in walk(program.body):
         if isinstance(s, Alloc):
             made.setdefault(s.array, s.dtype)
-    params = {p.name for p in program.params}
+    local = made.keys() - {p.name for p in program.params}
 
-    def tokens(dtype: str, seen: frozenset[str]) -> list[str]:
-        found: list[str] = []
-        for t in promoted(dtype):
-            if t in made and t not in params and t not in seen:
-                found += tokens(made[t], seen | {t})
+    def origin(dtype: Dtype, seen: frozenset[str]) -> list[Var | str]:
+        found: list[Var | str] = []
+        for part in parts_of(dtype):
+            if isinstance(part, Var) and part.name in local - seen:
+                found += origin(made[part.name], seen | {part.name})
             else:
-                found.append(t)
+                found.append(part)
         return list(dict.fromkeys(found))
 
     def own(s: Alloc) -> Alloc:
-        parts = tokens(s.dtype, frozenset())
-        if parts == list(promoted(s.dtype)):
+        parts = tuple(origin(s.dtype, frozenset()))
+        if parts == parts_of(s.dtype):
             return s
-        plain = len(parts) == 1 and (parts[0] in _CASTS or parts[0] == "bool")
-        return replace(s, dtype=parts[0] if plain else f"like:{','.join(parts)}")
+        match parts:
+            case (str() as only,) if only not in (WEAK_INT, WEAK_FLOAT):
+                return replace(s, dtype=only)
+        return replace(s, dtype=Promoted(parts))
 
     def visit(block: Block) -> Block:
         return tuple(
@@ -150,14 +146,9 @@ def with_own_dtypes(program: Program) -> Program:
     return replace(program, body=visit(program.body))
 
 
-def kind(token: str, env: Mapping[str, str]) -> str | None:
-    """The dtype of one entry of `promoted`; None if it is a name without one yet."""
-    known = env.get(token)
-    if known is not None:
-        return known
-    if token in _CASTS or token == "bool":
-        return token
-    return {"1": WEAK_INT, "1.0": WEAK_FLOAT}.get(token)
+def kind(part: Var | str, env: Mapping[str, str]) -> str | None:
+    """The dtype of one of `parts_of`; None if it is a name without one yet."""
+    return env.get(part.name) if isinstance(part, Var) else part
 
 
 def _floating(dtype: str) -> str:
@@ -260,7 +251,7 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                         env, name, _call("+", [env.get(name), _dtype(value, env)], ())
                     )
                 case Alloc(array, _, _, dtype) if array not in fixed:
-                    kinds = [kind(t, env) for t in promoted(dtype)]
+                    kinds = [kind(t, env) for t in parts_of(dtype)]
                     known = [k for k in kinds if k is not None]
                     if len(known) == len(kinds):
                         made = concrete(reduce(promote, known))

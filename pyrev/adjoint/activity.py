@@ -30,10 +30,11 @@ from pyrev.ir import (
     blocks,
     exprs,
     names,
+    parts_of,
     walk,
     written,
 )
-from pyrev.types import kind, promoted
+from pyrev.types import WEAK_INT
 
 
 def flows(expr: Expr) -> frozenset[str]:
@@ -124,7 +125,7 @@ def returned(program: Program) -> Return | None:
 
 
 _INTEGERS = frozenset(
-    ["bool", *(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64))]
+    [WEAK_INT, "bool", *(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64))]
 )
 
 
@@ -134,8 +135,8 @@ def integer_names(program: Program) -> frozenset[str]:
     for stmt in walk(program.body):
         if isinstance(stmt, Alloc):
             if all(
-                t in found or t == "1" or kind(t, {}) in _INTEGERS
-                for t in promoted(stmt.dtype)
+                part.name in found if isinstance(part, Var) else part in _INTEGERS
+                for part in parts_of(stmt.dtype)
             ):
                 found.add(stmt.array)
     # A scalar parameter may be given a float later, so only arrays stay integer for

@@ -28,6 +28,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -47,7 +48,9 @@ from pyrev.ir import (
     all_names,
     exprs,
     fresh,
+    like,
     names,
+    parts_of,
     substitute,
     walk,
     walk_expr,
@@ -55,7 +58,6 @@ from pyrev.ir import (
 )
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
-from pyrev.types import promoted
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 
@@ -199,7 +201,7 @@ class _Reverse:
 
     def zeros_like(self, name: str, rank: int) -> Alloc:
         shape = tuple(Extent(name, k) for k in range(rank))
-        return Alloc(self.d[name], shape, ZERO_F, f"like:{name}")
+        return Alloc(self.d[name], shape, ZERO_F, like(name))
 
     def own_cotangents(
         self,
@@ -218,7 +220,7 @@ class _Reverse:
                 continue
             own = fresh(d_name, self.taken)
             shape = tuple(Extent(d_name, k) for k in range(self.arrays[name]))
-            copy = Alloc(own, shape, None, f"like:{d_name}", source=d_name)
+            copy = Alloc(own, shape, None, like(d_name), source=d_name)
             renamed[d_name] = own
             if d_name in changed:
                 copies.append(copy)
@@ -368,17 +370,21 @@ class _Reverse:
         body = [Restart(loop.id), *inits, *body]
         out.append(For(index, lo, count, step, tuple(body), reverse=True, loc=loop.loc))
 
-    def base_dtype(self, alloc: Alloc) -> str:
+    def base_dtype(self, alloc: Alloc) -> Dtype:
         """The dtype of a local array in terms of parameters only."""
         dtype = alloc.dtype
-        while dtype.startswith("like:") and dtype[5:] in self.allocs:
-            dtype = self.allocs[dtype[5:]].dtype
-        kind = dtype.removeprefix("like:")
-        if kind != dtype and len(promoted(dtype)) == 1 and kind not in self.arrays:
-            # Made like a number: an adjoint is a float array whatever that number is.
-            known = self.params.get(kind)
-            return known.dtype if known is not None and known.is_float else "float64"
-        return dtype
+        while True:
+            match parts_of(dtype):
+                case (Var(name),) if name in self.allocs:
+                    dtype = self.allocs[name].dtype
+                case (Var(name),) if name not in self.arrays:
+                    # Made like a number: an adjoint is a float array whatever that
+                    # number is.
+                    known = self.params.get(name)
+                    floating = known is not None and known.is_float
+                    return known.dtype if known and floating else "float64"
+                case _:
+                    return dtype
 
     def statement(self, stmt: Stmt, out: list[Stmt]) -> None:
         match stmt:

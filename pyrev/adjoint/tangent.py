@@ -38,6 +38,7 @@ from pyrev.ir import (
     While,
     all_names,
     fresh,
+    like,
     names,
     substitute,
 )
@@ -203,8 +204,8 @@ class _Tangent:
         own = self.dot[stmt.array]
         if stmt.source in self.active:
             source = self.dot[stmt.source]
-            like = f"like:{source}" if stmt.dtype == f"like:{stmt.source}" else ""
-            dtype = like or stmt.dtype
+            same = stmt.dtype == like(stmt.source)
+            dtype = like(source) if same else stmt.dtype
             return Alloc(own, stmt.shape, None, dtype, source, loc=stmt.loc)
         fill = ZERO_F if stmt.fill is None else self.of(stmt.fill)
         return Alloc(own, stmt.shape, fill, stmt.dtype, loc=stmt.loc)
@@ -299,7 +300,7 @@ class _Partials(_Tangent):
         for name, own in arrays:
             shape = tuple(Extent(name, k) for k in range(of[name].rank))
             loc = program.loc
-            made.append(Alloc(own, shape, ZERO_F, f"like:{name}", loc=loc))
+            made.append(Alloc(own, shape, ZERO_F, like(name), loc=loc))
         body = [*self.still(), *self.block(program.body)]
         result = returned(program)
         values: tuple[Expr, ...] = ()

@@ -33,6 +33,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     names,
+    resembled,
     walk,
     walk_expr,
     with_blocks,
@@ -40,7 +41,6 @@ from pyrev.ir import (
 )
 from pyrev.liveness import flow_of, touched
 from pyrev.rename import rename
-from pyrev.types import promoted
 
 
 def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
@@ -332,7 +332,7 @@ def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
         match s:
             case Alloc(array, shape, fill, dtype, source):
                 local.add(array)
-                read |= set(promoted(dtype))
+                read |= set(resembled(dtype))
                 for e in (*shape, *(() if fill is None else (fill,))):
                     read |= _reads(e)
                 read |= {source} if source is not None else set()
@@ -379,7 +379,7 @@ def _sweep(
             case Alloc(array):
                 if array in dead:
                     continue
-                live = live.union(promoted(stmt.dtype), *map(names, exprs(stmt)))
+                live = live.union(resembled(stmt.dtype), *map(names, exprs(stmt)))
             case If(test, then, orelse):
                 new_then, one = _sweep(then, live, dead)
                 new_else, two = _sweep(orelse, live, dead)

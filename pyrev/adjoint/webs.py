@@ -24,12 +24,12 @@ from pyrev.ir import (
     all_names,
     blocks,
     fresh,
+    resembled,
     walk,
     with_blocks,
 )
 from pyrev.liveness import live_before, live_inside, names_in, with_live
 from pyrev.rename import rename
-from pyrev.types import promoted
 
 
 def separated(program: Program, avoid: frozenset[str]) -> Program:
@@ -70,7 +70,7 @@ def separated(program: Program, avoid: frozenset[str]) -> Program:
             case While():
                 fixed |= {s.index, s.count}
             case Alloc(dtype=dtype):
-                fixed.update(promoted(dtype))
+                fixed.update(resembled(dtype))
     split = _Split(program, frozenset(assigned - fixed), avoid)
     return replace(program, body=split.block(program.body, frozenset(), split.params))
 

@@ -55,6 +55,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     loop_indices,
     map_block,
     mentioned,
@@ -775,10 +776,9 @@ class _Module:
         fill = s.fill
         if fill is not None and not (isinstance(fill, Const) and fill.value in (0, 1)):
             fill = _cast(*self.typed(fill, mode), dtype)
-        like = f"like:{s.source}" if s.source else dtype
-        if s.source is not None and concrete(self.types[s.source]) != dtype:
-            like = dtype
-        plain = replace(s, shape=shape, fill=fill, dtype=like)
+        copied = s.source is not None and concrete(self.types[s.source]) == dtype
+        kind = like(s.source) if s.source and copied else dtype
+        plain = replace(s, shape=shape, fill=fill, dtype=kind)
         return _assign(s.array, alloc_tree(plain, self.ranks))
 
     def zero(self, dtype: str) -> ast.expr:

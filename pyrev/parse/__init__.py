@@ -176,12 +176,16 @@ def _read(
             dtype = np.asarray(value).dtype.name
             params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
         kinds = infer(ir.Program("", tuple(params), body))
+        kinds |= {old: kinds[n] for old, n in walk.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.
         named = {*walk.users, *given, *values}
         known = {n: r for n, r in ranks.items() if n in named}
         if known == found and kinds == dtypes and walk.asked <= wanted:
             break
-        found, dtypes, wanted = known, kinds, wanted | walk.asked
+        # What was asked for while arguments had other ranks may not be needed.
+        same = all(known.get(n) == found.get(n) for n in {*given, *values})
+        wanted = wanted | walk.asked if same else frozenset()
+        found, dtypes = known, kinds
     else:
         walk.findings.check()
         raise InternalError(
@@ -203,7 +207,7 @@ def _read(
     if walk.unsettled:
         raise InternalError(f"the ranks of `{function.__name__}` are not known")
     alike = [(n, d, at) for n, d, at in walk.alike_kinds]
-    alike += [(a, f"like:{b}", source.loc(source.node)) for a, b in walk.alike_dtypes]
+    alike += [(a, ir.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(body)
@@ -249,7 +253,11 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
     return tuple(
         n
         for n, e in bound.items()
-        if e == ir.Var(n) and times[n] == 1 and n in made and n not in params
+        if isinstance(e, ir.Var)
+        and walk.spelling.get(e.name, e.name) == n
+        and times[n] == 1
+        and n in made
+        and n not in params
     )
 
 

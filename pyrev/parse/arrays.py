@@ -9,8 +9,7 @@ two may overlap it goes to an array of its own first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import EllipsisType
 
@@ -26,6 +25,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -233,8 +233,18 @@ class Arrays(Names):
             self.indices.append(self._fresh(free[0] if free else "i"))
         return self.indices[k]
 
-    def _fill(self, target: Whole, value: Expr, at: Loc, op: str = "") -> None:
-        """``target[...] = value``, or ``target[...] op= value``."""
+    def _fill(
+        self,
+        target: Whole,
+        value: Expr,
+        at: Loc,
+        op: str = "",
+        replaces: bool = False,
+    ) -> None:
+        """``target[...] = value``, or ``target[...] op= value``.
+
+        `replaces`: in Python another array gets the name, and none is written.
+        """
         place = target.element
         assert isinstance(place, Load)
         whole = self._whole(value)
@@ -254,7 +264,8 @@ class Arrays(Names):
             if _overlaps(place, element):
                 made = self._made(whole, "value", at)
                 element = views.stretched(made, target.shape).element
-        self._changes(place.array, at)
+        if not replaces:
+            self._changes(place.array, at)
         mask = target.mask
         if mask is not None and whole is not None and whole.rank:
             self.findings.add(
@@ -307,6 +318,17 @@ class Arrays(Names):
 
     def _changes(self, array: str, at: Loc) -> None:
         """Elements of `array` are written here."""
+        self.changed.add(array)
+        for copy, arrays in self.copies.items():
+            others = arrays if array == copy else {copy} if array in arrays else set()
+            if any(map(self._reachable, others)):
+                self.findings.add(
+                    "P206",
+                    at,
+                    "this array may be the one that a helper returned, or another: the"
+                    " helper exchanges them",
+                    "give the helper a copy, or take a copy of what it returns",
+                )
         paths = self.lent.get(array)
         if paths is not None and not any(
             tuple(self.open)[: len(p)] == p for p in paths
@@ -325,20 +347,39 @@ class Arrays(Names):
                 "pass the array as a parameter to write to it",
             )
 
+    def _reachable(
+        self, array: str, scope: Scope | None = None, names_: Sequence[str] = ()
+    ) -> bool:
+        """Does a name stand for the array, or a part of it? Of `scope`, only `names_`.
+
+        The caller of the whole function has names for its arguments.
+        """
+        if array not in self.allocated:
+            return True
+        bound = [
+            e
+            for place in self.running
+            for n, e in place.bound.items()
+            if place is not scope or n in names_
+        ]
+        wholes = [self._whole(e) for e in bound]
+        return any(w is not None and w.base == array for w in wholes)
+
     def _allocate(
         self,
         name: str,
         shape: tuple[Expr, ...],
         fill: Expr | None,
-        dtype: str,
+        dtype: Dtype,
         at: Loc,
-        like: str = "",
+        shaped: str = "",
     ) -> Whole:
-        """A new array of the program; `like` is one that has its shape."""
+        """A new array of the program; `shaped` is one that has its shape."""
         self.allocated[name] = at
+        self.made_in[name] = tuple(self.open)
         self.sizes[name] = shape
-        if like:
-            self.same.append((name, like))
+        if shaped:
+            self.same.append((name, shaped))
         else:
             self.facts.append(RankFact(name, len(shape), at))
         self.out.append(Alloc(name, shape, fill, dtype, loc=at))
@@ -355,7 +396,7 @@ class Arrays(Names):
             assert isinstance(alloc, Alloc)
             self.out[-1] = replace(alloc, source=source)
             return made
-        dtype = views.dtype_like(views.kinds(whole.element))
+        dtype = views.dtype_of(views.kinds(whole.element))
         made = self._allocate(name, whole.shape, None, dtype, at)
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -437,7 +478,7 @@ class Arrays(Names):
                 start = begin([ZERO] * whole.rank)
                 self.out.append(Assign(Var(name, loc=at), start, loc=at))
             else:
-                dtype = views.dtype_like(views.kinds(element))
+                dtype = views.dtype_of(views.kinds(element))
                 made = self._allocate(name, shape, None, dtype, at)
 
                 def opened(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -456,7 +497,7 @@ class Arrays(Names):
             if every:
                 self.out.append(Assign(Var(name, loc=at), zero, loc=at))
             else:
-                dtype = views.dtype_like(views.kinds(element))
+                dtype = views.dtype_of(views.kinds(element))
                 made = self._allocate(name, shape, Const(float(unit)), dtype, at)
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
@@ -559,7 +600,7 @@ class Arrays(Names):
             element = Call("int64", (element,), loc=at)
         source = Whole(whole.shape, element, False)
         name, total = self._fresh("sums"), Var(self._fresh("total"), loc=at)
-        dtype = views.dtype_like(views.kinds(element))
+        dtype = views.dtype_of(views.kinds(element))
         made = self._allocate(name, whole.shape, None, dtype, at)
         zero = Const(0 if self._integral(element) else 0.0, loc=at)
         self.out.append(Assign(total, zero, loc=at))
@@ -598,7 +639,7 @@ class Arrays(Names):
             starts.append(length)
             length = views.add(length, w.shape[0])
         tokens = views.union(views.kinds(w.element) for w in wholes)
-        dtype = views.dtype_like(tokens)
+        dtype = views.dtype_of(tokens)
         made = self._allocate(self._fresh("joined"), (length,), None, dtype, at)
         for start, w in zip(starts, wholes, strict=True):
             part = views.part(made, [views.Slice(start, 1, w.shape[0])])
@@ -652,7 +693,7 @@ class Arrays(Names):
         name = self._fresh("product" if shape else "total")
         if shape:
             kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
-            dtype = views.dtype_like(kinds)
+            dtype = views.dtype_of(kinds)
             result = self._encoded(
                 self._allocate(name, shape, Const(0.0), dtype, at), at
             )
@@ -843,29 +884,6 @@ class Arrays(Names):
         scope.uses.pop(name, None)
         scope.retired.discard(name)
 
-    @contextmanager
-    def _compound(self, scope: Scope, at: Loc) -> Iterator[None]:
-        """A loop or a branch, in which names of arrays may be bound again."""
-        for name, place in sorted(self.wanted):
-            value = scope.bound.get(name)
-            if place != at or not isinstance(value, Var):
-                continue
-            whole = self._whole(value)
-            if whole is None or whole.name is None:
-                continue
-            copied = replace(
-                whole, view=False, dtype=f"like:{whole.name}", like=whole.name
-            )
-            own = self._made(copied, name, at).name or ""
-            self.lent[own] = []
-            scope.owned[name] = own
-            self._hold(name, Var(own, loc=at), scope)
-        self.compounds.append((tuple(self.open), at))
-        try:
-            yield
-        finally:
-            self.compounds.pop()
-
     def _standing(self, scope: Scope) -> Standing:
         """Which arrays the names stand for, and since where."""
         arrays: dict[str, Expr] = {
@@ -886,11 +904,9 @@ class Arrays(Names):
         return now
 
     def _join(self, scope: Scope, before: Standing, then: Standing) -> None:
-        """After two branches: a name that one of them bound is bound there."""
+        """After two branches: what only the first of them bound is bound there."""
         for name, value in then[0].items():
-            if before[0].get(name) != value and scope.bound.get(name) == before[0].get(
-                name
-            ):
+            if name not in before[0] and name not in scope.bound:
                 scope.bound[name] = value
                 if name in then[1]:
                     scope.paths[name] = then[1][name]

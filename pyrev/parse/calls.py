@@ -19,6 +19,7 @@ from pyrev.ir import (
     Expr,
     Load,
     Loc,
+    Promoted,
     Var,
     map_block,
     map_expr,
@@ -365,7 +366,7 @@ class Calls(Creation):
             dtype = self._dtype(node.args[0], scope)
             if whole is None or dtype is None:
                 return None
-            if dtype.startswith("like:"):
+            if isinstance(dtype, Promoted):
                 if whole.name is None:
                     return None
                 copy = Whole(whole.shape, whole.element, False, dtype, whole.name)

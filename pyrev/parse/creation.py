@@ -17,11 +17,15 @@ from pyrev.ir import (
     Assign,
     Call,
     Const,
+    Dtype,
     Expr,
     Load,
     Loc,
+    Promoted,
     Var,
+    like,
     names,
+    resembled,
     written,
 )
 from pyrev.parse import views
@@ -84,6 +88,7 @@ class Creation(Values):
         # Python evaluates the shape first, then the fill value.
         mark = len(self.out)
         shape: tuple[Expr, ...] | None
+        dtype: Dtype
         resembles = ""
         if like:
             whole = self._measured(source, scope)
@@ -91,7 +96,7 @@ class Creation(Values):
                 self._refuse_creation(source, "a number", _NUMBER, scope)
                 return None
             shape, resembles = whole.shape, whole.name or ""
-            dtype = views.dtype_like(views.kinds(whole.element))
+            dtype = views.dtype_of(views.kinds(whole.element))
         else:
             shape, resembles = self._shape(source, scope)
             dtype = "float64"
@@ -99,10 +104,10 @@ class Creation(Values):
         if fill_node is not None:
             fill = self._value(fill_node, scope)
             if not like:
-                dtype = views.dtype_like(views.kinds(fill))
-                if dtype.startswith("like:") and not isinstance(fill, (Var, Load)):
+                dtype = views.dtype_of(views.kinds(fill))
+                if resembled(dtype) and not isinstance(fill, (Var, Load)):
                     fill = self._temp(fill, "fill")
-                    dtype = views.dtype_like(views.kinds(fill))
+                    dtype = views.dtype_of(views.kinds(fill))
         if dtype_node is not None:
             named = self._dtype(dtype_node, scope)
             if named is None:
@@ -129,7 +134,7 @@ class Creation(Values):
         if whole.name is None:
             return self._encoded(replace(whole, view=False), at)
         name = whole.name
-        made = Whole(whole.shape, whole.element, False, f"like:{name}", name)
+        made = Whole(whole.shape, whole.element, False, like(name), name)
         return self._encoded(made, at)
 
     def _literal_array(
@@ -178,7 +183,7 @@ class Creation(Values):
             return None
         values = self._values(cells, scope)
         tokens = views.union(map(views.kinds, values))
-        dtype: str | None = views.dtype_like(tokens)
+        dtype: Dtype | None = views.dtype_of(tokens)
         if dtype_node is not None:
             dtype = self._dtype(dtype_node, scope)
             if dtype is None:
@@ -213,12 +218,14 @@ class Creation(Values):
         if step != ONE:
             element = Call("*", (element, step), loc=at)
         element = views.add(start, element) if start != Const(0) else element
-        dtype: str | None = "int64"
+        dtype: Dtype | None = "int64"
         if dtype_node is not None:
             dtype = self._dtype(dtype_node, scope)
             if dtype is None:
                 return None
         assert dtype is not None
+        if isinstance(dtype, Promoted):
+            return None
         if dtype != "int64":
             element = Call(dtype, (element,), loc=at)
         return self._encoded(Whole((bounds,), element, False), at)
@@ -269,25 +276,25 @@ class Creation(Values):
                     return whole.shape, whole.name or ""
         return (self._value(node, scope),), ""
 
-    def _dtype(self, node: gast.AST, scope: Scope) -> str | None:
+    def _dtype(self, node: gast.AST, scope: Scope) -> Dtype | None:
         match node:
             case gast.Attribute(value=base, attr="dtype"):
                 whole = self._measured(base, scope)
                 if whole is not None:
-                    return views.dtype_like(views.kinds(whole.element))
+                    return views.dtype_of(views.kinds(whole.element))
             case gast.Constant(value=str() as text):
                 return dtype_name(text)
             case gast.Call(func=func, args=args, keywords=[]) if (
                 args and self._object(func, scope) is np.result_type
             ):
-                return views.dtype_like(
+                return views.dtype_of(
                     views.union([self._promoted(a, scope) for a in args])
                 )
         if self.loose and isinstance(node, gast.Attribute) and node.attr in DTYPES:
             return str(node.attr)
         return dtype_name(self._object(node, scope))
 
-    def _promoted(self, node: gast.AST, scope: Scope) -> tuple[str, ...]:
+    def _promoted(self, node: gast.AST, scope: Scope) -> views.Kinds:
         """What one argument of `np.result_type` adds to what is promoted."""
         own = dtype_name(self._object(node, scope))
         if own is not None:
@@ -296,7 +303,7 @@ class Creation(Values):
             return views.kinds(self._value(node, scope))
         bound = self._array(node, scope)
         if bound is not None:  # a number or an array: to be promoted says neither
-            return (bound,)
+            return (Var(bound),)
         whole = self._measured(node, scope)
         return () if whole is None else views.kinds(whole.element)
 

@@ -95,6 +95,7 @@ class Iteration(Calls):
         named = self._named(self._encoded(whole, at), scope, "values")
         rows = self._whole(named)
         assert rows is not None
+        self.iterated += [rows.base] if rows.base is not None else []
 
         def element(place: Expr) -> Element:
             row = views.part(rows, [place])

@@ -21,7 +21,6 @@ from pyrev.ir import (
     TRUE,
     ZERO,
     Add,
-    Alloc,
     Assign,
     Block,
     Call,
@@ -37,21 +36,17 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
-    blocks,
-    map_block,
     names,
     walk_expr,
-    with_blocks,
     with_value,
     written,
 )
-from pyrev.parse import fence, views
+from pyrev.parse import fence
 from pyrev.parse.control import LEAVE, RETURNED, structured
 from pyrev.parse.expression import BINARY, conjunction, negated
 from pyrev.parse.functions import is_range
-from pyrev.parse.iteration import Iteration
 from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
-from pyrev.parse.shapes import RankFact
+from pyrev.parse.rebinding import Compound, Rebinding, parameter_ids
 from pyrev.parse.source import Source
 from pyrev.parse.tree import (
     bindings,
@@ -63,9 +58,6 @@ from pyrev.parse.tree import (
 )
 from pyrev.parse.views import Whole
 from pyrev.show import negation
-
-# A cycle of swapped names longer than this is no ring of buffers.
-_LONGEST_CYCLE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +74,11 @@ class _Header:
 
 
 @dataclass(slots=True)
-class Lowering(Iteration):
+class Lowering(Rebinding):
     """The whole walk: `function` lowers a definition, `statements` a bare block."""
 
-    #: Which name takes the array of which other from one iteration to the next.
-    _moved: dict[str, str] = field(default_factory=dict)
-    #: Arrays of the caller that change places, and how far they are turned.
-    _turns: dict[frozenset[str], _Turn] = field(default_factory=dict)
-    #: The arrays that took over the elements of new ones, and in which blocks.
-    _replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
-    #: How many arrays there were when the present function began.
-    _first: int = 0
+    #: The flags that end the loops around, innermost last.
+    _leaving: list[tuple[str, ...]] = field(default_factory=list)
 
     def function(self, source: Source, python: FunctionType | None) -> Block:
         """Lower a whole definition, its final `return` included."""
@@ -121,7 +107,8 @@ class Lowering(Iteration):
             results, single, at = values
             results = tuple(self._read_back(r, scope, at) for r in results)
             self.out.append(Return(results, single, loc=at))
-        return tuple(self.out)
+        self._check_apart()
+        return self._spelt()
 
     def statements(self, source: Source) -> Block:
         """Lower bare statements: free names are parameters."""
@@ -138,17 +125,19 @@ class Lowering(Iteration):
                     self.out.append(Return(results, single, loc=at))
             else:
                 self._statement(node, scope)
-        return tuple(self.out)
+        return self._spelt()
 
     def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
         """Lower a definition's statements; what it returns comes back."""
-        around, self._turns = self._turns, {}
+        around, self._exchanges = self._exchanges, []
         first, self._first = self._first, len(self.allocated)
         mark = len(self.out)
+        self.running.append(scope)
         results = self._lowered(scope)
-        if self._turns:
-            results = self._unturned(results, mark)
-        self._turns, self._first = around, first
+        self.running.pop()
+        if self._exchanges:
+            results = self._finished(results, scope, mark)
+        self._exchanges, self._first = around, first
         return results
 
     def _lowered(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
@@ -289,11 +278,11 @@ class Lowering(Iteration):
             case gast.AugAssign():
                 self._augment(node, scope)
             case gast.For():
-                with self._compound(scope, loc(node)), self._inner():
-                    self._for(node, scope)
+                with self._compound(scope, node) as around, self._inner():
+                    self._for(node, scope, around)
             case gast.If():
-                with self._compound(scope, loc(node)):
-                    self._branch(node, scope)
+                with self._compound(scope, node) as around:
+                    self._branch(node, scope, around)
             case gast.Assert(test=test, msg=message):
                 condition = self._value(test, scope, test=True)
                 text = gast.unparse(test).strip()
@@ -325,22 +314,43 @@ class Lowering(Iteration):
                     )
                 self._define(name, node, loc(node), scope)
             case gast.While():
-                with self._compound(scope, loc(node)), self._inner():
-                    self._while(node, scope)
+                with self._compound(scope, node) as around, self._inner():
+                    self._while(node, scope, around)
 
-    def _branch(self, node: gast.If, scope: Scope) -> None:
+    def _branch(self, node: gast.If, scope: Scope, around: Compound) -> None:
         condition = self._value(node.test, scope, test=True)
         before = self._standing(scope)
         with self._block() as then:
             self._all(node.body, scope)
+            self._carried(scope, before, around)
         taken = self._stand(scope, before)
         with self._block() as other:
             self._all(node.orelse, scope)
+            self._carried(scope, before, around)
+        # Names that changed places are as they were before, or, where one branch leaves
+        # the loop, as the one that goes on has them.
+        target = before[0]
+        if self._leaves_loop(node.body) != self._leaves_loop(node.orelse):
+            target = taken[0] if self._leaves_loop(node.orelse) else dict(scope.bound)
+        target = {n: target[n] for n in before[0]}
+        passed = self._standing(scope)
+        self._stand(scope, taken)
+        self._put(then, target, scope, around)
+        self._stand(scope, passed)
+        self._put(other, target, scope, around)
         self._join(scope, before, taken)
         at = scope.source.loc(node)
         if other and not then:
             condition, then, other = negation(condition), other, then
         self.out.append(If(condition, tuple(then), tuple(other), loc=at))
+
+    def _leaves_loop(self, body: Sequence[gast.AST]) -> bool:
+        """Does this branch end the loop that it stands in?"""
+        match body:
+            case [*_, gast.Assign(targets=[gast.Name(id=flag)], value=value)]:
+                true = isinstance(value, gast.Constant) and value.value is True
+                return true and flag in (self._leaving or [()])[-1]
+        return False
 
     def _all(self, body: Sequence[gast.AST], scope: Scope) -> None:
         """The statements of an inner block: a helper defined here ends with it."""
@@ -397,7 +407,11 @@ class Lowering(Iteration):
         if isinstance(variable, Var):
             if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
                 self._resembles(variable, result)
-            elif isinstance(result, Call) and self.ranks.get(variable.name):
+            elif (
+                isinstance(result, Call)
+                and self.ranks.get(variable.name)
+                and not self._is_bound(first.id, scope)
+            ):
                 # It is used as an array: so is what it is computed from.
                 self._spread_rank(variable.name, result)
         if len(targets) > 1 and not isinstance(result, Const):
@@ -407,6 +421,10 @@ class Lowering(Iteration):
                 self._refuse_target(target, scope)
             else:
                 self._store(target, result, at, scope)
+
+    def _is_bound(self, name: str, scope: Scope) -> bool:
+        """Has the name stood for a number or an array before?"""
+        return name in scope.numbers or name in scope.paths
 
     def _spread_rank(self, name: str, value: Expr) -> None:
         """`name` is an array: one that `value` is computed from has its axes too."""
@@ -419,177 +437,8 @@ class Lowering(Iteration):
             if isinstance(e, Var):
                 self.alike.append((name, e.name))
 
-    def _name_array(
-        self,
-        target: gast.Name,
-        value: Var,
-        mark: tuple[int, int],
-        at: Loc,
-        scope: Scope,
-    ) -> None:
-        """``name = array``: a new array takes the name, another gets one more."""
-        name = target.id
-        if name in scope.helpers:
-            self._target(target, scope)
-            return
-        if hasattr(target, RETURNED):
-            self.findings.add(
-                "P110",
-                at,
-                "another path returns another array, or a number",
-                "return one array on every path: the paths may fill it",
-            )
-            return
-        current = scope.bound.get(name)
-        if name in scope.numbers:
-            if self._deeper(name, scope):
-                self._refuse_rebinding(name, at, "`{}` is a number before")
-                return
-            scope.numbers.discard(name)
-            current = None
-        elif not (isinstance(current, Var) and self._is_array_var(current)):
-            current = None
-        elif name not in scope.paths and not scope.inlined:
-            # A parameter, which is an array by what this walk knows already.
-            current = current if name in _parameter_ids(scope) else None
-        if current is not None:
-            assert isinstance(current, Var)
-            if self._overwritten(name, current, value, mark, at, scope):
-                return
-        whole = self._whole(value)
-        assert whole is not None
-        before = scope.bound.get(name)
-        guessed = not self.exact and name in _parameter_ids(scope)
-        if current is None and guessed and isinstance(before, Var):
-            # A parameter, and maybe an array from the beginning.
-            like = self._encoded(whole, at).name
-            self.facts.append(RankFact(like, whole.rank, at, least=True))
-            self.alike.append((before.name, like))
-        if whole.name is None and not whole.view:
-            made = self._made(whole, name, at, self._array_name(name, scope))
-            scope.owned[name] = made.name or ""
-            self._hold(name, self._encoded(made, at), scope)
-            return
-        statements, allocations = mark
-        new = value.name in list(self.allocated)[allocations:]
-        if new:
-            own = self._array_name(name, scope)
-            self._rename(value.name, own, statements)
-            value = Var(own, loc=at)
-            scope.owned[name] = own
-        self._hold(name, self._named(value, scope, name), scope)
-
-    def _array_name(self, name: str, scope: Scope) -> str:
-        """What a new array is called in the program."""
-        known = scope.bound.get(name)
-        if known is None or (
-            isinstance(known, Var)
-            and name not in scope.paths
-            and name not in _parameter_ids(scope)
-            and known.name not in self.allocated
-            and known.name not in self.views
-        ):
-            variable = self._variable(name, scope)
-            assert isinstance(variable, Var)
-            if variable.name not in self.allocated:
-                return variable.name
-        return self._fresh(name)
-
-    def _rename(self, old: str, new: str, start: int) -> None:
-        """Call an array that was made since statement `start` by another name."""
-        self.out[start:] = renamed(tuple(self.out[start:]), old, new)
-        self.facts = [
-            replace(f, array=new) if f.array == old else f for f in self.facts
-        ]
-        self.same = [
-            (new if a == old else a, new if b == old else b) for a, b in self.same
-        ]
-        self.allocated[new] = self.allocated.pop(old)
-        self.sizes[new] = self.sizes.pop(old)
-
-    def _overwritten(
-        self,
-        name: str,
-        current: Var,
-        value: Var,
-        mark: tuple[int, int],
-        at: Loc,
-        scope: Scope,
-    ) -> bool:
-        """Rebind `name`: True if its array took over the elements of the new one.
-
-        Where the name was bound in this very block it simply stands for the new array.
-        Inside a loop or a branch that would leave open which array it is afterwards;
-        the array that only this name has receives the new values then.
-        """
-        if not self._deeper(name, scope):
-            return False
-        bound = scope.paths.get(name, scope.start)
-        path = tuple(self.open)
-        whole = self._whole(value)
-        assert whole is not None
-        # What changed places with an array of the caller may be that array by now.
-        turned = {a for arrays in self._turns for a in arrays}
-        held = [a for a in scope.owned.values() if a not in turned]
-        alone = current.name in held and not any(
-            self._shares(e, current.name)
-            for user, e in scope.bound.items()
-            if user != name and path[: len(p := scope.paths.get(user, ()))] == p
-        )
-        statements, allocations = mark
-        new = value.name in list(self.allocated)[allocations:]
-        if alone and (new or not whole.view or self._leaves(value, bound, scope)):
-            target = self._whole(current)
-            assert target is not None
-            if target.rank != whole.rank:
-                self._refuse_rebinding(name, at, "`{}` has other axes here")
-                return True
-            for mine, theirs in zip(target.shape, whole.shape, strict=True):
-                self._same_length(mine, theirs, at)
-            dtype = whole.dtype or views.dtype_like(views.kinds(whole.element))
-            self.alike_kinds.append((current.name, dtype, at))
-            if current.name in self.lent:
-                self.lent[current.name].append(path)
-            self._replaced.append((current.name, path))
-            if not whole.blank:
-                self._fill(target, value, at)
-            for user, e in scope.bound.items():
-                if e == value and user != name:
-                    scope.retired.add(user)
-            return True
-        origin = self._whole(current)
-        if origin is not None and origin.name is not None and (new or not whole.view):
-            # The next walk copies the array in front of the loop or the branch.
-            for outside, place in self.compounds:
-                if outside == bound and current.name not in held:
-                    self.asked.add((name, place))
-        used = [p for p in scope.uses.get(name, []) if len(p) > len(bound)]
-        if any(p[: len(bound) + 1] == path[: len(bound) + 1] for p in used):
-            self._refuse_rebinding(name, at, "`{}` names another array before")
-            return True
-        return False
-
-    def _deeper(self, name: str, scope: Scope) -> bool:
-        """Is this a loop or a branch inside the block where the name was bound?"""
-        bound = scope.paths.get(name, scope.start)
-        path = tuple(self.open)
-        return len(path) > len(bound) and path[: len(bound)] == bound
-
-    def _shares(self, bound: Expr, array: str) -> bool:
-        """Is this the array, or a view of it?"""
-        whole = self._whole(bound)
-        return whole is not None and whole.view and whole.base == array
-
-    def _leaves(self, value: Var, bound: tuple[int, ...], scope: Scope) -> bool:
-        """Is this an array made since, in the block where a name takes it over?"""
-        for user, e in scope.bound.items():
-            path = scope.paths.get(user, scope.start)
-            if e == replace(value, loc=e.loc) and len(path) > len(bound):
-                return scope.owned.get(user) == value.name
-        return False
-
     def _store(self, target: gast.AST, value: Expr, at: Loc, scope: Scope) -> None:
-        with self._block() as emitted:
+        with self._aside() as emitted:
             place = self._target(target, scope)
         # Python evaluates the value before the subscripts of the target.
         held = [value]
@@ -667,7 +516,7 @@ class Lowering(Iteration):
                 else:
                     self._store(target, given, at, scope)
                 continue
-            with self._block() as emitted:
+            with self._aside() as emitted:
                 place = self._target(target, scope)
             self._before(values, emitted)
             self.out.extend(emitted)
@@ -676,32 +525,13 @@ class Lowering(Iteration):
             if isinstance(place, Whole):
                 self._fill(place, values[k], at)
                 continue
+            if isinstance(place, Var):
+                self._resembles(place, values[k])
             name = place.name if isinstance(place, Var) else place.array
             for later in range(k + 1, len(values)):
                 if name in names(values[later]):
                     values[later] = self._temp(values[later], name)
             self.out.append(Assign(place, values[k], loc=at))
-
-    def _rotated(
-        self, targets: Sequence[gast.AST], values: Sequence[Expr], scope: Scope
-    ) -> bool:
-        """``u, v = v, u`` of whole arrays: the names change places, nothing moves."""
-        names_ = [t.id for t in targets if isinstance(t, gast.Name)]
-        arrays = [v for v in values if isinstance(v, Var)]
-        if len(names_) != len(targets) or len(arrays) != len(values):
-            return False
-        if not any(map(self._is_array_var, arrays)):
-            return False
-        bound = [scope.bound.get(n) for n in names_]
-        if sorted(e.name for e in bound if isinstance(e, Var)) != sorted(
-            a.name for a in arrays
-        ) or len(set(names_)) != len(names_):
-            return False
-        for n, array in zip(names_, arrays, strict=True):
-            scope.bound[n] = Var(array.name)
-        # What changes places with an array is one, of the same rank.
-        self.same += [(arrays[0].name, a.name) for a in arrays[1:]]
-        return True
 
     def _augment(self, node: gast.AugAssign, scope: Scope) -> None:
         at = scope.source.loc(node)
@@ -767,8 +597,9 @@ class Lowering(Iteration):
 
     # ---------------------------------------------------------------- loops
 
-    def _for(self, node: gast.For, scope: Scope) -> None:
+    def _for(self, node: gast.For, scope: Scope, around: Compound) -> None:
         at = scope.source.loc(node)
+        iterated = len(self.iterated)
         header = self._header(node, scope)
         if header is None:
             with self._block():
@@ -776,7 +607,7 @@ class Lowering(Iteration):
             return
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
         index = header.index
-        start = arrays_bound(scope)
+        start = self._standing(scope)[0]
 
         def copy(offset: int) -> list[Stmt]:
             place: Expr = Var(index, loc=at)
@@ -785,13 +616,18 @@ class Lowering(Iteration):
                 if isinstance(header.step, Const):
                     jump = Const(offset * header.step.value, loc=at)
                 place = Call("+", (place, jump), loc=at)
+            entry = self._standing(scope)
             with self._block() as made:
                 header.bind(place)
                 self._all(node.body, scope)
+                self._carried(scope, entry, around)
             return made
 
+        self._leaving.append(getattr(node, LEAVE, ()))
         body = copy(0)
         copies = self._rotations(scope, start, body, copy)
+        self._leaving.pop()
+        del self.iterated[iterated:]
         lo, hi, step = header.lo, header.hi, header.step
         changed = written(tuple(s for c in copies for s in c)) | {index}
         # A range is evaluated once: what the body changes is read before it.
@@ -811,10 +647,10 @@ class Lowering(Iteration):
         test = none_of(leave)
         self._counted(copies, test, start, scope, at, index, lo, hi, step)
 
-    def _while(self, node: gast.While, scope: Scope) -> None:
+    def _while(self, node: gast.While, scope: Scope, around: Compound) -> None:
         at = scope.source.loc(node)
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
-        start = arrays_bound(scope)
+        start = self._standing(scope)[0]
 
         def test() -> tuple[list[Stmt], Expr]:
             with self._block() as made:
@@ -828,12 +664,16 @@ class Lowering(Iteration):
         before, condition = test()
 
         def copy(offset: int) -> list[Stmt]:
+            entry = self._standing(scope)
             with self._block() as made:
                 self._all(node.body, scope)
+                self._carried(scope, entry, around)
             return made
 
+        self._leaving.append(getattr(node, LEAVE, ()))
         body = copy(0)
         copies = self._rotations(scope, start, body, copy)
+        self._leaving.pop()
         if not before and len(copies) == 1:
             self._counted(copies, condition, start, scope, at)
             return
@@ -841,7 +681,7 @@ class Lowering(Iteration):
         go = Var(self._fresh("go"), loc=at)
 
         def tested(mapping: Mapping[str, Expr]) -> list[Stmt]:
-            now = arrays_bound(scope)
+            now = self._standing(scope)[0]
             scope.bound |= mapping
             made, found = test()
             scope.bound |= now
@@ -919,63 +759,7 @@ class Lowering(Iteration):
         )
         self.out.append(Assign(Var(self._fresh("ran"), loc=at), count, loc=at))
         if phase is not None:
-            self._restored(phase, copies, start, scope, at)
-
-    # ---------------------------------------------------------------- swapped names
-
-    def _mappings(
-        self, start: Mapping[str, Expr], copies: Sequence[object]
-    ) -> list[Mapping[str, Expr]]:
-        """What the names of arrays stand for before each copy of a body."""
-        found = [start]
-        for _ in copies[1:]:
-            now = found[-1]
-            found.append({n: now[self._moved.get(n, n)] for n in start})
-        return found
-
-    def _rotations(
-        self,
-        scope: Scope,
-        start: Mapping[str, Expr],
-        body: list[Stmt],
-        copy: Callable[[int], list[Stmt]],
-    ) -> list[list[Stmt]]:
-        """The body as often as it takes for swapped names to come back.
-
-        ``u, v = v, u`` at the end of a body exchanges two names: the next iteration is
-        the same text with the names exchanged, so two of them are one without.
-        """
-        end = arrays_bound(scope)
-        moved = {n for n, e in start.items() if end.get(n) != e}
-        self._moved: dict[str, str] = {}
-        if not moved:
-            return [body]
-        if len({start[n] for n in moved}) != len(moved) or {
-            start[n] for n in moved
-        } != {end.get(n) for n in moved}:
-            self.findings.add(
-                "P206",
-                self.compounds[-1][1],
-                f"`{min(moved)}` stands for another array in the next iteration",
-                "swap whole names, as in `u, v = v, u`, or copy the elements",
-            )
-            scope.bound |= start
-            return [body]
-        of = {e: n for n, e in start.items() if n in moved}
-        self._moved = {n: of[end[n]] for n in moved}
-        copies = [body]
-        moves = dict(self._moved)
-        while any(end[n] != start[n] for n in moved):
-            for name, value in list(scope.bound.items()):
-                new = isinstance(value, Var) and value.name in self.allocated
-                if new and name not in start:
-                    scope.bound[name] = Var(self._fresh(name))
-            copies.append(copy(len(copies)))
-            end = arrays_bound(scope)
-            if len(copies) > _LONGEST_CYCLE:
-                break
-        self._moved = moves
-        return copies
+            self._restored(phase, copies, start, scope, self.compounds[-1])
 
     def _unrolled(
         self,
@@ -999,7 +783,9 @@ class Lowering(Iteration):
             for one in copies[: len(known)]:
                 self.out += with_value(one, index, Const(known[0], loc=at))
             if known:
-                self._restored(Const(len(known)), copies, start, scope, at)
+                self._restored(
+                    Const(len(known)), copies, start, scope, self.compounds[-1]
+                )
             else:
                 scope.bound |= start
             return
@@ -1024,139 +810,7 @@ class Lowering(Iteration):
             rest = (If(Call(">", (left, Const(k)), loc=at), (*one, *rest), loc=at),)
         self.out.append(Assign(here, begin, loc=at))
         self.out += rest
-        self._restored(left, copies, start, scope, at)
-
-    def _restored(
-        self,
-        phase: Var | Const,
-        copies: Sequence[object],
-        start: Mapping[str, Expr],
-        scope: Scope,
-        at: Loc,
-    ) -> None:
-        """Exchange contents, so that each name stands for its first array again.
-
-        For an array of the caller that is undone at the end of the function, where
-        Python, which exchanged names, would leave each array with its own contents.
-        """
-        mappings = self._mappings(start, copies)
-        moved = sorted(self._moved)
-        arrays = [start[n] for n in moved]
-        for k, mapping in enumerate(mappings[1:], 1):
-            source = {start[n]: mapping[n] for n in moved}
-            test = Call("==", (phase, Const(k)), loc=at)
-            if isinstance(phase, Var):
-                swap = self._exchange(source, at)
-                self.out.append(If(test, swap, loc=at))
-            elif phase.value == k:
-                self.out += self._exchange(source, at)
-        own = {e.name for e in arrays if isinstance(e, Var)}
-        if own - set(list(self.allocated)[self._first :]):
-            path = tuple(self.open)
-            for array, where in self._replaced:
-                if array in own and set(where) & set(path):
-                    self.findings.add(
-                        "P206",
-                        at,
-                        f"`{array}`, which is made again around this loop, changes "
-                        "places with an array of the caller",
-                        f"write `{array}[:] = ...`, or copy the elements",
-                    )
-            turns = self._turns.setdefault(
-                frozenset(own), (self._fresh("turns"), mappings, moved, start)
-            )[0]
-            total = Call("+", (Var(turns, loc=at), phase), loc=at)
-            width = Const(len(copies))
-            self.out.append(
-                Assign(Var(turns, loc=at), Call("%", (total, width), loc=at), loc=at)
-            )
-        scope.bound |= start
-        for name, value in list(scope.bound.items()):
-            base = getattr(value, "array", getattr(value, "name", ""))
-            if name not in moved and base in own:
-                self.findings.add(
-                    "P206",
-                    at,
-                    f"`{name}` is another name of an array that this loop exchanges",
-                    "use one name, or write `.copy()`",
-                )
-        self.same += [
-            (one.name, two.name)
-            for one, two in zip(arrays, arrays[1:], strict=False)
-            if isinstance(one, Var) and isinstance(two, Var)
-        ]
-
-    def _exchange(self, source: Mapping[Expr, Expr], at: Loc) -> Block:
-        """``a[...], b[...] = b[...], a[...]`` for any number of arrays, as loops."""
-        arrays = [a.name for a in source if isinstance(a, Var)]
-        first = arrays[0]
-        rank = self.ranks.get(first, 1)
-        index = tuple(Var(self._fresh(n), loc=at) for n in "ijklmnop"[:rank])
-        held = {a: Var(self._fresh(f"{a}_held"), loc=at) for a in arrays}
-        body: Block = tuple(
-            Assign(held[a], Load(a, index, loc=at), loc=at) for a in arrays
-        )
-        body += tuple(
-            Assign(Load(a.name, index, loc=at), held[b.name], loc=at)
-            for a, b in source.items()
-            if isinstance(a, Var) and isinstance(b, Var)
-        )
-        for k in reversed(range(rank)):
-            extent = Extent(first, k, loc=at)
-            body = (For(index[k].name, ZERO, extent, Const(1), body, loc=at),)
-        equal = tuple(
-            Check(
-                Call("==", (Extent(a, k), Extent(first, k)), loc=at),
-                "ValueError",
-                f"`{a}` and `{first}` change places and have different shapes",
-                loc=at,
-            )
-            for a in arrays[1:]
-            for k in range(rank)
-        )
-        self.alike_dtypes += [(first, a) for a in arrays[1:]]
-        return (*equal, *body)
-
-    def _unturned(
-        self, results: tuple[tuple[Expr, ...], bool, Loc] | None, mark: int
-    ) -> tuple[tuple[Expr, ...], bool, Loc] | None:
-        """At the end each array that was there before gets its own contents back.
-
-        What is returned is evaluated before that; an array among them is a copy, since
-        which array a name stands for depends on how often the loop ran.
-        """
-        if results is not None:
-            moved = {a for arrays in self._turns for a in arrays}
-            values: list[Expr] = []
-            for value in results[0]:
-                if isinstance(value, Var) and value.name in moved:
-                    rank = self.ranks.get(value.name, 1)
-                    shape = tuple(Extent(value.name, k) for k in range(rank))
-                    made = self._fresh("result")
-                    self.allocated[made] = value.loc
-                    self.same.append((made, value.name))
-                    like = f"like:{value.name}"
-                    self.out.append(
-                        Alloc(made, shape, None, like, value.name, loc=value.loc)
-                    )
-                    values.append(Var(made, loc=value.loc))
-                elif isinstance(value, Var) and value.name in self.views:
-                    whole = self._made(self.views[value.name], "result", value.loc)
-                    values.append(self._encoded(whole, value.loc))
-                elif isinstance(value, (Const, Var)):
-                    values.append(value)
-                else:
-                    values.append(self._temp(value, "result"))
-            results = (tuple(values), *results[1:])
-        for turns, mappings, moved_names, start in reversed(self._turns.values()):
-            at = start[moved_names[0]].loc
-            self.out.insert(mark, Assign(Var(turns), Const(0), loc=at))
-            for k, mapping in enumerate(mappings[1:], 1):
-                # The inverse of what `_restored` did.
-                source = {mapping[n]: start[n] for n in moved_names}
-                test = Call("==", (Var(turns), Const(k)), loc=at)
-                self.out.append(If(test, self._exchange(source, at), loc=at))
-        return results
+        self._restored(left, copies, start, scope, self.compounds[-1])
 
     # ---------------------------------------------------------------- headers
 
@@ -1314,7 +968,7 @@ class Lowering(Iteration):
                 if whole is not None and (
                     place.name in self.allocated
                     or place.name in self.views
-                    or name in _parameter_ids(scope)
+                    or name in parameter_ids(scope)
                 ):
                     if self._deeper(name, scope):
                         self._refuse_rebinding(name, at, "`{}` is an array before")
@@ -1343,14 +997,6 @@ class Lowering(Iteration):
         self._refuse_target(node, scope)
         return None
 
-    def _refuse_rebinding(self, name: str, at: Loc, because: str) -> None:
-        self.findings.add(
-            "P206",
-            at,
-            because.format(name) + " this loop or branch",
-            f"use another name, or assign the elements, as in `{name}[:] = ...`",
-        )
-
     def _refuse_target(self, node: gast.AST, scope: Scope) -> None:
         if type(node) in fence.REJECTED:
             return
@@ -1360,9 +1006,6 @@ class Lowering(Iteration):
             f"`{gast.unparse(node).strip()}` is neither a name nor an array element",
             "assign to a name or to an element such as `a[i]`",
         )
-
-
-_Turn = tuple[str, list[Mapping[str, Expr]], list[str], Mapping[str, Expr]]
 
 
 def assigned(place: Var | Load, value: Expr, at: Loc) -> Assign | Add:
@@ -1375,15 +1018,6 @@ def assigned(place: Var | Load, value: Expr, at: Loc) -> Assign | Add:
         case Call("-", (a, b)) if a == place:
             return Add(place, negated(b), loc=at)
     return Assign(place, value, loc=at)
-
-
-def arrays_bound(scope: Scope) -> dict[str, Expr]:
-    """The names of a scope and what they stand for, loop indices apart."""
-    return {
-        n: e
-        for n, e in scope.bound.items()
-        if isinstance(e, Var) and not e.name.startswith("@")
-    }
 
 
 def _range_of(lo: Expr, hi: Expr, step: Expr) -> range | None:
@@ -1409,34 +1043,6 @@ def _swaps(node: gast.AST) -> bool:
         and all(isinstance(e, gast.Name) for e in (*s.targets[0].elts, *s.value.elts))
         for s in gast.walk(node)
     )
-
-
-def _parameter_ids(scope: Scope) -> tuple[str, ...]:
-    return tuple(p.id for p in parameters(scope.source.node))
-
-
-def renamed(block: Block, old: str, new: str) -> Block:
-    """`block` with the array `old` called `new`."""
-
-    def visit(e: Expr) -> Expr:
-        match e:
-            case Var(name) if name == old:
-                return replace(e, name=new)
-            case Load(name) | Extent(name) if name == old:
-                return replace(e, array=new)
-        return e
-
-    def allocs(s: Stmt) -> Stmt:
-        if isinstance(s, Alloc):
-            return replace(
-                s,
-                array=new if s.array == old else s.array,
-                source=new if s.source == old else s.source,
-                dtype=f"like:{new}" if s.dtype == f"like:{old}" else s.dtype,
-            )
-        return with_blocks(s, tuple(tuple(map(allocs, b)) for b in blocks(s)))
-
-    return tuple(map(allocs, map_block(block, visit)))
 
 
 def _elements(node: gast.AST) -> list[gast.AST]:

@@ -11,7 +11,7 @@ import keyword
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 
 import gast
@@ -19,11 +19,12 @@ import numpy as np
 
 from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
-from pyrev.ir import Assign, Expr, Loc, Stmt, Var, fresh
+from pyrev.ir import Assign, Block, Dtype, Expr, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import bindings
 from pyrev.parse.views import Whole
+from pyrev.rename import rename, renamed_dtype
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(
@@ -109,7 +110,7 @@ class Scope:
     paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
     uses: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     #: The arrays that the function made itself; names that had another array copied.
-    owned: dict[str, str] = field(default_factory=dict)
+    owned: set[str] = field(default_factory=set)
     retired: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     start: tuple[int, ...] = ()
@@ -156,7 +157,6 @@ class Names:
     #: The names that need an array of their own before a loop or a branch.
     wanted: frozenset[tuple[str, Loc]] = frozenset()
     asked: set[tuple[str, Loc]] = field(default_factory=set)
-    compounds: list[tuple[tuple[int, ...], Loc]] = field(default_factory=list)
     lent: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
@@ -171,16 +171,28 @@ class Names:
     same: list[tuple[str, str]] = field(default_factory=list)
     alike: list[tuple[str, str]] = field(default_factory=list)
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
-    alike_kinds: list[tuple[str, str, Loc]] = field(default_factory=list)
+    alike_kinds: list[tuple[str, Dtype, Loc]] = field(default_factory=list)
     rows: list[tuple[str, str, int, int]] = field(default_factory=list)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
+    #: In which block each of them is made; which arrays the function writes to; those
+    #: that the loops around run over.
+    made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+    #: Returned copies of what is one of these arrays in Python, depending on the run.
+    copies: dict[str, frozenset[str]] = field(default_factory=dict)
+    #: The functions that are being read, the outermost first.
+    running: list[Scope] = field(default_factory=list)
+    iterated: list[str] = field(default_factory=list)
     fenced: list[object] = field(default_factory=list)
     occupied: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     depth: int = 0
+    #: What arrays are called in the program: the walk itself goes on using the names
+    #: that they were made with.
+    spelling: dict[str, str] = field(default_factory=dict)
     views: dict[str, Whole] = field(default_factory=dict)
     sizes: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
     open: list[int] = field(default_factory=list)
@@ -193,15 +205,44 @@ class Names:
     #: The variables of the program that are the user's, by their names in it.
     users: set[str] = field(default_factory=set)
 
+    def _spelt(self) -> Block:
+        """The program, and what the walk found out, with the arrays as they are called.
+
+        Everything that outlives the walk and names an array is here.
+        """
+        new = self.spelling
+
+        def name(old: str) -> str:
+            return new.get(old, old)
+
+        def pair(p: tuple[str, str]) -> tuple[str, str]:
+            return name(p[0]), name(p[1])
+
+        self.facts = [replace(f, array=name(f.array)) for f in self.facts]
+        self.same = list(map(pair, self.same))
+        self.alike = list(map(pair, self.alike))
+        self.alike_dtypes = list(map(pair, self.alike_dtypes))
+        self.alike_kinds = [
+            (name(a), renamed_dtype(d, new), at) for a, d, at in self.alike_kinds
+        ]
+        self.rows = [(name(r), name(a), k, most) for r, a, k, most in self.rows]
+        self.parts = {name(r): (name(a), at) for r, (a, at) in self.parts.items()}
+        return tuple(rename(s, new) for s in self.out)
+
     @contextmanager
     def _block(self) -> Iterator[list[Stmt]]:
-        """Statements lowered inside go to a new list."""
+        """Statements lowered inside are a block of their own."""
+        with self._inner(), self._aside() as made:
+            yield made
+
+    @contextmanager
+    def _aside(self) -> Iterator[list[Stmt]]:
+        """Statements lowered inside go to a list, to be put elsewhere in this block."""
         outside, self.out = self.out, []
-        with self._inner():
-            try:
-                yield self.out
-            finally:
-                self.out = outside
+        try:
+            yield self.out
+        finally:
+            self.out = outside
 
     @contextmanager
     def _inner(self) -> Iterator[None]:

@@ -20,6 +20,7 @@ from pyrev.ir import (
     Call,
     Check,
     Const,
+    Dtype,
     Expr,
     Extent,
     For,
@@ -28,6 +29,7 @@ from pyrev.ir import (
     Loc,
     Param,
     Program,
+    Promoted,
     Return,
     Stmt,
     Var,
@@ -36,6 +38,8 @@ from pyrev.ir import (
     exprs,
     fresh,
     map_block,
+    parts_of,
+    resembled,
     substitute,
     walk,
     walk_expr,
@@ -43,9 +47,9 @@ from pyrev.ir import (
     written,
 )
 from pyrev.parse.truths import refuse_sums_of_truths
-from pyrev.parse.views import KINDS, dtype_like, kinds, union
+from pyrev.parse.views import Kinds, dtype_of, kinds, union
 from pyrev.rename import guarded_leaves
-from pyrev.types import concrete, infer, kind, promote, promoted
+from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, kind, promote
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +386,7 @@ def check_integers(
     floating |= {
         s.array
         for s in walk(program)
-        if isinstance(s, Alloc) and s.dtype.startswith("float")
+        if isinstance(s, Alloc) and s.dtype in ("float32", "float64")
     }
     places = [(e, "this is a float") for e in found.floats]
     for use in found.uses:
@@ -408,26 +412,30 @@ def check_integers(
 
 
 def settle_dtypes(
-    block: Block, params: Sequence[Param], alike: Iterable[tuple[str, str, Loc]] = ()
-) -> tuple[Block, tuple[tuple[str, str, Loc], ...]]:
+    block: Block, params: Sequence[Param], alike: Iterable[tuple[str, Dtype, Loc]] = ()
+) -> tuple[Block, tuple[tuple[str, Dtype, Loc], ...]]:
     """`block` (and `alike`) with the dtypes of new arrays in terms of parameters.
 
     A scalar has no dtype to ask for where nothing but the dtype needs it.
     """
     given = {p.name for p in params}
     floats = {p.name for p in params if p.is_float}
-    fixed = given | KINDS
     made = {s.array: s for s in walk(block) if isinstance(s, Alloc)}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, Kinds] = {}
 
-    def origin(tokens: Iterable[str]) -> tuple[str, ...]:
-        return union((t,) if t in fixed else found.get(t, ()) for t in tokens)
+    def origin(parts: Kinds) -> Kinds:
+        return union(
+            found.get(p.name, ())
+            if isinstance(p, Var) and p.name not in given
+            else (p,)
+            for p in parts
+        )
 
-    def shortest(tokens: tuple[str, ...]) -> str:
+    def shortest(parts: Kinds) -> Dtype:
         """The dtype, without the Python numbers that a float beside them absorbs."""
-        if floats & set(tokens):
-            tokens = tuple(t for t in tokens if t not in ("1", "1.0", "bool"))
-        return dtype_like(tokens)
+        if any(isinstance(p, Var) and p.name in floats for p in parts):
+            parts = tuple(p for p in parts if p not in (WEAK_INT, WEAK_FLOAT, "bool"))
+        return dtype_of(parts)
 
     while True:
         before = dict(found)
@@ -435,26 +443,26 @@ def settle_dtypes(
             match s:
                 case Assign(Var(name), value) | Add(Var(name), value):
                     if name not in given:
-                        tokens = (found.get(name, ()), origin(kinds(value)))
-                        found[name] = union(tokens)
+                        groups = (found.get(name, ()), origin(kinds(value)))
+                        found[name] = union(groups)
                 case For(index) | While(index=index):
-                    found[index] = union((found.get(index, ()), ("1",)))
+                    found[index] = union((found.get(index, ()), (WEAK_INT,)))
                 case Alloc(name, dtype=dtype):
-                    found[name] = origin(promoted(dtype))
+                    found[name] = origin(parts_of(dtype))
         if found == before:
             break
 
     def settled(s: Stmt) -> Stmt:
-        if not isinstance(s, Alloc) or not s.dtype.startswith("like:"):
+        if not isinstance(s, Alloc) or isinstance(s.dtype, str):
             return with_blocks(s, tuple(tuple(map(settled, b)) for b in blocks(s)))
-        tokens = promoted(s.dtype)
-        only = tokens[0] if len(tokens) == 1 else ""
-        shaped = any(isinstance(e, Extent) and e.array == only for e in s.shape)
-        if only in given or (shaped and only in made) or s.fill == Var(only):
-            return s
-        return replace(s, dtype=shortest(origin(tokens)))
+        match s.dtype.parts:
+            case (Var(only),):
+                shaped = any(isinstance(e, Extent) and e.array == only for e in s.shape)
+                if only in given or (shaped and only in made) or s.fill == Var(only):
+                    return s
+        return replace(s, dtype=shortest(origin(s.dtype.parts)))
 
-    pairs = tuple((n, shortest(origin(promoted(d))), at) for n, d, at in alike)
+    pairs = tuple((n, shortest(origin(parts_of(d))), at) for n, d, at in alike)
     return tuple(map(settled, block)), pairs
 
 
@@ -562,11 +570,13 @@ def _folded(block: Block, found: Mapping[str, Expr]) -> Block:
         return e
 
     def typed(s: Stmt) -> Stmt:
-        if isinstance(s, Alloc) and s.dtype.startswith("like:"):
-            tokens = ["1" if t in found else t for t in promoted(s.dtype)]
-            if set(tokens) == {"1"}:
-                return replace(s, dtype="int64")
-            return replace(s, dtype="like:" + ",".join(tokens))
+        if isinstance(s, Alloc) and any(n in found for n in resembled(s.dtype)):
+            parts = tuple(
+                WEAK_INT if isinstance(p, Var) and p.name in found else p
+                for p in parts_of(s.dtype)
+            )
+            whole = set(parts) == {WEAK_INT}
+            return replace(s, dtype="int64" if whole else Promoted(parts))
         return s
 
     def drop(stmts: Block) -> Block:
@@ -619,7 +629,7 @@ def checked_dtypes(program: Program) -> Program:
     findings = Findings()
     dtypes = infer(program)
     for name, dtype, at in program.alike:
-        found = [kind(t, dtypes) for t in promoted(dtype)]
+        found = [kind(p, dtypes) for p in parts_of(dtype)]
         new = concrete(reduce(promote, [k for k in found if k is not None]))
         if new != dtypes[name]:
             findings.add(

@@ -144,3 +144,102 @@ def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
             return True
         return any(_loose_in(c, name, True) for c in node.body)
     return any(_loose_in(child, name, inside) for child in children)
+
+
+class Reads:
+    """Where a definition reads a name, or changes what the name stands for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def later(self, definition: gast.AST, node: gast.AST) -> bool:
+        """May the value at the end of the loop or branch `node` be read after it?
+
+        The end of a loop's body is one: what the next iteration reads comes later.
+        """
+        around = _path_to(definition, node)
+        if around is None or self._enclosed(definition):
+            return True
+        if isinstance(node, gast.While) and self.inside(node.test):
+            return True
+        again = isinstance(node, (gast.For, gast.While))
+        child = node
+        for parent in reversed(around):
+            if isinstance(parent, (gast.For, gast.While)):
+                again = True
+                if self.inside(parent, but=child):
+                    return True
+            for block in ("body", "orelse"):
+                stmts = getattr(parent, block, None)
+                if isinstance(stmts, list) and any(s is child for s in stmts):
+                    after = stmts[[s is child for s in stmts].index(True) + 1 :]
+                    if any(self.inside(s) for s in after):
+                        return True
+            child = parent
+        return again and self.first([node]) == "read"
+
+    def inside(self, node: gast.AST, but: gast.AST | None = None) -> bool:
+        """Is the name read anywhere in `node`, `but` left out?"""
+        if node is but:
+            return False
+        match node:
+            case gast.Name(id=name, ctx=gast.Load()) if name == self.name:
+                return True
+            case gast.AugAssign(target=gast.Name(id=name)) if name == self.name:
+                return True
+        return any(self.inside(c, but) for c in gast.iter_child_nodes(node))
+
+    def first(self, stmts: list[gast.AST]) -> str:
+        """What happens to the name first: "read", "bound", or "" for neither."""
+        for s in stmts:
+            match s:
+                case gast.If(test=test, body=then, orelse=other):
+                    if self.inside(test):
+                        return "read"
+                    ways = {self.first(then), self.first(other)}
+                    if "read" in ways:
+                        return "read"
+                    if ways == {"bound"}:
+                        return "bound"
+                case gast.For(target=target, iter=head, body=body):
+                    if self.inside(head):
+                        return "read"
+                    if not self._binds([target]) and self.first(body) == "read":
+                        return "read"
+                case gast.While(test=head, body=body):
+                    if self.inside(head) or self.first(body) == "read":
+                        return "read"
+                case _:
+                    if self.inside(s):
+                        return "read"
+                    if isinstance(s, gast.Assign) and self._binds(s.targets):
+                        return "bound"
+        return ""
+
+    def _enclosed(self, definition: gast.AST) -> bool:
+        """Does a function inside the definition read it, whenever that is called?"""
+        return any(
+            self.inside(child)
+            for child in gast.walk(definition)
+            if child is not definition
+            and isinstance(child, (gast.FunctionDef, gast.Lambda))
+        )
+
+    def _binds(self, targets: list[gast.AST]) -> bool:
+        return any(
+            self._binds(t.elts)
+            if isinstance(t, (gast.Tuple, gast.List))
+            else isinstance(t, gast.Name) and t.id == self.name
+            for t in targets
+        )
+
+
+def _path_to(root: gast.AST, node: gast.AST) -> list[gast.AST] | None:
+    """The nodes around `node`, outermost first; None if it is not inside `root`."""
+    for child in gast.iter_child_nodes(root):
+        if child is node:
+            return [root]
+        found = _path_to(child, node)
+        if found is not None:
+            return [root, *found]
+    return None

@@ -61,7 +61,7 @@ class Values(Arrays):
         """
         values: list[Expr] = []
         for node in nodes:
-            with self._block() as emitted:
+            with self._aside() as emitted:
                 value = self._value(node, scope, whole=whole)
             self._before(values, emitted)
             self.out.extend(emitted)
@@ -277,7 +277,7 @@ class Values(Arrays):
             )
             if n is not None and not self._is_new_axis(n, scope)
         ]
-        with self._block() as emitted:
+        with self._aside() as emitted:
             given = iter(self._values(nodes, scope, whole=True))
         held = [value]
         self._before(held, emitted)

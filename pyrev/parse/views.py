@@ -16,14 +16,17 @@ from pyrev.ir import (
     ZERO,
     Call,
     Const,
+    Dtype,
     Expr,
     Extent,
     Load,
     Loc,
+    Promoted,
     Var,
     names,
     substitute,
 )
+from pyrev.types import WEAK_FLOAT, WEAK_INT
 
 _LOGICAL = frozenset(
     ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
@@ -37,8 +40,6 @@ _CAST = frozenset(
     [f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)]
     + ["float32", "float64"]
 )
-#: The entries of `kinds` that are no names.
-KINDS = _CAST | {"1", "1.0", "bool"}
 
 
 def axis(k: int) -> Var:
@@ -58,7 +59,7 @@ class Whole:
     element: Expr
     view: bool
     #: Of a new array: its dtype, the array whose shape it has, are there no values?
-    dtype: str = ""
+    dtype: Dtype = ""
     like: str = ""
     blank: bool = False
     #: Of a target: the elements that are assigned to.
@@ -375,53 +376,54 @@ def collected(e: Expr) -> Expr:
 # ------------------------------------------------------------------ dtypes
 
 
-def kinds(e: Expr) -> tuple[str, ...]:
-    """What NumPy promotes to the dtype of `e`: names, dtypes, ``1`` and ``1.0``.
+Kinds = tuple[Var | str, ...]
+
+
+def kinds(e: Expr) -> Kinds:
+    """What NumPy promotes to the dtype of `e`, as `ir.Promoted` has it.
 
     >>> from pyrev.parse.expression import parse_expr
     >>> kinds(parse_expr("2.0 * a[i] + b[i]"))
-    ('1.0', 'a', 'b')
+    ('weak float', Var(name='a'), Var(name='b'))
     """
     match e:
         case Const(bool()):
             return ("bool",)
         case Const(int()) | Extent():
-            return ("1",)
+            return (WEAK_INT,)
         case Const():
-            return ("1.0",)
+            return (WEAK_FLOAT,)
         case Var(name) | Load(name):
-            return ("1",) if name.startswith("@") else (name,)
+            return (WEAK_INT,) if name.startswith("@") else (Var(name),)
         case Call(op) if op in _LOGICAL:
             return ("bool",)
         case Call(op) if op in _CAST:
             return (op,)
         case Call("int" | "round"):
-            return ("1",)
+            return (WEAK_INT,)
         case Call("float"):
-            return ("1.0",)
+            return (WEAK_FLOAT,)
         case Call("where", (_, a, b)):
             return union((kinds(a), kinds(b)))
         case Call(op, args) if op in _SAME_KIND:
             return union(map(kinds, args))
         case Call(_, args):
-            return union((*map(kinds, args), ("1.0",)))
+            return union((*map(kinds, args), (WEAK_FLOAT,)))
     return ()
 
 
-def union(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def union(groups: Iterable[Kinds]) -> Kinds:
     """Every entry once, in order."""
     return tuple(dict.fromkeys(k for group in groups for k in group))
 
 
-def dtype_like(tokens: tuple[str, ...]) -> str:
+def dtype_of(parts: Kinds) -> Dtype:
     """The `Alloc.dtype` of these kinds."""
-    match tokens:
+    match parts:
         case (("bool" | "float32" | "float64") as only,):
             return only
-        case ("1",):
+        case _ if set(parts) <= {WEAK_INT, "bool"}:
             return "int64"
-        case _ if set(tokens) <= {"1", "bool"}:
-            return "int64"
-        case _ if "float64" in tokens or set(tokens) <= {"1", "1.0", "bool"}:
+        case _ if "float64" in parts or set(parts) <= {WEAK_INT, WEAK_FLOAT, "bool"}:
             return "float64"
-    return "like:" + ",".join(tokens)
+    return Promoted(parts)

@@ -40,6 +40,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     map_block,
     names,
     walk,
@@ -355,7 +356,7 @@ class _Lanes:
         """The copies of rows with lanes as neighbours."""
         for array, (name, widths) in self.turned.items():
             width = widths[0] if len(widths) == 1 else Extent(array, 1)
-            yield Alloc(name, (width, Const(LANES)), None, f"like:{array}")
+            yield Alloc(name, (width, Const(LANES)), None, like(array))
             column = fresh("column", self.used)
             here = Load(name, (Var(column), Var(self.lane)))
             there = Load(array, (self.at(), Var(column)))

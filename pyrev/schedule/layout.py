@@ -33,6 +33,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     map_block,
     names,
     walk,
@@ -116,7 +117,7 @@ class _Turner:
                 continue
             turn = _Turn(array, fresh(f"{array}_turned", self.taken), order)
             shape = tuple(Extent(array, k) for k in order)
-            room = Alloc(turn.name, shape, None, f"like:{array}", loc=nest.loc)
+            room = Alloc(turn.name, shape, None, like(array), loc=nest.loc)
             made = _only_filled(done, array) if array in changed else None
             if made is None:
                 before += (room, self.copied(turn, nest, back=False))

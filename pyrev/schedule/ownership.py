@@ -40,6 +40,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     names,
     walk,
     walk_expr,
@@ -503,12 +504,12 @@ class _Copy:
         part = Load(parts, (Var(chunk), *index))
         shape = tuple(Extent(target, k) for k in range(rank))
         count = Const(CHUNKS)
-        dtype = f"like:{target}" if rank else dtype_of(target)
+        dtype = like(target) if rank else dtype_of(target)
         make: Stmt = Assign(Var(own), Const(0.0))
         mine: Var | Load = Var(own)
         all_: Var | Load = Var(target)
         if rank:
-            make = Alloc(own, shape, Const(0.0), f"like:{target}")
+            make = Alloc(own, shape, Const(0.0), like(target))
             mine, all_ = Load(own, index), Load(target, index)
         return _Copy(
             target,

@@ -423,7 +423,7 @@ def _as_wide(
     made: Sequence[Alloc],
 ) -> bool:
     """Has each term of `name` its dtype? A sum of narrower ones would lose digits."""
-    known = {a.array: a.dtype for a in made}
+    known = {a.array: a.dtype for a in made if isinstance(a.dtype, str)}
     for n in {name}.union(*map(names, values)) - known.keys():
         with suppress(KeyError):  # what another step of the scheduling made
             known[n] = dtype_of(n)

@@ -57,10 +57,12 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    like,
     map_expr,
     map_stmt_exprs,
     mentioned,
     rebuild,
+    resembled,
     walk,
     walk_expr,
     with_blocks,
@@ -78,7 +80,7 @@ from pyrev.schedule.checkpoint import (
     room,
 )
 from pyrev.show import expr_text
-from pyrev.types import concrete, infer, promoted
+from pyrev.types import concrete, infer
 
 #: How many elements a tape of unknown length has room for at first.
 _ROOM = 64
@@ -414,7 +416,7 @@ class _Storage:
             if p.name in arrays and p.name in touched:
                 own = new[p.name] = fresh(p.name, self.taken)
                 shape = tuple(Extent(p.name, k) for k in range(p.rank))
-                copies.append(Alloc(own, shape, None, f"like:{p.name}", source=p.name))
+                copies.append(Alloc(own, shape, None, like(p.name), source=p.name))
         body = tuple(rename(s, new, extents=False) for s in program.body)
         return replace(program, body=(*copies, *body))
 
@@ -825,7 +827,7 @@ class _Storage:
                         yield at, e
             if isinstance(stmt, Alloc):
                 # The dtype of a number is that of its value.
-                for name in promoted(stmt.dtype):
+                for name in resembled(stmt.dtype):
                     if name in self.writes and name not in self.ranks():
                         yield at, Var(name)
             if isinstance(stmt, Alloc) and stmt.source is not None:
@@ -1430,8 +1432,8 @@ class _Storage:
         rank = self.ranks()[array]
         shape = tuple(Extent(array, k) for k in range(rank))
         if isinstance(record.target, Var):
-            like = f"like:{array}"
-            return (Alloc(record.target.name, shape, None, like, array, loc=loc),)
+            own = record.target.name
+            return (Alloc(own, shape, None, like(array), array, loc=loc),)
         target = record.target
         index = tuple(Var(f"{target.array}_{k}") for k in range(rank))
         stmt: Stmt = Assign(

@@ -29,13 +29,13 @@ from pyrev.ir import (
     fresh,
     loop_indices,
     map_block,
+    resembled,
     walk,
     walk_expr,
 )
 from pyrev.liveness import occurs
 from pyrev.schedule.legality import without
 from pyrev.schedule.work import Choose, product
-from pyrev.types import promoted
 
 LONG = 256  # elements of a row that is worth the memory asked for in each iteration
 SHORT = 1 << 14  # elements of a row that stays in a core's cache
@@ -81,7 +81,7 @@ def its_own(program: Program, store: frozenset[str]) -> tuple[Alloc, ...]:
         if isinstance(s, Return):
             kept |= all_names((s,))
         elif isinstance(s, Alloc):
-            kept |= {s.source or "", *promoted(s.dtype)}
+            kept |= {s.source or "", *resembled(s.dtype)}
     return tuple(
         s
         for s in program.body

@@ -27,6 +27,7 @@ from pyrev.ir import (
     Return,
     Saved,
     Var,
+    like,
 )
 from pyrev.parse import parse_expr
 from pyrev.show import (
@@ -150,28 +151,28 @@ def test_a_range_has_only_the_arguments_it_needs(loop: For, text: str) -> None:
 
 
 def test_a_new_array_is_made_by_the_shortest_call() -> None:
-    like = (Extent("a", 0), Extent("a", 1))
+    shape = (Extent("a", 0), Extent("a", 1))
     two = (X, op("+", Y, ONE))
     made = [
-        (Alloc("b", like, Const(0.0), "like:a"), "np.zeros_like(a)"),
-        (Alloc("b", like, Const(1.0), "like:a"), "np.ones_like(a)"),
-        (Alloc("b", like, None, "like:a"), "np.empty_like(a)"),
-        (Alloc("b", like, Const(-0.0), "like:a"), "np.full_like(a, -0.0)"),
-        (Alloc("b", like, Const(0.0), "float64"), "np.zeros(a.shape)"),
-        (Alloc("b", like, None, "float32"), "np.empty(a.shape, dtype=np.float32)"),
+        (Alloc("b", shape, Const(0.0), like("a")), "np.zeros_like(a)"),
+        (Alloc("b", shape, Const(1.0), like("a")), "np.ones_like(a)"),
+        (Alloc("b", shape, None, like("a")), "np.empty_like(a)"),
+        (Alloc("b", shape, Const(-0.0), like("a")), "np.full_like(a, -0.0)"),
+        (Alloc("b", shape, Const(0.0), "float64"), "np.zeros(a.shape)"),
+        (Alloc("b", shape, None, "float32"), "np.empty(a.shape, dtype=np.float32)"),
         (
-            Alloc("b", like[:1], Const(0.0), "like:a"),
+            Alloc("b", shape[:1], Const(0.0), like("a")),
             "np.zeros(a.shape[0], dtype=a.dtype)",
         ),
         (Alloc("b", two, Const(0.0), "float64"), "np.zeros((x, y + 1))"),
         (Alloc("b", two, X, "float64"), "np.full((x, y + 1), x, dtype=np.float64)"),
         (Alloc("b", (X,), Const(True), "bool"), "np.ones(x, dtype=np.bool_)"),
         (
-            Alloc("b", (X,), Const(0.0), "like:x"),
+            Alloc("b", (X,), Const(0.0), like("x")),
             "np.zeros(x, dtype=np.result_type(x))",
         ),
-        (Alloc("b", like, None, "like:a", source="a"), "a.copy()"),
-        (Alloc("b", like, None, "float64", source="a"), "a.astype(np.float64)"),
+        (Alloc("b", shape, None, like("a"), source="a"), "a.copy()"),
+        (Alloc("b", shape, None, "float64", source="a"), "a.astype(np.float64)"),
     ]
     for alloc, text in made:
         params = (Param("a", 2, "float64"), Param("x", 0, "int64"))
@@ -181,7 +182,7 @@ def test_a_new_array_is_made_by_the_shortest_call() -> None:
 
 def test_a_program_is_a_function() -> None:
     body = (
-        Alloc("b", (Extent("a", 0),), Const(0.0), "like:a"),
+        Alloc("b", (Extent("a", 0),), Const(0.0), like("a")),
         For(
             "i",
             ZERO,

@@ -7,5 +7,5 @@ def f(u, v, n):
 
 # P206_name_of_an_exchanged_array.py:3:5: P206 a name stands for one array or one function
 #    3 |     for t in range(n):
-#      |     ^^^^^^^^^^^^^^^^^^ `w` is another name of an array that this loop exchanges
+#      |     ^^^^^^^^^^^^^^^^^^ `w` is another name of an array that changes places here
 #   help: use one name, or write `.copy()`

@@ -8,7 +8,7 @@ def f(n):
     return u
 
 
-# P206_next_iteration.py:6:5: P206 a name stands for one array or one function
-#    6 |     for i in range(n):
-#      |     ^^^^^^^^^^^^^^^^^^ `u` stands for another array in the next iteration
-#   help: swap whole names, as in `u, v = v, u`, or copy the elements
+# P206_next_iteration.py:7:9: P206 a name stands for one array or one function
+#    7 |         u = u + np.zeros(n)
+#      |         ^^^^^^^^^^^^^^^^^^^ `u` is a number before this loop or branch
+#   help: use another name, or assign the elements, as in `u[:] = ...`

@@ -4,12 +4,7 @@ def f(u, v, w):
         u, v = v, w
 
 
-# P206_shifted.py:4:9: P206 a name stands for one array or one function
-#    4 |         u, v = v, w
-#      |         ^^^^^^^^^^^ `u` names another array before this loop or branch
-#   help: use another name, or assign the elements, as in `u[:] = ...`
-#
-# P206_shifted.py:4:9: P206 a name stands for one array or one function
-#    4 |         u, v = v, w
-#      |         ^^^^^^^^^^^ `v` names another array before this loop or branch
-#   help: use another name, or assign the elements, as in `v[:] = ...`
+# P206_shifted.py:3:9: P206 a name stands for one array or one function
+#    3 |         u[0] = 0.5 * v[0] + w[0]
+#      |         ^^^^ this writes to the caller's array or to a new one
+#   help: give the new array a name of its own

@@ -1,0 +1,768 @@
+"""Names of arrays that are bound again: on some paths, in loops, in helpers.
+
+A name of Python's is a reference; an array of the program is storage, and which array a
+name stands for is decided when the text is read. Where paths meet (behind an `if`, at
+the end of an iteration) each name that is read later must stand for one array:
+
+- names that changed places get the contents exchanged, and a loop whose body exchanges
+  names has that body once for each order of them instead;
+- a name that was bound to another array has the elements copied into the array that it
+  had before, where nobody else can see that one. A later write to an array that has two
+  names by then is refused: the two would be one in Python.
+
+Contents that stand in an array of the caller are put back at the end of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import gast
+
+from pyrev.ir import (
+    NOWHERE,
+    ONE,
+    ZERO,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Check,
+    Const,
+    Expr,
+    Extent,
+    For,
+    If,
+    Load,
+    Loc,
+    Stmt,
+    Var,
+    blocks,
+    like,
+    with_blocks,
+)
+from pyrev.parse import views
+from pyrev.parse.arrays import Standing
+from pyrev.parse.control import RETURNED
+from pyrev.parse.iteration import Iteration
+from pyrev.parse.names import Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.tree import Reads, identifiers, parameters
+from pyrev.parse.views import Whole
+
+# A cycle of swapped names longer than this is no ring of buffers.
+_LONGEST_CYCLE = 8
+
+Returned = tuple[tuple[Expr, ...], bool, Loc] | None
+Arrays = Mapping[str, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A loop or a branch that is being read: in which block, where, and its text."""
+
+    around: tuple[int, ...]
+    at: Loc
+    node: gast.AST
+    scope: Scope
+
+    def needs(self, name: str) -> bool:
+        """May what `name` stands for at a join of this statement be read later?"""
+        return Reads(name).later(self.scope.source.node, self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Which array got the contents of which, and inside which blocks."""
+
+    pairs: Mapping[str, str]
+    path: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Rebinding(Iteration):
+    """The part of the walk that follows the names of arrays from block to block."""
+
+    compounds: list[Compound] = field(default_factory=list)
+    #: Which name takes the array of which other from one iteration to the next.
+    _moved: dict[str, str] = field(default_factory=dict)
+    #: The arrays that have changed places in the present function, exchange by
+    #: exchange: where the contents of which array went.
+    _exchanges: list[Exchange] = field(default_factory=list)
+    #: The arrays that took over the elements of new ones, and in which blocks.
+    _replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    #: How many arrays there were when the present function began.
+    _first: int = 0
+    #: Arrays that would be one in Python: none of them may be written.
+    _apart: list[tuple[frozenset[str], str, Loc]] = field(default_factory=list)
+
+    def _target(
+        self, node: gast.AST, scope: Scope, augmented: bool = False
+    ) -> Var | Load | Whole | None:
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------- binding a name
+
+    def _name_array(
+        self,
+        target: gast.Name,
+        value: Var,
+        mark: tuple[int, int],
+        at: Loc,
+        scope: Scope,
+    ) -> None:
+        """``name = array``: a new array takes the name, another gets one more."""
+        name = target.id
+        if name in scope.helpers:
+            self._target(target, scope)
+            return
+        if hasattr(target, RETURNED):
+            self.findings.add(
+                "P110",
+                at,
+                "another path returns another array, or a number",
+                "return one array on every path: the paths may fill it",
+            )
+            return
+        current = scope.bound.get(name)
+        if name in scope.numbers:
+            if self._deeper(name, scope):
+                self._refuse_rebinding(name, at, "`{}` is a number before")
+                return
+            scope.numbers.discard(name)
+            current = None
+        elif not (isinstance(current, Var) and self._is_array_var(current)):
+            current = None
+        elif name not in scope.paths and not scope.inlined:
+            # A parameter, which is an array by what this walk knows already.
+            current = current if name in parameter_ids(scope) else None
+        if current is not None:
+            assert isinstance(current, Var)
+            if current == value:
+                # As in ``u = relax(u)`` with a helper that returns its parameter.
+                return
+            if self._overwritten(name, current, value, mark, at, scope):
+                return
+        whole = self._whole(value)
+        assert whole is not None
+        before = scope.bound.get(name)
+        guessed = not self.exact and name in parameter_ids(scope)
+        if current is None and guessed and isinstance(before, Var):
+            # A parameter, and maybe an array from the beginning.
+            like = self._encoded(whole, at).name
+            self.facts.append(RankFact(like, whole.rank, at, least=True))
+            self.alike.append((before.name, like))
+        if whole.name is None and not whole.view:
+            made = self._made(whole, name, at, self._array_name(name, scope))
+            scope.owned.add(made.name or "")
+            self._hold(name, self._encoded(made, at), scope)
+            return
+        new = value.name in list(self.allocated)[mark[1] :]
+        if new:
+            self.spelling[value.name] = self._array_name(name, scope)
+            scope.owned.add(value.name)
+        self._hold(name, self._named(value, scope, name), scope)
+
+    def _array_name(self, name: str, scope: Scope) -> str:
+        """What a new array is called in the program."""
+        known = scope.bound.get(name)
+        if known is None or (
+            isinstance(known, Var)
+            and name not in scope.paths
+            and name not in parameter_ids(scope)
+            and known.name not in self.allocated
+            and known.name not in self.views
+        ):
+            variable = self._variable(name, scope)
+            assert isinstance(variable, Var)
+            if variable.name not in {*self.allocated, *self.spelling.values()}:
+                return variable.name
+        return self._fresh(name)
+
+    def _overwritten(
+        self,
+        name: str,
+        current: Var,
+        value: Var,
+        mark: tuple[int, int],
+        at: Loc,
+        scope: Scope,
+    ) -> bool:
+        """Rebind `name`: True if its array took over the elements of the new one.
+
+        Where the name was bound in this very block it simply stands for the new array.
+        Inside a loop or a branch the array that only this name has receives the new
+        values at once; where another name has it too, `_carried` sees to it at the end
+        of the block.
+        """
+        if not self._deeper(name, scope):
+            return False
+        bound = scope.paths.get(name, scope.start)
+        compound = self._around(bound)
+        if compound is not None and not compound.needs(name):
+            return False
+        path = tuple(self.open)
+        whole = self._whole(value)
+        assert whole is not None
+        # What changed places with an array of the caller may be that array by now.
+        held = [a for a in scope.owned if a not in self._turned]
+        alone = current.name in held and not any(
+            self._shares(e, current.name)
+            for user, e in scope.bound.items()
+            if user != name and path[: len(p := scope.paths.get(user, ()))] == p
+        )
+        alone = alone and current.name not in self.iterated
+        statements, allocations = mark
+        new = value.name in list(self.allocated)[allocations:]
+        if alone and (new or not whole.view or self._leaves(value, bound, scope)):
+            target = self._whole(current)
+            assert target is not None
+            if not self._takes_over(target, whole, name, at):
+                return True
+            if current.name in self.lent:
+                self.lent[current.name].append(path)
+            self._replaced.append((current.name, path[len(scope.start) :]))
+            if not whole.blank:
+                self._fill(target, value, at, replaces=True)
+            for user, e in scope.bound.items():
+                if e == value and user != name:
+                    scope.retired.add(user)
+            return True
+        if new or not whole.view:
+            self._ask(name, bound, current.name in held)
+        return False
+
+    def _takes_over(self, target: Whole, whole: Whole, name: str, at: Loc) -> bool:
+        """Can `target` hold these elements? Lengths are checked when it runs."""
+        if target.rank != whole.rank:
+            self._refuse_rebinding(name, at, "`{}` has other axes before")
+            return False
+        for mine, theirs in zip(target.shape, whole.shape, strict=True):
+            if not views.equal(mine, theirs):
+                message = (
+                    f"`{name}` has another shape than before this loop or branch:"
+                    " give the new array a name of its own"
+                )
+                test = Call("==", (mine, theirs), loc=at)
+                self.out.append(Check(test, "ValueError", message, loc=at))
+        assert target.name is not None
+        dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
+        self.alike_kinds.append((target.name, dtype, at))
+        return True
+
+    def _around(self, bound: tuple[int, ...]) -> Compound | None:
+        """The outermost loop or branch inside the block `bound`."""
+        for compound in self.compounds:
+            if compound.around == bound:
+                return compound
+        return None
+
+    def _ask(self, name: str, bound: tuple[int, ...], own: bool) -> bool:
+        """Let the next walk copy an array before the loop; False if this one has."""
+        compound = self._around(bound)
+        if own or compound is None or (name, compound.at) in self.wanted:
+            return False
+        self.asked.add((name, compound.at))
+        return True
+
+    def _deeper(self, name: str, scope: Scope) -> bool:
+        """Is this a loop or a branch inside the block where the name was bound?"""
+        bound = scope.paths.get(name, scope.start)
+        path = tuple(self.open)
+        return len(path) > len(bound) and path[: len(bound)] == bound
+
+    def _shares(self, bound: Expr, array: str) -> bool:
+        """Is this the array, or a view of it?"""
+        whole = self._whole(bound)
+        return whole is not None and whole.view and whole.base == array
+
+    def _leaves(self, value: Var, bound: tuple[int, ...], scope: Scope) -> bool:
+        """Is this an array made since, in the block where a name takes it over?"""
+        for user, e in scope.bound.items():
+            path = scope.paths.get(user, scope.start)
+            if e == replace(value, loc=e.loc) and len(path) > len(bound):
+                return value.name in scope.owned
+        return False
+
+    def _refuse_rebinding(self, name: str, at: Loc, because: str) -> None:
+        self.findings.add(
+            "P206",
+            at,
+            because.format(name) + " this loop or branch",
+            f"use another name, or assign the elements, as in `{name}[:] = ...`",
+        )
+
+    def _rotated(
+        self, targets: Sequence[gast.AST], values: Sequence[Expr], scope: Scope
+    ) -> bool:
+        """``u, v = v, u`` of whole arrays: the names change places, nothing moves."""
+        names_ = [t.id for t in targets if isinstance(t, gast.Name)]
+        arrays = [v for v in values if isinstance(v, Var)]
+        if len(names_) != len(targets) or len(arrays) != len(values):
+            return False
+        if not any(map(self._is_array_var, arrays)):
+            return False
+        bound = [scope.bound.get(n) for n in names_]
+        if sorted(e.name for e in bound if isinstance(e, Var)) != sorted(
+            a.name for a in arrays
+        ) or len(set(names_)) != len(names_):
+            return False
+        for n, array in zip(names_, arrays, strict=True):
+            scope.bound[n] = Var(array.name)
+        # What changes places with an array is one, of the same rank.
+        self.same += [(arrays[0].name, a.name) for a in arrays[1:]]
+        return True
+
+    # ---------------------------------------------------------------- where paths meet
+
+    @contextmanager
+    def _compound(self, scope: Scope, node: gast.AST) -> Iterator[Compound]:
+        """A loop or a branch, in which names of arrays may be bound again."""
+        at = scope.source.loc(node)
+        for name, place in sorted(self.wanted):
+            value = scope.bound.get(name)
+            if place != at or not isinstance(value, Var):
+                continue
+            whole = self._whole(value)
+            if whole is None:
+                continue
+            copied = replace(whole, view=False)
+            if whole.name is not None:
+                copied = replace(copied, dtype=like(whole.name), like=whole.name)
+            own = self._made(copied, name, at).name or ""
+            self.lent[own] = []
+            scope.owned.add(own)
+            self._hold(name, Var(own, loc=at), scope)
+        compound = Compound(tuple(self.open), at, node, scope)
+        self.compounds.append(compound)
+        try:
+            yield compound
+        finally:
+            self.compounds.pop()
+
+    def _carried(self, scope: Scope, entry: Standing, around: Compound) -> None:
+        """At the end of a block: names stand for the arrays that they had at `entry`.
+
+        But for names that changed places: what is done with them differs from loops to
+        branches. What nobody reads any more stays behind.
+        """
+        arrays, paths = entry
+        changed = [n for n, e in arrays.items() if scope.bound.get(n) != e]
+        needed = [n for n in changed if around.needs(n)]
+        turning = self._turning(arrays, scope.bound, needed)
+        moved = [n for n in needed if n not in turning]
+        if moved:
+            self._copied_back(moved, arrays, scope, around)
+        scope.bound |= {n: arrays[n] for n in changed if n not in turning}
+        for n in changed:
+            scope.paths.pop(n, None)
+        scope.paths |= {n: paths[n] for n in changed if n in paths}
+
+    def _turning(
+        self, entry: Arrays, now: Arrays, changed: Sequence[str]
+    ) -> frozenset[str]:
+        """The names that stand for each other's arrays."""
+        left = {n for n in changed if n in now and self._is_whole(entry[n])}
+        while True:
+            both = {entry[n] for n in left} & {now[n] for n in left}
+            kept = {n for n in left if entry[n] in both and now[n] in both}
+            if kept == left:
+                break
+            left = kept
+        if len({entry[n] for n in left}) < len(left):
+            return frozenset()
+        return frozenset(left)
+
+    def _is_whole(self, value: Expr) -> bool:
+        whole = self._whole(value)
+        return whole is not None and whole.name is not None
+
+    def _copied_back(
+        self, moved: Sequence[str], entry: Arrays, scope: Scope, around: Compound
+    ) -> None:
+        """The elements of other arrays go into those that the names had before."""
+        at = around.at
+        todo: dict[str, tuple[Whole, Whole]] = {}
+        for name in moved:
+            target, value = self._whole(entry[name]), self._whole(scope.bound[name])
+            if target is None or value is None:
+                self._refuse_rebinding(name, at, "`{}` is a number or an array before")
+                return
+            own = target.name in scope.owned - {*self.iterated} and not any(
+                m != name and around.needs(m) and self._shares(e, target.name or "")
+                for m, e in entry.items()
+            )
+            if target.name is None or not own or target.name in self._turned:
+                if not self._ask(name, around.around, False):
+                    self._refuse_rebinding(name, at, "`{}` names another array before")
+                    return
+                continue
+            others = {
+                m: e
+                for m in entry
+                if m != name and around.needs(m)
+                if value.base is not None
+                and self._shares(e := scope.bound[m], value.base)
+            }
+            if value.base is not None and (others or value.base not in self.allocated):
+                group = {target.name, value.base}
+                group |= {e.name for m in others if isinstance(e := entry[m], Var)}
+                self._apart.append((frozenset(group), name, at))
+            if any(
+                self._reachable(a, scope, [m for m in entry if around.needs(m)])
+                for a in self.copies.get(value.base or "", ())
+            ):
+                self._refuse_rebinding(name, at, "`{}` may be another array's name in")
+            if not self._takes_over(target, value, name, at):
+                return
+            todo[name] = target, value
+        while todo:
+            # First what no other value is read from.
+            read = {n: v.reads() for n, (_, v) in todo.items()}
+            free = [
+                n
+                for n, (target, _) in todo.items()
+                if not any(target.name in r for m, r in read.items() if m != n)
+            ]
+            if not free:
+                first = next(iter(todo))
+                target, value = todo[first]
+                todo[first] = target, self._made(replace(value, view=False), first, at)
+                continue
+            target, value = todo.pop(free[0])
+            self._fill(target, self._encoded(value, at), at, replaces=True)
+            assert target.name is not None
+            self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
+
+    def _check_apart(self) -> None:
+        """Refuse writes to arrays that are one in Python, and two in the program."""
+        for arrays, name, at in self._apart:
+            if arrays & self.changed:
+                self._refuse_rebinding(
+                    name, at, "`{}` and another name stand for one array, written in"
+                )
+
+    # ---------------------------------------------------------------- loops
+
+    def _mappings(
+        self, start: Arrays, copies: Sequence[object]
+    ) -> list[Mapping[str, Expr]]:
+        """What the names of arrays stand for before each copy of a body."""
+        found = [start]
+        for _ in copies[1:]:
+            now = found[-1]
+            found.append({n: now[self._moved.get(n, n)] for n in start})
+        return found
+
+    def _rotations(
+        self,
+        scope: Scope,
+        start: Arrays,
+        body: list[Stmt],
+        copy: Callable[[int], list[Stmt]],
+    ) -> list[list[Stmt]]:
+        """The body as often as it takes for swapped names to come back.
+
+        ``u, v = v, u`` at the end of a body exchanges two names: the next iteration is
+        the same text with the names exchanged, so two of them are one without.
+        """
+        end = dict(scope.bound)
+        moved = {n for n, e in start.items() if end.get(n) != e}
+        self._moved = {}
+        if not moved:
+            return [body]
+        of = {e: n for n, e in start.items() if n in moved}
+        self._moved = {n: of[end[n]] for n in moved}
+        copies = [body]
+        moves = dict(self._moved)
+        while any(end[n] != start[n] for n in moved):
+            for name, value in list(scope.bound.items()):
+                new = isinstance(value, Var) and value.name in self.allocated
+                if new and name not in start:
+                    scope.bound[name] = Var(self._fresh(name))
+            copies.append(copy(len(copies)))
+            end = dict(scope.bound)
+            if len(copies) > _LONGEST_CYCLE:
+                break
+        self._moved = moves
+        return copies
+
+    def _restored(
+        self,
+        phase: Var | Const,
+        copies: Sequence[object],
+        start: Arrays,
+        scope: Scope,
+        around: Compound,
+    ) -> None:
+        """Exchange contents, so that each name stands for its first array again."""
+        for k, mapping in enumerate(self._mappings(start, copies)[1:], 1):
+            source = {start[n]: mapping[n] for n in sorted(self._moved)}
+            if isinstance(phase, Const) and phase.value != k:
+                continue
+            with self._block() as made:
+                self._exchange(source, scope, around)
+            if isinstance(phase, Const):
+                self.out += made
+            else:
+                test = Call("==", (phase, Const(k)), loc=around.at)
+                self.out.append(If(test, tuple(made), loc=around.at))
+        scope.bound |= start
+
+    # ---------------------------------------------------------------- exchanges
+
+    @property
+    def _turned(self) -> set[str]:
+        """What may have changed places with an array of the caller by now."""
+        return {a for group in self._foreign() for a in group}
+
+    def _foreign(self) -> list[list[str]]:
+        """The arrays that changed places with the caller's, group by group."""
+        made = set(list(self.allocated)[self._first :])
+        return [g for g in _connected(self._exchanges) if set(g) - made]
+
+    def _put(
+        self, block: list[Stmt], target: Arrays, scope: Scope, around: Compound
+    ) -> None:
+        """Exchange contents behind `block` until names stand for those of `target`."""
+        source = {e: scope.bound[n] for n, e in target.items() if scope.bound[n] != e}
+        if source:
+            outside, self.out = self.out, block
+            self._exchange(source, scope, around)
+            self.out = outside
+        scope.bound |= target
+
+    def _exchange(
+        self, source: Mapping[Expr, Expr], scope: Scope, around: Compound
+    ) -> None:
+        """``a[...], b[...] = b[...], a[...]`` for any number of arrays, as loops.
+
+        The statement behind them stands for the exchange until the end of the function
+        shows whether an array of the caller takes part.
+        """
+        pairs = {
+            a.name: b.name
+            for a, b in source.items()
+            if isinstance(a, Var) and isinstance(b, Var)
+        }
+        at = around.at
+        self._refuse_witnesses(pairs, scope, around)
+        arrays = list(pairs)
+        first = arrays[0]
+        rank = self._rank(first)
+        message = f"`{first}` and `%s` change places and have different shapes"
+        self.out += (
+            Check(
+                Call("==", (Extent(a, k), Extent(first, k)), loc=at),
+                "ValueError",
+                message % a,
+                loc=at,
+            )
+            for a in arrays[1:]
+            for k in range(rank)
+        )
+        self.alike_dtypes += [(first, a) for a in arrays[1:]]
+        self.same += [(first, a) for a in arrays[1:]]
+        self._swap(pairs, at)
+        self.out.append(Assign(Var(_mark(len(self._exchanges))), ZERO, loc=at))
+        self._exchanges.append(Exchange(pairs, tuple(self.open)))
+
+    def _swap(self, pairs: Mapping[str, str], at: Loc) -> None:
+        """The loops that give each array the elements of another."""
+        arrays = list(pairs)
+        first = arrays[0]
+        rank = self._rank(first)
+        index = tuple(Var(self._index(k), loc=at) for k in range(rank))
+        held = {a: Var(self._fresh(f"{a}_held"), loc=at) for a in arrays}
+        body: Block = tuple(
+            Assign(held[a], Load(a, index, loc=at), loc=at) for a in arrays
+        )
+        body += tuple(
+            Assign(Load(a, index, loc=at), held[b], loc=at) for a, b in pairs.items()
+        )
+        for k in reversed(range(rank)):
+            extent = Extent(first, k, loc=at)
+            body = (For(index[k].name, ZERO, extent, ONE, body, loc=at),)
+        self.out += body
+
+    def _refuse_witnesses(
+        self, pairs: Mapping[str, str], scope: Scope, around: Compound
+    ) -> None:
+        """What else names the arrays would see contents that Python leaves in place."""
+        moving = {
+            n for n, e in scope.bound.items() if isinstance(e, Var) and e.name in pairs
+        }
+        # One name each: what has a second one would not move with the first.
+        found = [n for n in scope.bound if n in moving][len(pairs) :]
+        found += [
+            n
+            for n, e in scope.bound.items()
+            if n not in moving and any(self._shares(e, a) for a in pairs)
+        ]
+        found = [n for n in found if around.needs(n)]
+        functions = [h for h in scope.helpers.values() if h.scope is not None]
+        outer = [(scope.source.node, scope.outer)]
+        outer += [(h.source.node, h.scope) for h in functions if h.scope is not scope]
+        for node, place in outer:
+            seen = identifiers(node)
+            while place is not None:
+                found += [
+                    n
+                    for n, e in place.bound.items()
+                    if n in seen and any(self._shares(e, a) for a in pairs)
+                ]
+                place = place.outer
+        if any(a in self.iterated for a in pairs):
+            found.append("the array that a loop runs over")
+        for name in found[:1]:
+            self.findings.add(
+                "P206",
+                around.at,
+                f"`{name}` is another name of an array that changes places here",
+                "use one name, or write `.copy()`",
+            )
+
+    def _finished(self, results: Returned, scope: Scope, mark: int) -> Returned:
+        """At the end each array that was there before gets its own contents back.
+
+        What is returned is evaluated before that; an array among them is a copy, since
+        which array a name stands for depends on the run.
+        """
+        groups = self._foreign()
+        for group in groups:
+            self._check_group(group, scope)
+        moved = {a for g in groups for a in g}
+        if results is not None and moved:
+            values = [self._kept_result(v, moved) for v in results[0]]
+            results = (tuple(values), *results[1:])
+        states = [_State(self, g) for g in groups]
+        marks = {_mark(k): e.pairs for k, e in enumerate(self._exchanges)}
+
+        def settle(block: Sequence[Stmt]) -> list[Stmt]:
+            done: list[Stmt] = []
+            for s in block:
+                match s:
+                    case Assign(Var(name)) if name in marks:
+                        for state in states:
+                            done += state.after(marks[name], s.loc)
+                    case _:
+                        inner = tuple(tuple(settle(b)) for b in blocks(s))
+                        done.append(with_blocks(s, inner))
+            return done
+
+        body = settle(self.out[mark:])
+        self.out[mark:] = [s for state in states for s in state.first()] + body
+        for state in reversed(states):
+            state.back()
+        return results
+
+    def _check_group(self, group: Sequence[str], scope: Scope) -> None:
+        """Only what is there all the time changes places with the caller's arrays."""
+        blocks_ = {
+            k for e in self._exchanges if set(e.pairs) & {*group} for k in e.path
+        }
+        again = {a for a, path in self._replaced if blocks_ & {*path}}
+        made = list(self.allocated)[self._first :]
+        inner = {a for a in made if len(self.made_in[a]) > len(scope.start)}
+        for array in group:
+            if array in again | inner:
+                self.findings.add(
+                    "P206",
+                    self.allocated.get(array, NOWHERE),
+                    f"`{array}`, which is made in a loop or a branch, changes places"
+                    " with an array of the caller",
+                    f"make it before, and write `{array}[:] = ...` there",
+                )
+
+    def _kept_result(self, value: Expr, moved: set[str]) -> Expr:
+        """A returned value, as it is before contents go back."""
+        if isinstance(value, Var) and value.name in moved:
+            shape = tuple(Extent(value.name, k) for k in range(self._rank(value.name)))
+            made = self._fresh("result")
+            self.allocated[made] = value.loc
+            self.made_in[made] = tuple(self.open)
+            self.sizes[made] = shape
+            self.same.append((made, value.name))
+            dtype, source = like(value.name), value.name
+            inner = set(list(self.allocated)[self._first :])
+            self.copies[made] = frozenset(moved - inner)
+            self.out.append(Alloc(made, shape, None, dtype, source, loc=value.loc))
+            return Var(made, loc=value.loc)
+        whole = self._whole(value)
+        if whole is not None and whole.base in moved:
+            copied = self._made(replace(whole, view=False), "result", value.loc)
+            return self._encoded(copied, value.loc)
+        if whole is not None or isinstance(value, (Const, Var)):
+            return value
+        return self._temp(value, "result")
+
+
+class _State:
+    """Where the contents of some arrays are, as numbers of the running program."""
+
+    def __init__(self, walk: Rebinding, arrays: Sequence[str]) -> None:
+        self.walk, self.arrays = walk, list(arrays)
+        count = 1 if len(arrays) == 2 else len(arrays)
+        hint = "turned" if count == 1 else "place"
+        self.vars = [Var(walk._fresh(hint)) for _ in range(count)]
+
+    def first(self) -> list[Stmt]:
+        """At the beginning each array has its own."""
+        return [Assign(v, Const(k)) for k, v in enumerate(self.vars)]
+
+    def after(self, exchange: Mapping[str, str], at: Loc) -> list[Stmt]:
+        """What an exchange does to the numbers."""
+        if not set(exchange) <= set(self.arrays):
+            return []
+        if len(self.vars) == 1:
+            (turned,) = self.vars
+            return [Assign(turned, Call("-", (ONE, turned), loc=at), loc=at)]
+        at_array = dict(zip(self.arrays, self.vars, strict=True))
+        held = {a: Var(self.walk._fresh("held"), loc=at) for a in exchange}
+        out: list[Stmt] = [Assign(held[a], at_array[a], loc=at) for a in exchange]
+        out += [Assign(at_array[a], held[b], loc=at) for a, b in exchange.items()]
+        return out
+
+    def back(self) -> None:
+        """Each array gets its own contents again."""
+        walk, at = self.walk, NOWHERE
+        if len(self.vars) == 1:
+            (turned,) = self.vars
+            pairs = [(0, 1, Call("==", (turned, ONE)))]
+        else:
+            count = range(len(self.arrays))
+            pairs = [
+                (i, j, Call("==", (self.vars[j], Const(i))))
+                for i in count
+                for j in count[i + 1 :]
+            ]
+        for i, j, test in pairs:
+            one, two = self.arrays[i], self.arrays[j]
+            with walk._block() as made:
+                walk._swap({one: two, two: one}, at)
+            if len(self.vars) > 1:
+                made.append(Assign(self.vars[j], self.vars[i]))
+            walk.out.append(If(test, tuple(made)))
+
+
+def _mark(k: int) -> str:
+    """The variable that stands for an exchange: no name of Python's."""
+    return f"@exchange {k}"
+
+
+def _connected(exchanges: Sequence[Exchange]) -> list[list[str]]:
+    """The arrays that changed places with each other, directly or not."""
+    groups: list[set[str]] = []
+    for exchange in exchanges:
+        new = set(exchange.pairs)
+        for g in [g for g in groups if g & new]:
+            groups.remove(g)
+            new |= g
+        groups.append(new)
+    return [sorted(g) for g in groups]
+
+
+def parameter_ids(scope: Scope) -> tuple[str, ...]:
+    return tuple(p.id for p in parameters(scope.source.node))

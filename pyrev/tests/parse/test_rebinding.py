@@ -1,0 +1,394 @@
+"""Names of arrays that change places, or are bound again, on some paths only.
+
+Each function is judged by CPython: values, what it leaves in its arguments, and the
+gradient by differences of the plain function.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+
+CASES: list[Any] = []
+
+
+def case(*sizes: int, numbers: Any = (), shape: Any = None) -> Any:
+    """A function of arrays of these sizes, called with each tuple of `numbers`."""
+
+    def keep(f: Any) -> Any:
+        for given in numbers or [()]:
+            label = "-".join([f.__name__, *map(str, given)])
+            CASES.append(pytest.param(f, sizes, given, shape, id=label))
+        return f
+
+    return keep
+
+
+def swapping(p, q, k):
+    if k > 1:
+        p, q = q, p
+    p[0] = 2.0 * q[1] * p[0]
+    return p
+
+
+def simulate(u, v, n):
+    for _ in range(n):
+        for i in range(1, u.shape[0]):
+            v[i] = u[i] * 0.9 + 0.1 * u[i - 1]
+        u, v = v, u
+    return u
+
+
+def simulate_alone(u, n):
+    v = np.zeros_like(u)
+    for _ in range(n):
+        for i in range(1, u.shape[0]):
+            v[i] = u[i] * 0.9 + 0.1 * u[i - 1]
+        u, v = v, u
+    return u
+
+
+@case(4, numbers=[(0,), (3,)])
+def two_names(u, n):
+    a = u.copy()
+    old = a
+    for _ in range(n):
+        a = a * 2.0
+    return np.sum(a * a + old)
+
+
+@case(4, 4, numbers=[(0,), (1,), (3,)])
+def one_view_or_another(u, v, n):
+    r = u[1:]
+    s = 0.0
+    for _ in range(n):
+        s += r[0]
+        r = v[1:]
+    return s
+
+
+@case(4, numbers=[(0,), (1,), (4,)])
+def leapfrog(x, n):
+    prev = x
+    u = x * 1.0
+    for _ in range(n):
+        nxt = 2.0 * u - 0.5 * prev
+        prev = u
+        u = nxt
+    return np.sum(u * prev)
+
+
+@case(4, numbers=[(0,), (3,)])
+def best_so_far(x, n):
+    best = x
+    bestv = 1e9
+    for _ in range(n):
+        x = x - 0.1 * x * x
+        v = np.sum(x)
+        if v < bestv:
+            best = x
+            bestv = v
+    return np.sum(best * best)
+
+
+@case(4, 4, 4, numbers=[(k,) for k in range(7)])
+def rotated_or_swapped(a, b, c, n):
+    for t in range(n):
+        if t % 3 == 0:
+            a, b, c = b, c, a
+        else:
+            a, c = c, a
+        a[0] += b[1] * c[0]
+    return a[0] + 2 * b[0] + 3 * c[1]
+
+
+@case(4, 4, numbers=[(0,), (1,), (2,), (3,)])
+def swapped_by_a_third_name(a, b, n):
+    for _ in range(n):
+        tmp = a
+        a = b
+        b = tmp
+        a[0] += 0.5 * b[1]
+    return a[0] * 2 + b[0]
+
+
+@case(4, numbers=[(0,), (1,), (3,), (9,)])
+def swapped_behind_a_break(a, n):
+    b = np.zeros_like(a)
+    for _ in range(n):
+        for i in range(1, a.shape[0]):
+            b[i] = a[i] * 0.5 + a[i - 1]
+        if b[1] > 50.0:
+            break
+        a, b = b, a
+    return np.sum(a * a)
+
+
+@case(4, 4, numbers=[(-1,), (1,)])
+def read_by_a_nested_function(a, b, flag):
+    def look():
+        return a[0]
+
+    if flag > 0:
+        a, b = b, a
+    return look() * 2.0 + b[1]
+
+
+@case(4, 4, numbers=[(1,), (-1,), (-9,)])
+def bound_on_three_paths(a, b, k):
+    u = a * 2.0
+    if k > 0:
+        u = b * 3.0
+    elif k < -5:
+        u = a
+    return np.sum(u * u)
+
+
+@case(4, 4, numbers=[(1,), (2,)])
+def swapped_in_a_helper(a, b, k):
+    r = swapping(a, b, k)
+    return r[0] * a[0] + b[0]
+
+
+@case(4, numbers=[(0,), (2,), (3,)])
+def simulated_again_and_again(u, n):
+    u = u.copy()
+    for _ in range(3):
+        u = simulate_alone(u, n)
+    return np.sum(u * u)
+
+
+@case(4, numbers=[(2,), (3,)])
+def simulated_twice(u, n):
+    u = u.copy()
+    u = simulate_alone(u, n)
+    u = simulate_alone(u, n)
+    u[0] = 3 * u[1]
+    return np.sum(u * u)
+
+
+@case(4, numbers=[(2,), (3,)])
+def before_and_after_a_simulation(x, n):
+    u = x.copy()
+    old = x.copy()
+    s = 0.0
+    for _ in range(3):
+        old = u
+        u = simulate_alone(u, n)
+        s += np.sum(old * u)
+    return s
+
+
+@case(4, numbers=[(2,), (3,)])
+def buffers_of_the_caller(x, n):
+    u = x.copy()
+    v = np.zeros_like(x)
+    r = simulate(u, v, n)
+    return np.sum(r * r) + u[0] * v[0]
+
+
+@case(4, numbers=[(2,), (3,)])
+def result_of_the_iteration_before(x, n):
+    u = x.copy()
+    s = 0.0
+    r = x * 1.0
+    for _ in range(3):
+        s += np.sum(r * u)
+        r = simulate_alone(u, n)
+    return s
+
+
+@case(2, 2, numbers=[(-1,), (1,)])
+def swapped_under_an_if(a, b, flag):
+    if flag > 0:
+        a, b = b, a
+    return a[0] * 2.0 + b[1]
+
+
+@case(2, 2, numbers=[(0,), (1,), (2,), (3,), (4,)])
+def swapped_behind_a_continue(a, b, n):
+    for t in range(n):
+        if t % 2 == 1:
+            continue
+        a[0] += b[1] * a[1]
+        a, b = b, a
+    return a[0]
+
+
+@case(2, 2, numbers=[(0,), (1,), (3,), (4,)])
+def swapped_now_and_then(a, b, n):
+    for t in range(n):
+        a[0] += b[1]
+        if t % 2 == 0:
+            a, b = b, a
+    return a[0]
+
+
+@case(2, 2, numbers=[(1,), (7,)])
+def swapped_in_an_else(a, b, n):
+    for t in range(4):
+        if t > n:
+            break
+    else:
+        a, b = b, a
+    return a[0]
+
+
+@case(3, 3, numbers=[(0,), (2,), (5,)])
+def swapped_before_an_early_return(a, b, n):
+    for t in range(4):
+        a[1] += 0.5 * b[0]
+        if t == n:
+            a, b = b, a
+            return a[0] * b[1]
+        a, b = b, a
+    return a[2] + b[1]
+
+
+@case(3, 3, numbers=[(2,), (5,)])
+def swapped_while(a, b, n):
+    t = 0
+    while t < n:
+        a[0] = a[0] * b[1] + b[2]
+        if a[0] > 1.5:
+            a, b = b, a
+        t += 1
+    return a[0] + 2.0 * b[0]
+
+
+@case(3, 4, 3, 4, numbers=[(0,), (1,), (2,), (3,)], shape=(3, 4))
+def swapped_in_two_axes(u, v, n):
+    for t in range(n):
+        for i in range(u.shape[0]):
+            for j in range(u.shape[1]):
+                v[i, j] = 1.5 * u[i, j] * u[0, j]
+        if t != 1:
+            u, v = v, u
+    return np.sum(u[:, 1:]) + v[0, 0]
+
+
+def gradients(image):
+    gx = image[1:, :] - image[:-1, :]
+    gy = image[:, 1:] - image[:, :-1]
+    mag = gx[:, :-1] ** 2 + gy[:-1, :] ** 2
+    gx[:, :-1] *= mag
+    return gx, gy
+
+
+@case(4, 5, shape=(4, 5))
+def made_of_two_arrays(image):
+    gx, gy = gradients(image)
+    return np.sum(gx**2) + np.sum(gy**2)
+
+
+def doubled(u, n):
+    u, v = u.copy(), np.zeros(u.shape)
+    for _ in range(n):
+        v[:] = u * u
+        u, v = v, u
+    return u
+
+
+@case(3, 4, numbers=[(0,), (1,), (2,)], shape=(3, 4))
+def double_buffered(x, n):
+    final = doubled(x, n)
+    return np.sum(final)
+
+
+@case(3, 4, numbers=[(0,), (2,)], shape=(3, 4))
+def the_same_names_outside(u, n):
+    v = doubled(u, n)
+    u = doubled(v, 1)
+    return np.sum(u * v)
+
+
+def stepped(x, n):
+    u = x.copy()
+    for _ in range(n):
+        u = u + 0.5 * u * x
+    return u
+
+
+@case(4, numbers=[(0,), (3,)])
+def bound_again_in_a_helper(x, n):
+    w = stepped(x, n)
+    u = stepped(w, 1)
+    return u[0] * w[1]
+
+
+@case(4, 4, numbers=[(0,), (3,)])
+def two_at_once(p, v, n):
+    position, velocity = p, v
+    for _ in range(n):
+        velocity = velocity - 0.1 * position
+        position = position + velocity
+    return np.dot(position, velocity)
+
+
+@case(4, numbers=[(0,), (2,)])
+def the_old_array(u, n):
+    for _ in range(n):
+        old = u
+        u = u * 0.5
+        u[0] = old[1]
+    return np.sum(u)
+
+
+@case(3, 3)
+def later_a_number(p, q):
+    r = q - p
+    r = np.linalg.norm(r)
+    return r
+
+
+@case(5, 5, numbers=[(0,), (3,)])
+def relaxed_in_place(p, b, n):
+    def relax(p, b):
+        old = p.copy()
+        p[1:-1] = 0.5 * (old[2:] + old[:-2]) - b[1:-1]
+        return p
+
+    for _ in range(n):
+        p = relax(p, b)
+    return np.sum(p**2)
+
+
+def made(
+    f: Any, sizes: tuple[int, ...], numbers: tuple[Any, ...], shape: Any
+) -> list[Any]:
+    rng = np.random.default_rng(len(f.__name__))
+    shapes = [(n,) for n in sizes] if shape is None else [shape]
+    if shape is not None:
+        shapes *= f.__code__.co_argcount - len(numbers)
+    return [*(rng.uniform(0.5, 1.5, s) for s in shapes), *numbers]
+
+
+@pytest.mark.parametrize("f, sizes, numbers, shape", CASES)
+def test_names_stand_for_the_arrays_that_cpython_gives_them(
+    f: Any, sizes: Any, numbers: Any, shape: Any
+) -> None:
+    arguments = made(f, sizes, numbers, shape)
+    g = pyrev.differentiable(f, target="python")
+    plain, ours = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    assert g(*ours) == pytest.approx(f(*plain), rel=1e-12)
+    for one, other in zip(plain, ours, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    report = pyrev.check_grad(g, *arguments)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    "f, n", [(rotated_or_swapped, 5), (swapped_behind_a_break, 9), (leapfrog, 3)]
+)
+def test_compiled_too(f: Any, n: int) -> None:
+    arguments = made(f, (4,) * (f.__code__.co_argcount - 1), (n,), None)
+    expected = f(*copy.deepcopy(arguments))
+    g = pyrev.differentiable(f)
+    assert g(*copy.deepcopy(arguments)) == pytest.approx(expected, rel=1e-12)
+    report = pyrev.check_grad(g, *arguments)
+    assert report.ok, str(report)

@@ -1,0 +1,23 @@
+import numpy as np
+
+
+def settle(u, n):
+    new = np.zeros_like(u)
+    for _ in range(n):
+        for i in range(u.shape[0]):
+            new[i] = 0.5 * u[i]
+        u, new = new, u
+    return u
+
+
+def f(x, n):
+    u = x.copy()
+    v = settle(u, n)
+    u[0] = 1.0
+    return v[0]
+
+
+# P206_returned_after_an_exchange.py:16:5: P206 a name stands for one array or one function
+#   16 |     u[0] = 1.0
+#      |     ^^^^ this array may be the one that a helper returned, or another: the helper exchanges them
+#   help: give the helper a copy, or take a copy of what it returns
