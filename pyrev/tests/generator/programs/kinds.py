@@ -74,12 +74,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a helper gives: `what` as of a parameter; an array may be one of those."""
+    """What a helper gives: `what` as of a parameter; an array may be one of those,
+    and which one may depend on the run.
+    """
 
     what: str
     shape: Shape = ()
     dtype: str = DOUBLE
     same: frozenset[str] = frozenset()
+    exchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

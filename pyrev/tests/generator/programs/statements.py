@@ -27,7 +27,6 @@ OUTER, INNER = ("t", "step", "it", "k"), ("i", "j", "l")
 class Statements(Values):
     """The lines of one function."""
 
-    indent = 1
     plan = "nothing"
     # The names that every `return` of arrays gives, if that was decided before.
     plan_names: tuple[str, ...] = ()
@@ -36,6 +35,7 @@ class Statements(Values):
     lines: list[str]
     # Names of indices, which may be used again by a later loop.
     turning: set[str]
+    born_inside: set[str]
 
     # ---------------------------------------------------------------- text
 
@@ -53,7 +53,18 @@ class Statements(Values):
     def bound(self, scope: Scope, shape: Shape, dtype: str = DOUBLE) -> Array:
         """A new name for an array."""
         made = Array(self.fresh(ARRAYS), shape, dtype)
+        self.made_at(made.name)
         return made
+
+    def made_at(self, name: str) -> None:
+        """Note whether a name is first bound in a loop or a branch."""
+        if self.indent > 1:
+            self.born_inside.add(name)
+
+    def writable(self, scope: Scope) -> Array | None:
+        """An array that may be written here."""
+        found = [a for a in scope.arrays.values() if self.may("write", a)]
+        return self.pick(*found) if found else None
 
     def block(self, scope: Scope, most: int) -> None:
         """Up to so many statements, one at least."""
@@ -130,7 +141,11 @@ class Statements(Values):
             return False
         made = self.bound(scope, shape, kind)
         if text.endswith("]") and "(" not in text and " " not in text:
-            self.join(made.name, text.split("[")[0])
+            base = text.split("[")[0]
+            if not self.may("second", scope.arrays[base]):
+                return False
+            self.join(made.name, base)
+            self.second |= {made.name, base}
             self.use("view")
         self.emit(f"{made.name} = {text}")
         scope.arrays[made.name] = made
@@ -190,7 +205,10 @@ class Statements(Values):
         if not scope.arrays:
             return False
         like = self.pick(*scope.arrays.values())
+        if not self.may("second", like):
+            return False
         made = self.bound(scope, like.shape, like.dtype)
+        self.second |= {made.name, like.name}
         if self.chance(50) and len(like.shape) > 1:
             made = replace(made, shape=like.shape[1:])
             self.emit(f"{made.name} = {like.name}[{self.pick('0', '-1', '0')}]")
@@ -207,17 +225,21 @@ class Statements(Values):
             return False
         a = self.pick(*free)
         text = self.array(scope, a.shape, a.dtype, self.pick(1, 1, 2))
-        if not text or text == a.name:
+        if not text or text == a.name or not self.may("bind", a):
             return False
-        if text.isidentifier():
-            self.join(a.name, text)
+        if text.isidentifier() or (text.endswith("]") and "(" not in text):
+            text = f"1.0 * {text}"
+        if self.indent > 1:
+            self.bound_inside.add(a.name)
         self.emit(f"{a.name} = {text}")
         return True
 
     def augmented(self, scope: Scope) -> bool:
         if not scope.arrays:
             return False
-        a = self.pick(*scope.arrays.values())
+        a = self.writable(scope)
+        if a is None:
+            return False
         op = self.pick("+=", "-=", "*=", "+=")
         shape, target = a.shape, a.name
         if self.chance(40):
@@ -241,7 +263,9 @@ class Statements(Values):
     def stored(self, scope: Scope) -> bool:
         if not scope.arrays:
             return False
-        a = self.pick(*scope.arrays.values())
+        a = self.writable(scope)
+        if a is None:
+            return False
         self.changed.add(self.root(a.name))
         if self.chance(30):
             parts = [self.pick("0", "-1") for _ in a.shape]
@@ -307,7 +331,9 @@ class Statements(Values):
         """A loop nest over the elements of an array, which writes it or sums it up."""
         if not scope.arrays:
             return False
-        a = self.pick(*scope.arrays.values())
+        a = self.writable(scope)
+        if a is None:
+            return False
         total = ""
         before = len(self.lines)
         if self.chance(30):
@@ -443,10 +469,11 @@ class Statements(Values):
 
     def swap(self, scope: Scope) -> bool:
         """Two to four arrays of one kind change places."""
-        groups: dict[tuple[Shape, str], list[str]] = {}
+        groups: dict[tuple[Shape, str, bool], list[str]] = {}
         for a in scope.arrays.values():
-            if not a.fixed:
-                groups.setdefault((a.shape, a.dtype), []).append(a.name)
+            if not a.fixed and self.may("swap", a):
+                inside = self.strict and a.name in self.born_inside
+                groups.setdefault((a.shape, a.dtype, inside), []).append(a.name)
         enough = [names for names in groups.values() if len(names) > 1]
         if not enough:
             return False
@@ -456,13 +483,14 @@ class Statements(Values):
         self.use(f"{count} names change places")
         turn = self.pick(1, count - 1)
         other = chosen[turn:] + chosen[:turn]
-        for a, b in zip(chosen, other, strict=True):
-            self.join(a, b)
+        for one, two in zip(chosen, other, strict=True):
+            self.join(one, two)
+        self.exchanged.update(chosen)
         if count == 2 and self.chance(15):
             kept = self.fresh(("tmp", "swap", "hold", "old"))
-            for a, b in ((kept, chosen[0]), (chosen[0], chosen[1]), (chosen[1], kept)):
-                self.emit(f"{a} = {b}")
-                self.join(a, b)
+            for one, two in zip([kept, *chosen], [*chosen, kept], strict=True):
+                self.emit(f"{one} = {two}")
+                self.join(one, two)
             return True
         test = self.chance(25)
         if test:
@@ -476,7 +504,15 @@ class Statements(Values):
 
     def buffers(self, scope: Scope) -> bool:
         """The loop that writes one buffer from the other and swaps them."""
-        free = [a for a in scope.arrays.values() if not a.fixed]
+        free = [
+            a
+            for a in scope.arrays.values()
+            if not a.fixed and self.may("swap", a) and self.may("write", a)
+        ]
+        if self.strict:
+            free = [
+                a for a in free if (a.name in self.born_inside) == (self.indent > 1)
+            ]
         if not free:
             return False
         a = self.pick(*free)
@@ -539,6 +575,7 @@ class Statements(Values):
         else:
             names = [a.name, b.name]
             self.use("2 names change places")
+        self.exchanged.update(names)
         for n in names[1:]:
             self.join(names[0], n)
         other = names[1:] + names[:1]
@@ -581,7 +618,15 @@ class Statements(Values):
         self.emit(f"{', '.join(targets)} = {text}")
         for name, r in made:
             if r.what == "array":
-                scope.arrays.setdefault(name, Array(name, r.shape, r.dtype))
+                if name not in scope.arrays:
+                    scope.arrays[name] = Array(name, r.shape, r.dtype)
+                    self.made_at(name)
+                elif self.indent > 1 and r.same != {name}:
+                    self.bound_inside.add(name)
+                if r.exchanged:
+                    self.unsure |= {name, *r.same}
+                elif r.same - {name}:
+                    self.second |= {name, *r.same}
                 for other in r.same:
                     self.join(name, other)
             else:
@@ -607,6 +652,8 @@ class Statements(Values):
             if (a.shape, a.dtype) == (r.shape, r.dtype)
             and not a.fixed
             and a.name not in busy
+            and (self.may("bind", a) or r.same == {a.name})
+            and (not (r.same - {a.name}) or a.name not in self.exchanged)
         ]
         if same and self.chance(60):
             self.use("rebound by a call")

@@ -23,6 +23,9 @@ from pyrev.tests.generator.programs.kinds import (
 
 T = TypeVar("T")
 CONSTANTS = ("0.5", "0.25", "0.1", "0.3", "0.8", "1.5", "2.0", "0.7")
+#: Of a hundred functions, so many have names for one array or another that is written,
+#: second names of arrays that change places, and the like: what may be refused.
+LOOSE = 3
 CUTS = {0: (":",), 1: ("1:", ":-1"), 2: ("1:-1", "2:", ":-2")}
 
 
@@ -37,6 +40,13 @@ class Values:
         # Names that may hold the same array: each leads to another of its class.
         self.one: dict[str, str] = {}
         self.changed: set[str] = set()
+        # Names that were bound again inside a loop or a branch; that changed places;
+        # that are second names of something; that hold one array or another.
+        self.bound_inside: set[str] = set()
+        self.exchanged: set[str] = set()
+        self.second: set[str] = set()
+        self.unsure: set[str] = set()
+        self.strict = not self.chance(LOOSE)
         # What every call needs that is bound before: constants of the module.
         self.constants: dict[str, str] = {}
         self.extents: dict[str, list[str]] = {}
@@ -74,6 +84,27 @@ class Values:
         p, q = self.root(a), self.root(b)
         if p != q:
             self.one[p] = q
+
+    indent = 1
+
+    def may(self, deed: str, a: Array) -> bool:
+        """Does it stay clear which array a name is, if it is written, swapped, ...?"""
+        if not self.strict:
+            return True
+        n, inside = a.name, self.indent > 1
+        match deed:
+            case "write":
+                return n not in self.bound_inside | self.unsure and not (
+                    inside and n in self.second
+                )
+            case "swap":
+                return n not in self.bound_inside | self.unsure | self.second
+            case "bind":
+                busy = self.exchanged | self.second | self.unsure
+                busy |= {m for m in self.taken if self.root(m) in self.changed}
+                return not inside or n not in busy
+            case _:
+                return n not in self.exchanged | self.bound_inside | self.unsure
 
     # ---------------------------------------------------------------- sizes
 
@@ -481,6 +512,7 @@ class Values:
                 here(r.shape),
                 (dtype or DOUBLE) if r.dtype == ANY else r.dtype,
                 frozenset(given[n] for n in r.same if n in given),
+                r.exchanged,
             )
             for r in helper.results
         )
@@ -557,6 +589,7 @@ class Values:
             if not any(self.root(a.name) == r and (w or p.written) for r, w in roots)
         ]
         if p.written:
+            apart = [a for a in apart if self.may("write", a)]
             if not apart:
                 return ""
             a = self.pick(*apart)

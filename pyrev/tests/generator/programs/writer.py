@@ -47,6 +47,7 @@ class Function(Idioms):
         super().__init__(rng, mode, used)
         self.lines = []
         self.turning = set()
+        self.born_inside = set()
         self.constants = constants
         self.budget = budget
         self.parameters: list[Parameter] = []
