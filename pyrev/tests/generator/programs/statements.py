@@ -478,7 +478,7 @@ class Statements(Values):
         if not enough:
             return False
         names = self.pick(*enough)
-        count = min(len(names), self.pick(2, 2, 2, 3, 3, 4))
+        count = min(len(names), self.pick(2, 2, 2, 3, 3, 4, 4))
         chosen = self.rng.sample(names, count)
         self.use(f"{count} names change places")
         turn = self.pick(1, count - 1)
