@@ -325,8 +325,8 @@ class Arrays(Names):
                 self.findings.add(
                     "P206",
                     at,
-                    "this array may be the one that a helper returned, or another: the"
-                    " helper exchanges them",
+                    "this array may be the one that a helper returned, or another:"
+                    " that depends on the run",
                     "give the helper a copy, or take a copy of what it returns",
                 )
         paths = self.lent.get(array)
@@ -509,6 +509,7 @@ class Arrays(Names):
 
         self._nest(whole.shape, at, body, first)
         if every:
+            self.sums.add(name)
             total: Expr = Var(name, loc=at)
             if kind == "mean":
                 total = Call("/", (total, _unless_none(count)), loc=at)

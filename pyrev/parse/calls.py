@@ -249,6 +249,8 @@ class Calls(Creation):
                 self.lenient = True
                 if self.exact:
                     self._refuse_arguments(text, node, scope)
+            if axis_node is None and not keep:
+                self.certain.append(value)
             return value
         rank = whole.rank
         if any(not -rank <= k < rank for k in named):

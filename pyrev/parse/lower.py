@@ -21,6 +21,7 @@ from pyrev.ir import (
     TRUE,
     ZERO,
     Add,
+    Alloc,
     Assign,
     Block,
     Call,
@@ -36,17 +37,20 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    map_expr,
+    mentioned,
     names,
     walk_expr,
     with_value,
     written,
 )
-from pyrev.parse import fence
+from pyrev.parse import fence, views
 from pyrev.parse.control import LEAVE, RETURNED, structured
 from pyrev.parse.expression import BINARY, conjunction, negated
 from pyrev.parse.functions import is_range
 from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
 from pyrev.parse.rebinding import Compound, Rebinding, parameter_ids
+from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import (
     bindings,
@@ -74,11 +78,22 @@ class _Header:
 
 
 @dataclass(slots=True)
+class _Differing:
+    """The array that receives what paths of a helper return, and what that is."""
+
+    name: str
+    at: Loc
+    wholes: list[Whole] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Lowering(Rebinding):
     """The whole walk: `function` lowers a definition, `statements` a bare block."""
 
     #: The flags that end the loops around, innermost last.
     _leaving: list[tuple[str, ...]] = field(default_factory=list)
+    #: Of the function that is read, by position: results that differ from path to path.
+    _differing: dict[int, _Differing] = field(default_factory=dict)
 
     def function(self, source: Source, python: FunctionType | None) -> Block:
         """Lower a whole definition, its final `return` included."""
@@ -162,7 +177,12 @@ class Lowering(Rebinding):
         """A body whose `if`s end in `return`s: each path assigns the same variables."""
         results: list[Var] = []
         returns: list[tuple[int, bool]] = []
+        mark = len(self.out)
+        around, self._differing = self._differing, {}
         self._path(body, scope, results, returns)
+        for differing in self._differing.values():
+            self._make_room(differing, mark)
+        self._differing = around
         if len(set(returns)) != 1:
             self.findings.add(
                 "P110",
@@ -218,21 +238,83 @@ class Lowering(Rebinding):
         for k, value in enumerate(values):
             first = results[k] if k < len(results) else value
             if self._is_array_var(value) or self._is_array_var(first):
-                # One array, returned on every path, is that array.
+                own = self._array_result(k, value, first, scope, at)
                 if k == len(results):
-                    assert isinstance(value, Var)
-                    results.append(value)
-                if first != value:
-                    self.findings.add(
-                        "P110",
-                        at,
-                        "another path returns another array, or a number",
-                        "return one array on every path: the paths may fill it",
-                    )
+                    results.append(own)
                 continue
             if k == len(results):
                 results.append(Var(self._fresh("result"), loc=at))
             self.out.append(Assign(results[k], value, loc=at))
+
+    def _array_result(
+        self, k: int, value: Expr, first: Expr, scope: Scope, at: Loc
+    ) -> Var:
+        """The k-th result of a path, an array; a path before it returned `first`.
+
+        One array that every path returns is that array. That paths return different
+        ones shows at the second; the next walk copies each into a new one.
+        """
+        differ = f"@result {k}", scope.source.loc(scope.source.node)
+        whole = self._whole(value)
+        foreign = whole is not None and whole.view and whole.base not in self.allocated
+        if whole is None or not self._is_array_var(first):
+            self._refuse_paths(at, "one path returns an array, and another a number")
+        elif differ not in self.wanted:
+            if value != first:
+                self.asked.add(differ)
+        elif foreign and not scope.inlined:
+            # Its caller would get another object than in Python.
+            self._refuse_paths(at, "another path returns another array")
+        else:
+            found = self._differing.get(k)
+            if found is None:
+                found = self._differing[k] = _Differing(self._fresh("result"), at)
+                self.allocated[found.name] = at
+                self.made_in[found.name] = scope.start
+                shape = tuple(Extent(found.name, j) for j in range(whole.rank))
+                self.sizes[found.name] = shape
+            found.wholes.append(whole)
+            target = views.whole_array(found.name, self._rank(found.name), at)
+            self._takes_over(target, whole, "", at)
+            self._fill(target, value, at, replaces=True)
+            if whole.view and whole.base is not None:
+                base = self.copies.get(found.name, frozenset()) | {whole.base}
+                self.copies[found.name] = base
+            return Var(found.name, loc=at)
+        return value if isinstance(value, Var) else Var(self._fresh("result"), loc=at)
+
+    def _refuse_paths(self, at: Loc, because: str) -> None:
+        self.findings.add(
+            "P110",
+            at,
+            because,
+            "return one array on every path: the paths may fill it",
+        )
+
+    def _make_room(self, differing: _Differing, mark: int) -> None:
+        """Allocate, in front of the paths, the array that each of them fills."""
+        new = self._written_since(mark)
+
+        def known(e: Expr) -> Expr:
+            if isinstance(e, Extent) and e.array in new and e.array in self.sizes:
+                size = self.sizes[e.array][e.axis]
+                return e if size == e else map_expr(size, known)
+            return e
+
+        for whole in differing.wholes:
+            shape = tuple(map_expr(n, known) for n in whole.shape)
+            if not any({*mentioned(n)} & new for n in shape):
+                break
+        else:
+            self._refuse_paths(differing.at, "the paths return arrays of unlike shapes")
+            return
+        dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
+        room = Alloc(differing.name, shape, None, dtype, loc=differing.at)
+        self.facts.append(RankFact(differing.name, whole.rank, differing.at))
+        self.out.insert(mark, room)
+
+    def _written_since(self, mark: int) -> frozenset[str]:
+        return written(tuple(self.out[mark:]))
 
     def _returned(
         self, node: gast.Return, scope: Scope
@@ -407,6 +489,10 @@ class Lowering(Rebinding):
         if isinstance(variable, Var):
             if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
                 self._resembles(variable, result)
+            elif isinstance(result, (Call, Const)) and not any(
+                self._open_parts(result)
+            ):
+                self.sums.add(variable.name)
             elif (
                 isinstance(result, Call)
                 and self.ranks.get(variable.name)
@@ -428,12 +514,15 @@ class Lowering(Rebinding):
 
     def _spread_rank(self, name: str, value: Expr) -> None:
         """`name` is an array: one that `value` is computed from has its axes too."""
-        reads = [e for e in walk_expr(value) if isinstance(e, Load)]
+        if any(self._is_array_var(e) for e in walk_expr(value)):
+            return
+        parts = list(self._open_parts(value))
+        reads = [e for e in parts if isinstance(e, Load)]
         if reads:
             first = reads[0]
             self.rows.append((name, first.array, len(first.index), 32))
             return
-        for e in walk_expr(value):
+        for e in parts:
             if isinstance(e, Var):
                 self.alike.append((name, e.name))
 
@@ -608,6 +697,7 @@ class Lowering(Rebinding):
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
         index = header.index
         start = self._standing(scope)[0]
+        lent = {n: e for n, e in scope.bound.items() if e == Var(index)}
 
         def copy(offset: int) -> list[Stmt]:
             place: Expr = Var(index, loc=at)
@@ -628,6 +718,8 @@ class Lowering(Rebinding):
         copies = self._rotations(scope, start, body, copy)
         self._leaving.pop()
         del self.iterated[iterated:]
+        # Each copy has another number of the iteration for the index.
+        scope.bound |= lent
         lo, hi, step = header.lo, header.hi, header.step
         changed = written(tuple(s for c in copies for s in c)) | {index}
         # A range is evaluated once: what the body changes is read before it.

@@ -19,7 +19,7 @@ import numpy as np
 
 from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
-from pyrev.ir import Assign, Block, Dtype, Expr, Loc, Stmt, Var, fresh
+from pyrev.ir import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import bindings
@@ -173,6 +173,9 @@ class Names:
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
     alike_kinds: list[tuple[str, Dtype, Loc]] = field(default_factory=list)
     rows: list[tuple[str, str, int, int]] = field(default_factory=list)
+    #: Sums and their like, numbers whatever they are of; and what is made of them.
+    certain: list[Expr] = field(default_factory=list)
+    sums: set[str] = field(default_factory=set)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
@@ -378,6 +381,23 @@ class Names:
         self.taken.add(name)
         self.occupied.add(name)
         return name
+
+    def _open_parts(self, value: Expr) -> Iterator[Expr]:
+        """The reads in `value` that may turn out to be arrays: no sums, no tests."""
+        if any(e is value for e in self.certain):
+            return
+        match value:
+            case Var(name):
+                if name not in self.sums:
+                    yield value
+            case Load():
+                yield value
+            case Call("where", (_, a, b)):
+                yield from self._open_parts(a)
+                yield from self._open_parts(b)
+            case Call(_, args):
+                for a in args:
+                    yield from self._open_parts(a)
 
     def _is_array(self, name: str) -> bool:
         return (

@@ -235,16 +235,21 @@ class Rebinding(Iteration):
         return False
 
     def _takes_over(self, target: Whole, whole: Whole, name: str, at: Loc) -> bool:
-        """Can `target` hold these elements? Lengths are checked when it runs."""
+        """Can `target` hold these elements? Lengths are checked when it runs.
+
+        `name` is what it is called in the text, "" for what several paths return.
+        """
         if target.rank != whole.rank:
-            self._refuse_rebinding(name, at, "`{}` has other axes before")
+            self._refuse_rebinding(name or "result", at, "`{}` has other axes before")
             return False
+        message = (
+            f"`{name}` has another shape than before this loop or branch: give the new"
+            " array a name of its own"
+            if name
+            else "the paths of a function return arrays of different shapes"
+        )
         for mine, theirs in zip(target.shape, whole.shape, strict=True):
             if not views.equal(mine, theirs):
-                message = (
-                    f"`{name}` has another shape than before this loop or branch:"
-                    " give the new array a name of its own"
-                )
                 test = Call("==", (mine, theirs), loc=at)
                 self.out.append(Check(test, "ValueError", message, loc=at))
         assert target.name is not None

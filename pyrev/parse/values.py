@@ -96,6 +96,8 @@ class Values(Arrays):
                 "take an element of it, or reduce it, as `np.sum` does",
             )
             return ZERO
+        if test:
+            self.sums |= {e.name for e in self._open_parts(value) if isinstance(e, Var)}
         return value
 
     def _any(self, node: gast.AST, scope: Scope, test: bool) -> Expr:

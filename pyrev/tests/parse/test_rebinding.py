@@ -358,6 +358,47 @@ def relaxed_in_place(p, b, n):
     return np.sum(p**2)
 
 
+def limited(v, most):
+    speed = np.sqrt(np.sum(v**2))
+    if speed > most:
+        return v * (most / speed)
+    return v
+
+
+@case(3, numbers=[(0.5,), (50.0,)])
+def a_new_array_or_the_argument(v, most):
+    w = limited(v, most)
+    return w[0] * w[1] + v[2]
+
+
+def early(x, y, count):
+    if count == 0:
+        return np.zeros(3)
+    if count == 1:
+        return x + y
+    return 2.0 * x * y
+
+
+@case(3, 3, numbers=[(0,), (1,), (2,)])
+def a_new_array_on_each_path(x, y, c):
+    s = 0.0
+    for k in range(3):
+        w = early(x, y * k, c * k)
+        s += w[0] * w[1] * x[0]
+    return s
+
+
+@case(2, 2, numbers=[(0,), (1,), (2,), (3,)])
+def swapped_in_two_loops(a, b, n):
+    for _ in range(n):
+        b[0] = a[0] * a[1]
+        a, b = b, a
+    for t in range(n + 1):
+        b[1] = a[1] * 0.5 + a[0] * t
+        a, b = b, a
+    return a[0] + 3.0 * b[0] + a[1] * b[1]
+
+
 def made(
     f: Any, sizes: tuple[int, ...], numbers: tuple[Any, ...], shape: Any
 ) -> list[Any]:

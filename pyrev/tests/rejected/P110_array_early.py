@@ -8,7 +8,7 @@ def f(x):
     return y
 
 
-# P110_array_early.py:8:5: P110 this `return` is outside the language
-#    8 |     return y
-#      |     ^^^^^^^^ another path returns another array, or a number
+# P110_array_early.py:7:9: P110 this `return` is outside the language
+#    7 |         return x
+#      |         ^^^^^^^^ another path returns another array
 #   help: return one array on every path: the paths may fill it

@@ -6,5 +6,5 @@ def f(x):
 
 # P110_array_or_number.py:4:5: P110 this `return` is outside the language
 #    4 |     return x[0]
-#      |     ^^^^^^^^^^^ another path returns another array, or a number
+#      |     ^^^^^^^^^^^ one path returns an array, and another a number
 #   help: return one array on every path: the paths may fill it
