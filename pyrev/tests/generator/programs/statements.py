@@ -231,6 +231,8 @@ class Statements(Values):
             text = f"1.0 * {text}"
         if self.indent > 1:
             self.bound_inside.add(a.name)
+        else:
+            self.detached.add(a.name)
         self.emit(f"{a.name} = {text}")
         return True
 
@@ -469,11 +471,16 @@ class Statements(Values):
 
     def swap(self, scope: Scope) -> bool:
         """Two to four arrays of one kind change places."""
-        groups: dict[tuple[Shape, str, bool], list[str]] = {}
+        test = self.chance(25)
+        groups: dict[tuple[Shape, str, bool, bool], list[str]] = {}
         for a in scope.arrays.values():
             if not a.fixed and self.may("swap", a):
                 inside = self.strict and a.name in self.born_inside
-                groups.setdefault((a.shape, a.dtype, inside), []).append(a.name)
+                # On some paths only: arrays of the caller, or new ones.
+                given = self.strict and (test or self.indent > 1)
+                given = given and a.name in self.given
+                key = (a.shape, a.dtype, inside, given)
+                groups.setdefault(key, []).append(a.name)
         enough = [names for names in groups.values() if len(names) > 1]
         if not enough:
             return False
@@ -486,13 +493,12 @@ class Statements(Values):
         for one, two in zip(chosen, other, strict=True):
             self.join(one, two)
         self.exchanged.update(chosen)
-        if count == 2 and self.chance(15):
+        if count == 2 and not test and self.chance(15):
             kept = self.fresh(("tmp", "swap", "hold", "old"))
             for one, two in zip([kept, *chosen], [*chosen, kept], strict=True):
                 self.emit(f"{one} = {two}")
                 self.join(one, two)
             return True
-        test = self.chance(25)
         if test:
             self.use("swap on some paths")
             self.emit(f"if {self.condition(scope)}:")

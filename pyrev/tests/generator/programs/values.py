@@ -46,6 +46,9 @@ class Values:
         self.exchanged: set[str] = set()
         self.second: set[str] = set()
         self.unsure: set[str] = set()
+        # Names that were bound to a new array on every path; the parameters.
+        self.detached: set[str] = set()
+        self.given: set[str] = set()
         self.strict = not self.chance(LOOSE)
         # What every call needs that is bound before: constants of the module.
         self.constants: dict[str, str] = {}

@@ -131,6 +131,7 @@ class Function(Idioms):
         self.plan_dtype = dtype if self.mode != DOUBLE else DOUBLE
         if self.mode == "mixed" and not arrays:
             self.plan_dtype = WEAK
+        self.given = set(names)
         self.prologue(scope)
         results = self.written(scope, names)
         defaults: dict[str, str] = {}
@@ -403,6 +404,7 @@ class Program:
         main.taken |= set(arguments)
         main.special(arguments)
         main.taken |= set(arguments)
+        main.given = set(names)
         main.prologue(scope)
         kinds = (
             ["number"] * 8 + ["array"] * 3 + ["arrays", "both", "numbers", "nothing"]
