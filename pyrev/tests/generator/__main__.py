@@ -2,6 +2,9 @@
 
 python -m pyrev.tests.generator --count 20000 --target python --jobs 2 --out r.json
 python -m pyrev.tests.generator --seed 4711          # one program: text and verdict
+
+With `--programs` whole programs of several functions are made, and judged by one exact
+direction each.
 """
 
 from __future__ import annotations
@@ -17,16 +20,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyrev.tests.generator.hunt import Tally, hunt
-from pyrev.tests.generator.judge import judge
+from pyrev.tests.generator.hunt import Source, Tally, hunt
 from pyrev.tests.generator.productions import PRODUCTIONS
 from pyrev.tests.generator.shrink import shrunk
-from pyrev.tests.generator.writer import generated
 
 
-def report(total: Tally, target: str, seeds: tuple[int, int], seconds: float) -> Any:
+def report(
+    total: Tally, target: str, seeds: tuple[int, int], seconds: float, source: Source
+) -> Any:
     """The results file: figures, every seed that did not come out right."""
-    counts = {p: total.productions[p] for p in PRODUCTIONS}
+    known = sorted(total.productions) if source.whole else PRODUCTIONS
+    counts = {p: total.productions[p] for p in known}
     return {
         "target": target,
         "first seed": seeds[0],
@@ -36,10 +40,13 @@ def report(total: Tally, target: str, seeds: tuple[int, int], seconds: float) ->
         "refused": len(total.refused),
         "wrong": len(total.wrong),
         "rejected": dict(total.rejected.most_common()),
-        "rarest production": min(counts.items(), key=lambda item: item[1]),
+        "rarest production": min(
+            counts.items(), key=lambda item: item[1], default=("", 0)
+        ),
         "productions": counts,
         "wrong seeds": total.wrong,
         "refused seeds": total.refused,
+        "refused, in percent": round(100 * len(total.refused) / (total.judged or 1), 2),
         "symptoms": dict(
             Counter([*total.wrong.values(), *total.refused.values()]).most_common()
         ),
@@ -47,34 +54,37 @@ def report(total: Tally, target: str, seeds: tuple[int, int], seconds: float) ->
     }
 
 
-def one(seed: int, target: str, without: frozenset[str], shrink: float) -> int:
+def one(seed: int, target: str, source: Source, shrink: float) -> int:
     """Show one program, as it is or as small as it gets, and what becomes of it."""
-    program = generated(seed, without)
+    program = source.generated(seed)
     if shrink:
-        program = shrunk(program, target, shrink)
-    verdict = judge(program, target)
+        program = shrunk(program, target, shrink, source.judge)
+    verdict = source.judge(program, target)
     print(program)
     print(json.dumps(asdict(verdict), indent=1))
     return int(verdict.wrong)
 
 
-def explained(
-    total: Tally, target: str, without: frozenset[str], seconds: float
-) -> None:
+def explained(total: Tally, target: str, source: Source, seconds: float) -> None:
     """Print the smallest program for each symptom."""
     seen: set[str] = set()
     for seed, symptom in {**total.wrong, **total.refused}.items():
         if symptom not in seen:
             seen.add(symptom)
             print(f"=== {symptom}")
-            one(seed, target, without, seconds)
+            one(seed, target, source, seconds)
 
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m pyrev.tests.generator")
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument(
+        "--programs", action="store_true", help="whole programs of several functions"
+    )
+    parser.add_argument("--count", type=int, help="default: 300")
     parser.add_argument("--start", type=int, help="first seed; default: a fresh one")
-    parser.add_argument("--seed", type=int, help="show one program and its verdict")
+    parser.add_argument(
+        "--seed", type=int, help="show this program; with --count: the first seed"
+    )
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument(
         "--target", default="python", choices=("python", "numba", "text", "cuda")
@@ -93,26 +103,30 @@ def main(argv: list[str]) -> int:
     without = frozenset(p.strip() for p in options.without.split(",") if p.strip())
     if unknown := sorted(without - set(PRODUCTIONS)):
         parser.error(f"no such production: {', '.join(unknown)}")
-    if options.seed is not None:
-        return one(options.seed, options.target, without, options.shrink)
-    start = options.start
+    if options.programs and (without or options.target not in ("python", "numba")):
+        parser.error("--programs takes no --without, and the targets python and numba")
+    source = Source(options.programs, without)
+    if options.seed is not None and options.count is None:
+        return one(options.seed, options.target, source, options.shrink)
+    start = options.seed if options.start is None else options.start
     if start is None:
         start = int.from_bytes(os.urandom(5))
     began = time.monotonic()
     total, end = hunt(
         start,
-        options.count,
+        300 if options.count is None else options.count,
         options.target,
         options.jobs,
-        without,
+        source,
         began + options.seconds,
         options.lines,
     )
-    found = report(total, options.target, (start, end), time.monotonic() - began)
+    seconds = time.monotonic() - began
+    found = report(total, options.target, (start, end), seconds, source)
     if options.out is not None:
         options.out.write_text(json.dumps(found, indent=1) + "\n")
     if options.shrink:
-        explained(total, options.target, without, options.shrink)
+        explained(total, options.target, source, options.shrink)
     shown = dict(found)
     shown.pop("productions")
     print(json.dumps(shown, indent=1))

@@ -10,8 +10,11 @@ from collections import Counter
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 
-from pyrev.tests.generator.judge import REFUSED, RIGHT, judge
-from pyrev.tests.generator.writer import generated
+from pyrev.tests.generator import judge, writer
+from pyrev.tests.generator.judge import REFUSED, RIGHT, Verdict
+from pyrev.tests.generator.program import Generated
+from pyrev.tests.generator.programs import judge as several
+from pyrev.tests.generator.programs import writer as programs
 
 CHUNK = 25
 
@@ -41,17 +44,31 @@ class Tally:
         self.productions += other.productions
 
 
-def tally(
-    seeds: range, target: str, without: frozenset[str], lines: float = math.inf
-) -> Tally:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is made of a seed, and who judges it: one function, or a whole program."""
+
+    whole: bool = False
+    without: frozenset[str] = frozenset()
+
+    def generated(self, seed: int) -> Generated:
+        if self.whole:
+            return programs.generated(seed)
+        return writer.generated(seed, self.without)
+
+    def judge(self, program: Generated, target: str) -> Verdict:
+        return (several if self.whole else judge).judge(program, target)
+
+
+def tally(seeds: range, target: str, source: Source, lines: float = math.inf) -> Tally:
     """Judge the programs of these seeds that have no more `lines`."""
     found = Tally()
     for seed in seeds:
-        program = generated(seed, without)
+        program = source.generated(seed)
         if len(program.source.splitlines()) > lines:
             found.rejected["longer"] += 1
             continue
-        verdict = judge(program, target)
+        verdict = source.judge(program, target)
         if not verdict.counts:
             found.rejected[verdict.kind] += 1
             continue
@@ -73,7 +90,7 @@ def hunt(
     count: int,
     target: str,
     jobs: int,
-    without: frozenset[str],
+    source: Source,
     end: float = math.inf,
     lines: float = math.inf,
 ) -> tuple[Tally, int]:
@@ -85,7 +102,7 @@ def hunt(
     # Compiled code is never unloaded: a process holds it until it ends.
     if jobs == 1 and target != "numba":
         while total.judged < count and time.monotonic() < end:
-            total.add(tally(range(seed, seed + CHUNK), target, without, lines))
+            total.add(tally(range(seed, seed + CHUNK), target, source, lines))
             seed += CHUNK
             progress(total, count)
         return total, seed
@@ -99,12 +116,12 @@ def hunt(
                 and len(pending) < jobs
             ):
                 seeds = range(seed, seed + CHUNK)
-                pending.append(pool.submit(tally, seeds, target, without, lines))
+                pending.append(pool.submit(tally, seeds, target, source, lines))
                 seed += CHUNK
             if not pending:
                 # The programs that said nothing are made up for.
                 seeds = range(seed, seed + CHUNK)
-                pending.append(pool.submit(tally, seeds, target, without, lines))
+                pending.append(pool.submit(tally, seeds, target, source, lines))
                 seed += CHUNK
             total.add(pending.pop(0).result())
             progress(total, count)

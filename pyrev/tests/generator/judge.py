@@ -66,6 +66,8 @@ TEXT = "text"
 _NAMES = re.compile(r"<generated \w+>(:\d+)*|`[^`]*`|'[^']*'|\b\d[\d.e+-]*")
 
 _CODE = re.compile(r"\bP\d{3}\b")
+#: What a refusal says about a place, behind the carets.
+_REASON = re.compile(r"^ *\| *\^+ (.*)$", re.MULTILINE)
 
 RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
 
@@ -101,7 +103,9 @@ class Verdict:
         first = re.sub(r"^.*?:\d+:\d+: ", "", first)
         # A refusal lists every finding: a reduced program must not add another.
         codes = "".join(f"{c} " for c in sorted(set(_CODE.findall(self.detail))))
-        return f"{self.kind}: {codes}" + re.sub(_NAMES, "_", first)[:80]
+        reasons = {re.sub(_NAMES, "_", r) for r in _REASON.findall(self.detail)}
+        why = "".join(f"; {r}" for r in sorted(reasons))
+        return f"{self.kind}: {codes}" + re.sub(_NAMES, "_", first)[:80] + why
 
 
 class Late(BaseException):

@@ -29,8 +29,8 @@ def evaluated(size: str, sizes: Sizes) -> int:
 class Argument:
     """How one argument is made: `shape` is None for a scalar.
 
-    `content` is "float", "int lo hi", "bool", "rows" (offsets of a sparse matrix), or,
-    for a scalar, an expression of the sizes.
+    `content` is "float", "missing" (floats, some of them nan), "int lo hi", "bool",
+    "rows" (offsets of a sparse matrix), or, for a scalar, an expression of the sizes.
     """
 
     content: str
@@ -47,6 +47,9 @@ class Argument:
         kind, *bounds = self.content.split()
         if kind == "float":
             values: Any = rng.uniform(-1.0, 1.0, shape)
+        elif kind == "missing":
+            measured = rng.uniform(0.0, 1.0, shape) < 0.6
+            values = np.where(measured, rng.uniform(-1.0, 1.0, shape), np.nan)
         elif kind == "int":
             lo, hi = (int(eval(b, {}, dict(sizes))) for b in bounds)  # noqa: S307
             values = rng.integers(lo, max(lo, hi) + 1, shape)

@@ -14,17 +14,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pyrev.tests.generator.judge import judge
+from pyrev.tests.generator.judge import Verdict, judge
 from pyrev.tests.generator.program import Generated
 
+Judge = Callable[[Generated, str], Verdict]
 
-def shrunk(program: Generated, target: str, seconds: float = 60.0) -> Generated:
+
+def shrunk(
+    program: Generated, target: str, seconds: float = 60.0, by: Judge | None = None
+) -> Generated:
     """A program as small as the time allows with the symptom of the given one."""
-    symptom = judge(program, target).symptom
+    by = by or judge
+    symptom = by(program, target).symptom
 
     def fails(candidate: Generated) -> bool:
         try:
-            return judge(candidate, target).symptom == symptom
+            return by(candidate, target).symptom == symptom
         except Exception:  # the text is no longer a program
             return False
 
@@ -34,6 +39,8 @@ def shrunk(program: Generated, target: str, seconds: float = 60.0) -> Generated:
         if fails(candidate):
             program = candidate
             break
+    for coarse in (_without_runs, _without_parameters):
+        program = coarse(program, fails, end)
     progress = True
     while progress and time.monotonic() < end:
         progress = False
@@ -50,6 +57,82 @@ def shrunk(program: Generated, target: str, seconds: float = 60.0) -> Generated:
     return program
 
 
+Fails = Callable[[Generated], bool]
+
+
+def _without_runs(program: Generated, fails: Fails, end: float) -> Generated:
+    """Without half of a block, a quarter of it, and so on."""
+
+    def blocks(tree: ast.Module) -> list[list[ast.stmt]]:
+        bodies = [getattr(n, "body", None) for n in ast.walk(tree)]
+        return [b for b in bodies if isinstance(b, list) and len(b) > 1]
+
+    at = 0
+    while at < len(blocks(ast.parse(program.source))) and time.monotonic() < end:
+        count = len(blocks(ast.parse(program.source))[at])
+        run = count // 2
+        while run > 1 and time.monotonic() < end:
+            first = count - run
+            while first >= 0 and time.monotonic() < end:
+                tree = ast.parse(program.source)
+                all_blocks = blocks(tree)
+                if at >= len(all_blocks):
+                    return program
+                del all_blocks[at][first : first + run]
+                candidate = _unparsed(program, tree)
+                if candidate is not None and fails(candidate):
+                    program = candidate
+                first -= run
+            found = blocks(ast.parse(program.source))
+            count = len(found[at]) if at < len(found) else 0
+            run = min(run // 2, count)
+        at += 1
+    return program
+
+
+def _without_parameters(program: Generated, fails: Fails, end: float) -> Generated:
+    """Without what a helper is given and does not need."""
+    at = 0
+    while time.monotonic() < end:
+        tree = ast.parse(program.source)
+        every = [
+            (f, k)
+            for f in ast.walk(tree)
+            if isinstance(f, ast.FunctionDef)
+            for k in range(len(f.args.args))
+        ]
+        if at >= len(every):
+            break
+        function, k = every[at]
+        at += 1
+        arguments = function.args
+        default = k - len(arguments.args) + len(arguments.defaults)
+        if default >= 0:
+            del arguments.defaults[default]
+        gone = arguments.args.pop(k)
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                if call.func.id == function.name:
+                    del call.args[k : k + 1]
+                    call.keywords = [w for w in call.keywords if w.arg != gone.arg]
+        candidate = _unparsed(program, tree)
+        if candidate is not None and fails(candidate):
+            program, at = candidate, at - 1
+    return program
+
+
+def _unparsed(program: Generated, tree: ast.Module) -> Generated | None:
+    """The program of a changed tree, if it is one."""
+    try:
+        text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            compile(text, "<shrunk>", "exec")
+    except (SyntaxError, ValueError):
+        return None
+    return replace(program, source=text)
+
+
 Kinds = type[ast.AST] | tuple[type[ast.AST], ...]
 
 
@@ -57,7 +140,7 @@ def _cut(
     program: Generated,
     skipped: int,
     kinds: Kinds,
-    fails: Callable[[Generated], bool],
+    fails: Fails,
 ) -> tuple[Generated, int] | None:
     """Cut at the place before the last `skipped` ones; None if there are no more."""
     tree = ast.parse(program.source)
@@ -96,16 +179,12 @@ def _changed(
     """The program with one change, if it is a smaller program."""
     smaller = copy.deepcopy(tree)
     _apply(smaller, k, variant)
-    try:
-        text = ast.unparse(ast.fix_missing_locations(smaller)) + "\n"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            compile(text, "<shrunk>", "exec")
-    except (SyntaxError, ValueError):
+    made = _unparsed(program, smaller)
+    if made is None:
         return None
-    if _size(smaller) >= _size(tree) and len(text) >= len(program.source):
+    if _size(smaller) >= _size(tree) and len(made.source) >= len(program.source):
         return None
-    return replace(program, source=text)
+    return made
 
 
 Place = tuple[ast.AST, str, int | None]

@@ -1,0 +1,1 @@
+"""Random whole programs: several functions that hand arrays and numbers around."""
