@@ -634,8 +634,11 @@ def vjp(
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
     array.
     """
-    function = as_differentiable(f)
-    call = Call(function, args, kw)
+    return pulled(Call(as_differentiable(f), args, kw), wrt, copy)
+
+
+def pulled(call: Call, wrt: object, copy: bool = False) -> tuple[Any, Pullback]:
+    """The same for a call whose arguments are bound."""
     names = call.wrt(wrt, local=True)
     call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
@@ -663,8 +666,9 @@ def value_and_grad(
 
     @functools.wraps(function.python)
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        returns_a_number(function)
-        result, pullback = vjp(function, *args, wrt=wrt, **kw)
+        call = Call(function, args, kw)
+        returns_a_number(call)
+        result, pullback = pulled(call, wrt)
         return result, _bare(pullback(1.0), wrt)
 
     return value_and_gradient
@@ -680,10 +684,10 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
 
     @functools.wraps(function.python)
     def gradient(*args: Any, **kw: Any) -> Any:
-        returns_a_number(function)
         call = Call(function, args, kw)
+        returns_a_number(call)
         if call.units.written or call.units.checks(call.kinds):
-            _, pullback = vjp(function, *args, wrt=wrt, **kw)
+            _, pullback = pulled(call, wrt)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
             call.check_derivative()
@@ -693,12 +697,19 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     return gradient
 
 
-def returns_a_number(function: Differentiable) -> None:
-    found = function._units.returns()
+def returns_a_number(call: Call) -> None:
+    """`ArgumentError` if the function returns something else for these arguments."""
+    found = call.plan.once("returns", call.units.returns)
     if found != "a number":
+        remedy = {
+            "an array": "return np.sum(...) of it, or use pyrev.vjp, whose pullback"
+            " takes a cotangent of its shape",
+            "nothing": "use pyrev.vjp, whose pullback takes cotangents of the arrays"
+            " that are written",
+        }.get(found, "use pyrev.vjp, whose pullback takes a cotangent of each")
         raise ArgumentError(
-            f"{function.python.__name__}() returns {found}; a gradient needs a function"
-            " that returns one number (use vjp for others)"
+            f"{call.f.python.__name__}() returns {found} for these arguments; a"
+            f" gradient needs a function that returns one number: {remedy}"
         )
 
 

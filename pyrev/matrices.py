@@ -64,10 +64,12 @@ def hvp(
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
+    plain = cotangent is None and not cotangents
+    if plain:
+        returns_a_number(call)
     call.check_derivative()
     weights: dict[str | int, Any] = {0: 1.0}
-    if cotangent is None and not cotangents:
-        returns_a_number(function)
+    if plain:
         _assert(call)
     else:
         _, pullback = vjp(function, wrt=names, **_again(call))  # asserts, too
@@ -99,8 +101,8 @@ def hessian(
 
     @functools.wraps(function.python)
     def hessian_of(*args: Any, **kw: Any) -> Any:
-        returns_a_number(function)
         call = _on_host(Call(function, args, kw))
+        returns_a_number(call)
         names = call.wrt(wrt)
         call.check_derivative()
         _assert(call)
