@@ -32,6 +32,7 @@ from pyrev.draw.dot import Graph
 from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
+from pyrev.net import guarded
 from pyrev.parse import Parsed, parse
 from pyrev.plan import Plans
 from pyrev.tune import Tuning, tune
@@ -63,6 +64,7 @@ class Differentiable:
     and itself as source.
     """
 
+    @guarded
     def __init__(
         self, function: Callable[..., Any], options: Options, quiet: bool = False
     ) -> None:
@@ -77,22 +79,26 @@ class Differentiable:
         self.python: Callable[..., Any] = self._parsed.function
         functools.update_wrapper(self, self.python)
 
+    @guarded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = Call(self, args, kwargs)
         call.check()
         return call.run()
 
     @property
+    @guarded
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
         return Derivative(self._units, self._options.wrt, self._target)
 
     @property
+    @guarded
     def primal(self) -> Primal:
         """The function itself, as pyrev schedules and prints it."""
         return Primal(self._units, self._target)
 
     @property
+    @guarded
     def tangent(self) -> Pushforward:
         """The tangent: its source before any call, for a target, to save, to call."""
         return Pushforward(self._units, self._options.wrt, self._target)
@@ -105,6 +111,7 @@ class Differentiable:
         """
         return self.adjoint.explain(target, *args, **kw)
 
+    @guarded
     def graph(self, of: str = "primal", *, simplified: bool = False) -> Graph:
         """The data flow as a picture, of the function ("primal"), its "adjoint" or its
         "tangent": the user's names and lines, loops and branches as boxes.
@@ -122,6 +129,7 @@ class Differentiable:
         drawn: Primal | Derivative | Pushforward = getattr(self, of)
         return drawn.graph(simplified)
 
+    @guarded
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
     ) -> Tuning:
@@ -443,6 +451,7 @@ class Pullback:
             for k, d in enumerate(call.result_dtypes())
         }
 
+    @guarded
     def __call__(
         self,
         cotangent: Any = None,
@@ -615,6 +624,7 @@ def fingerprint(array: np.ndarray[Any, Any]) -> bytes:
     return array[step].tobytes()
 
 
+@guarded
 def vjp(
     f: Callable[..., Any],
     /,
@@ -665,6 +675,7 @@ def value_and_grad(
     function = as_differentiable(f)
 
     @functools.wraps(function.python)
+    @guarded
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
         call = Call(function, args, kw)
         returns_a_number(call)
@@ -683,6 +694,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     function = as_differentiable(f)
 
     @functools.wraps(function.python)
+    @guarded
     def gradient(*args: Any, **kw: Any) -> Any:
         call = Call(function, args, kw)
         returns_a_number(call)

@@ -19,6 +19,7 @@ from pyrev.draw.figure import figure
 from pyrev.draw.shear import panels
 from pyrev.explain import Report, report
 from pyrev.ir import For, Program, walk
+from pyrev.net import guarded
 from pyrev.units import Unit, Units, adjoint_signature
 
 
@@ -47,10 +48,12 @@ class _Source:
         return values, units, found, units.check_bounds(target, found, values)
 
     @property
+    @guarded
     def source(self) -> str:
         """The readable Python text; it never changes because of a call."""
         return self._default("python").text.text
 
+    @guarded
     def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
         """The text for a target and, if given, for arguments.
 
@@ -63,6 +66,7 @@ class _Source:
             return self._for(target, args, kw).text.text
         return self._default(target).text.text
 
+    @guarded
     def save(self, path: str | Path, target: str = "python") -> Path:
         """Write a module that runs with pyrev uninstalled; returns its path.
 
@@ -94,6 +98,7 @@ class _Source:
             )
         return bounds.guard_text(unit.program.name, unit.params, same)
 
+    @guarded
     def graph(self, simplified: bool = False) -> Graph:
         """The data flow of the readable code as a picture: names, scopes, partials.
 
@@ -112,6 +117,7 @@ class _Source:
         return self._default("python").program
 
     @property
+    @guarded
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input."""
         return self._loaded()
@@ -158,6 +164,7 @@ class Derivative(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.adjoint(target, found, self._names(found), values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
         units = self._units
         given = dict(zip(units.visible, args, strict=False))
@@ -200,6 +207,7 @@ class Derivative(_Source):
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
     @property
+    @guarded
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input.
 
@@ -211,6 +219,7 @@ class Derivative(_Source):
         """The report as text: one line per adjoint loop and per value kept."""
         return str(self.report(target, *args, **kw))
 
+    @guarded
     def report(self, target: str | None = None, *args: Any, **kw: Any) -> Report:
         """The report as data, for a target (default: the function's own).
 
@@ -233,6 +242,7 @@ class Derivative(_Source):
             passed = units.passed(kinds, self._names(kinds), values if given else None)
         return report(units.program.name, unit, inspected, passed)
 
+    @guarded
     def plot(
         self,
         array: str,
@@ -266,6 +276,7 @@ class Derivative(_Source):
         how = f"{about[0].kind}: {about[0].reason}" if about else "run as written"
         return figure(own, found, how, ax)
 
+    @guarded
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""
         program = self._default(target).program
@@ -290,6 +301,7 @@ class Primal(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.primal(target, found, values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
         values, units, found, variant = self._call(self._target, args, kw)
         unit = units.primal(self._target, found, values, variant)
@@ -319,6 +331,7 @@ class Pushforward(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.tangent(target, found, self._names(found), values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self._default("python").function(*args, **kw)
 

@@ -12,12 +12,14 @@ from pyrev.api import Call, as_differentiable
 from pyrev.device import copied, cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Tangents
+from pyrev.net import guarded
 from pyrev.units import Unit
 
 #: So many directions share one run of the primal: with more, registers run out.
 TOGETHER = 8
 
 
+@guarded
 def jvp(
     f: Callable[..., Any], /, *args: Any, tangents: Mapping[str, Any], **kw: Any
 ) -> tuple[Any, Tangents]:
@@ -48,6 +50,7 @@ def jvp(
     return result, Tangents(outputs)
 
 
+@guarded
 def partials(
     f: Callable[..., Any], /, *args: Any, wrt: object = None, **kw: Any
 ) -> tuple[Any, Tangents]:

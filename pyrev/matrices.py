@@ -27,6 +27,7 @@ from pyrev.device import copied, is_array
 from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.forward import directions, jvp, pushed
 from pyrev.gradients import Gradients
+from pyrev.net import guarded
 from pyrev.sparsity import Pattern, coloured, pattern
 
 #: Directions of a dense Jacobian that are in memory at a time.
@@ -36,6 +37,7 @@ AT_ONCE = 64
 KEPT = 1 << 26
 
 
+@guarded
 def hvp(
     f: Callable[..., Any],
     /,
@@ -100,6 +102,7 @@ def hessian(
     function = as_differentiable(f).quiet
 
     @functools.wraps(function.python)
+    @guarded
     def hessian_of(*args: Any, **kw: Any) -> Any:
         call = _on_host(Call(function, args, kw))
         returns_a_number(call)
@@ -148,6 +151,7 @@ def jacobian(
     function = as_differentiable(f).quiet
 
     @functools.wraps(function.python)
+    @guarded
     def jacobian_of(*args: Any, **kw: Any) -> Any:
         call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)

@@ -29,6 +29,7 @@ from typing import Any
 
 from pyrev import pool
 from pyrev.diagnostics import BackendError
+from pyrev.net import generated
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
@@ -233,6 +234,7 @@ def load(text: str, name: str) -> ModuleType:
             for one in ("zeros", "empty", "copy"):
                 if hasattr(module, one):
                     setattr(module, one, getattr(pool, one))
+            generated.add(key)
             _LOADED[key] = module
         return _LOADED[key]
 

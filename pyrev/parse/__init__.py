@@ -31,6 +31,7 @@ from pyrev.parse.expression import parse_expr
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined
+from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
@@ -206,7 +207,7 @@ def _read(
     alike += [(a, f"like:{b}", source.loc(source.node)) for a, b in walk.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
-    body = shapes.number(body)
+    body = shapes.number(shallow(body, walk.taken))
     parts = lent(body, walk.parts, tuple(params), walk.findings)
     walk.findings.check()
     name = function.__name__ if function.__name__.isidentifier() else "function"

@@ -69,6 +69,8 @@ class Values(Arrays):
         return values
 
     def _before(self, values: list[Expr], emitted: Sequence[Stmt]) -> None:
+        if not emitted:
+            return
         changed = written(tuple(emitted))
         for k, earlier in enumerate(values):
             whole = self._whole(earlier)

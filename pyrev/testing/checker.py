@@ -12,6 +12,7 @@ import numpy as np
 
 from pyrev import api
 from pyrev.arguments import bind
+from pyrev.net import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
 from pyrev.testing.judge import TOLERANCE, Comparison, Nearby, Reason, comparisons
@@ -41,6 +42,7 @@ NEIGHBOURS = 3
 EVALUATIONS = 6
 
 
+@guarded
 def check_grad(
     f: Any, /, *args: Any, tolerance: float | None = None, **kw: Any
 ) -> GradientReport:

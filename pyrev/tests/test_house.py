@@ -19,6 +19,7 @@ LAYERS = (
         "ir",
         "deep",
         "memo",
+        "net",
         "types",
         "writer",
         "rename",

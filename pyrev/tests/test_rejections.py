@@ -37,6 +37,8 @@ def refusal(path: Path) -> UnsupportedError:
         memory = namespace.get("memory")
         f = differentiable(namespace["f"], target="python", memory=memory)
         assert f.adjoint.source
+        # What Python itself has no room for.
+        assert callable(f.adjoint.python)
         # What a target has no form for.
         assert f.primal.source_for(namespace.get("target", "python"))
         # What only the ranks and dtypes of a call show.
