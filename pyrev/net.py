@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from pyrev.diagnostics import InternalError, PyrevError
+from pyrev.diagnostics import BackendError, InternalError, PyrevError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,7 +66,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
         except PyrevError:
             raise
         except Exception as error:
-            found = internal(error)
+            found = meant(error)
             if found is None:
                 raise
             raise found from error
@@ -74,9 +74,12 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def internal(error: Exception) -> InternalError | None:
-    """The `InternalError` that says it, if `error` is a bug of pyrev, else None."""
-    if isinstance(error, PyrevError):
+def meant(error: Exception) -> PyrevError | None:
+    """The error of pyrev that says it, or None if `error` is the user's.
+
+    It is an `InternalError` but for a machine on which Numba has no threads.
+    """
+    if isinstance(error, (PyrevError, Warning)):  # warnings that are made errors
         return None
     whose, where = "", ""
     step = error.__traceback__
@@ -97,6 +100,8 @@ def internal(error: Exception) -> InternalError | None:
     if not bug:
         return None
     said = str(error).strip().partition("\n")[0]
+    if whose == "compiler" and "threading layer" in said:
+        return BackendError(f"Numba: {said} Choose one by NUMBA_THREADING_LAYER")
     what = type(error).__name__ + (f": {said}" if said else "")
     return InternalError(f"{what} ({where})")
 
