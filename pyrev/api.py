@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -198,6 +199,27 @@ class Differentiable:
                 self._derived.clear()
             found = self._derived[key] = make()
         return found
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By reference, as functions are pickled: to the module and the name in it."""
+        found: Any = sys.modules.get(self.python.__module__)
+        for part in self.python.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return str(self.python.__qualname__)
+        if found is self.python:
+            return differentiable_with, (self.python, self._options)
+        name = f"{self.python.__module__}.{self.python.__qualname__}"
+        raise ArgumentError(
+            f"{name} cannot be pickled: what is found by this name is another object;"
+            " define the function at the top of a module, under its own name"
+        )
+
+    def __copy__(self) -> Differentiable:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Differentiable:
+        return self
 
     def __repr__(self) -> str:
         return f"<differentiable {self.python.__qualname__}{self._parsed.signature}>"

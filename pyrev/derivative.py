@@ -4,9 +4,10 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -67,19 +68,56 @@ class _Source:
         return self._default(target).text.text
 
     @guarded
-    def save(self, path: str | Path, target: str = "python") -> Path:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        target: str = "python",
+        *args: Any,
+        **kw: Any,
+    ) -> Path:
         """Write a module that runs with pyrev uninstalled; returns its path.
 
-        A module for Numba or CUDA carries the tests of sizes that pyrev makes before a
-        call. Raises `ArgumentError` where subscripts are data: these tests need pyrev.
+        It is for arguments with as many axes as `source` shows, or as those that are
+        given have. A module for Numba or CUDA carries the tests of sizes that pyrev
+        makes before a call. Raises `ArgumentError` where subscripts are data: these
+        tests need pyrev; where the text alone does not say what is an array, and no
+        arguments are given; and where the file can't be written.
         """
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentError(f"save({path!r}): give the name of a file")
+        parsed = self._units.parsed
+        if args or kw:
+            values = bind(parsed.function.__name__, parsed.signature, args, kw)
+            values |= {c.name: c.read() for c in parsed.captured}
+            own = type(self).__new__(type(self))
+            vars(own).update(vars(self))
+            own._units = self._units.fitting(values)
+            own._units.kinds(values)
+            return own.save(path, target)
+        if parsed.lenient:
+            raise ArgumentError(
+                f"save: the text of {parsed.function.__name__}() does not say how many"
+                " axes its arguments have; give some behind the target,"
+                f" save({str(path)!r}, {target!r}, ...), or subscript them"
+            )
         text = self.source_for(target)
         unit = self._default(target)
         if unit.target != "python":
             text += self._guard(unit)
+        text += _numbers_only(unit, self._units.maybe_arrays())
         where = Path(path)
-        where.write_text(text, encoding="utf-8")
+        try:
+            where.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where
+
+    def __reduce__(self) -> NoReturn:
+        name = self._units.program.name
+        raise ArgumentError(
+            f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
+            " or the text, `source`"
+        )
 
     def _guard(self, unit: Unit) -> str:
         """The text that makes a saved Numba module test the sizes of its arguments."""
@@ -334,6 +372,22 @@ class Pushforward(_Source):
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self._default("python").function(*args, **kw)
+
+
+def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
+    """The text that makes a saved function refuse arrays where it takes numbers."""
+    if not names:
+        return ""
+    name, params = unit.program.name, ", ".join(unit.params)
+    lines = ["", "", f"_{name}_of_numbers = {name}", "", ""]
+    lines += [f"def {name}({params}):"]
+    for n in names:
+        lines += [
+            f"    if getattr({n}, 'shape', ()):",
+            f"        raise TypeError('this module was saved for a number `{n}`')",
+        ]
+    lines += [f"    return _{name}_of_numbers({params})", ""]
+    return "\n".join(lines)
 
 
 def _cotangent(param: str, value: Any, of: str, output: Any) -> Any:

@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "P208": "the shape or type of a new array is not understood",
     "P209": "this attribute or axis is outside the language",
     "P210": "the kinds of numbers do not fit",
+    "P211": "indexing by an array is outside the language",
     "P303": "a value that the gradient needs cannot be recorded",
     "P304": "the CUDA target has no form for this",
     "P305": "this is nested too deep",

@@ -165,6 +165,10 @@ class Unit:
                 [Finding("P305", self.program.loc, because, help)]
             ) from error
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the text, which another process loads again."""
+        return {**self.__dict__, "_functions": {}}
+
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:
         """For each parameter: is it an array that the code writes?"""
@@ -369,7 +373,9 @@ class Units:
         (`w = u * v`, `np.sum(u)`): what it means depends on that, what is written and
         what is returned included.
         """
-        free = [replace(e, ranks=frozenset(), least=0) for e in self.expected]
+        free = [
+            replace(e, ranks=frozenset(), least=0, integer=False) for e in self.expected
+        ]
         found = kinds(self.program.name, free, values)
         same = all(_same_kind(found[p.name], p) for p in self.program.params)
         if same and not self.parsed.lenient:
@@ -382,6 +388,8 @@ class Units:
                 parsed = parse(self.parsed.function, given)
                 return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
+                if any(f.code == "P211" for f in why.findings):
+                    raise  # the text says more than what one argument should be
                 try:
                     self.kinds(values)
                 except ArgumentError as error:
@@ -393,6 +401,27 @@ class Units:
         if isinstance(made, ArgumentError):
             raise made
         return made
+
+    def maybe_arrays(self) -> tuple[str, ...]:
+        """The parameters taken for numbers that a call might give as arrays."""
+
+        def fits(names: Sequence[str]) -> bool:
+            types = {p.name: (p.rank, p.dtype) for p in self.program.params}
+            types |= {n: (1, types[n][1]) for n in names}
+            try:
+                parse(self.parsed.function, types)
+            except UnsupportedError:
+                return False
+            return True
+
+        def find() -> tuple[str, ...]:
+            floats = {p.name for p in self.program.params if not p.rank and p.is_float}
+            numbers = [n for n in self.visible if n in floats]
+            if len(numbers) > 1 and fits(numbers):
+                return tuple(numbers)
+            return tuple(n for n in numbers if fits([n]))
+
+        return self._once(("maybe arrays",), find)
 
     # ---------------------------------------------------------------- variants
 

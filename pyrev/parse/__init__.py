@@ -7,6 +7,7 @@ for tests and for the rule table.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import itertools
@@ -17,7 +18,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 import gast
 import numpy as np
@@ -96,6 +97,7 @@ def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Pars
 # What may be found only because a parameter has more axes than the text shows.
 _OF_RANKS = frozenset(
     ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
+    + ["P211"]
 )
 _GUESSES = 60
 
@@ -126,14 +128,14 @@ def _read(
         raise UnsupportedError(
             [
                 Finding(
-                    "P114",
+                    "P101" if isinstance(f, type) else "P114",
                     ir.NOWHERE,
-                    f"an object of type `{type(f).__name__}` is not a plain function",
-                    "give a function, a lambda or a `numba.njit` function",
+                    *_no_function(f),
                 )
             ]
         )
     source = read(function)
+    _refuse_method(function, source)
     if rule_of(function) is not None:
         raise UnsupportedError(
             [
@@ -152,6 +154,11 @@ def _read(
     found: dict[str, int] = dict(least)
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
+    # What is an integer because of a text that is lowered otherwise once it is known to
+    # be one (a sum of integers begins with another zero): where walks come back to what
+    # they found before, it stays what it was once.
+    whole: set[str] = set()
+    before: list[tuple[dict[str, int], dict[str, str]]] = []
     for _ in range(_WALKS):
         walk = Lowering(found, exact=types is not None, dtypes=dtypes, wanted=wanted)
         body = walk.function(source, function)
@@ -168,7 +175,7 @@ def _read(
                 p.id,
                 ranks.get(p.id, 0),
                 given[p.id][1],
-                p.id in integers.names,
+                p.id in integers.names | whole,
                 source.loc(p),
             )
             for p in parameters(source.node)
@@ -182,6 +189,9 @@ def _read(
         known = {n: r for n, r in ranks.items() if n in named}
         if known == found and kinds == dtypes and walk.asked <= wanted:
             break
+        if whole or (known, kinds) in before:
+            whole |= integers.names
+        before.append((known, kinds))
         found, dtypes, wanted = known, kinds, wanted | walk.asked
     else:
         walk.findings.check()
@@ -233,6 +243,51 @@ def _read(
         _own(walk, source, body),
         walk.lenient,
     )
+
+
+def _no_function(f: object) -> tuple[str, str]:
+    """What an object is that is no plain function, and what to give instead."""
+    name = getattr(f, "__name__", type(f).__name__)
+    calls = "give a function that calls it, `lambda x: ...`, if it is one of the"
+    calls += " functions in docs/language.md"
+    match f:
+        case type():
+            return f"`{name}` is a class", "give a function of numbers and arrays"
+        case MethodType():
+            return f"`{name}` is a method, which belongs to an object", _NO_METHOD
+        case functools.partial():
+            return (
+                "this is a `functools.partial`",
+                "give a function that passes the fixed arguments on, or pass them at"
+                " the call",
+            )
+        case BuiltinFunctionType() | np.ufunc():
+            return f"`{name}` has no text in Python", calls
+        case _ if callable(f):
+            return f"an object of type `{type(f).__name__}` is called here", _NO_METHOD
+    return (
+        f"an object of type `{type(f).__name__}` is not a plain function",
+        "give a function, a lambda or a `numba.njit` function",
+    )
+
+
+_NO_METHOD = (
+    "write a function of the numbers and arrays that it needs, and call that from the"
+    " method"
+)
+
+
+def _refuse_method(function: FunctionType, source: Source) -> None:
+    """`UnsupportedError` for a function that is defined in a class and takes `self`."""
+    around = function.__qualname__.rpartition(".")[0]
+    first = next(iter(parameters(source.node)), None)
+    if not around or around.endswith("<locals>") or first is None:
+        return
+    if first.id in ("self", "cls"):
+        because = f"`{function.__name__}` is a method: `{first.id}` is an object"
+        raise UnsupportedError(
+            [Finding("P104", source.loc(first), because, _NO_METHOD)]
+        )
 
 
 def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
