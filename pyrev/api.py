@@ -34,6 +34,7 @@ from pyrev.gradients import Gradients
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
 from pyrev.net import guarded
+from pyrev.options import choice, flag, mapping, references
 from pyrev.parse import Parsed, parse
 from pyrev.plan import Plans
 from pyrev.tune import Tuning, tune
@@ -124,11 +125,9 @@ class Differentiable:
         `str` of the result is DOT text; notebooks show a picture and `save` writes one,
         for which Graphviz is needed.
         """
-        if of not in GRAPHS:
-            known = ", ".join(map(repr, GRAPHS))
-            raise ArgumentError(f"graph(of={of!r}): choose one of {known}")
-        drawn: Primal | Derivative | Pushforward = getattr(self, of)
-        return drawn.graph(simplified)
+        kind = choice("of", of, GRAPHS)
+        drawn: Primal | Derivative | Pushforward = getattr(self, kind)
+        return drawn.graph(flag("simplified", simplified))
 
     @guarded
     def tune(
@@ -291,15 +290,16 @@ def differentiable(
     Raises `UnsupportedError`, with everything found, if the function is outside the
     language, and `ArgumentError` for options that do not fit it.
     """
-    if target not in TARGETS:
-        raise ArgumentError(f"target={target!r}: choose one of {', '.join(TARGETS)}")
+    if wrt is not None:
+        references("wrt", wrt)
+    target = choice("target", target, TARGETS)
     keeping = Keeping(
         memory_bytes(memory),
         names_of("store", store),
         names_of("recompute", recompute),
-        preaccumulate,
+        flag("preaccumulate", preaccumulate),
     )
-    options = Options(wrt, target, keeping, deterministic)
+    options = Options(wrt, target, keeping, flag("deterministic", deterministic))
     if f is None:
         return lambda function: differentiable_with(function, options)
     return differentiable_with(f, options)
@@ -493,14 +493,15 @@ class Pullback:
         Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
-        given = self._given(cotangent, {**(cotangents or {}), **by_name})
+        named = {**mapping("cotangents", cotangents), **by_name}
+        given = self._given(cotangent, named)
         for name, before in self._watched.items():
             if fingerprint(self._inputs[name]) != before:
                 raise ArgumentError(
                     f"`{name}` changed since {self._name}() ran; pass copy=True to vjp"
                     " if inputs are to be changed before the last pullback"
                 )
-        buffers = self._buffers(into or {}, given)
+        buffers = self._buffers(mapping("into", into), given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
@@ -522,7 +523,8 @@ class Pullback:
         self, cotangent: Any, cotangents: Mapping[str, Any]
     ) -> dict[str | int, Any]:
         """The cotangents by output, as the adjoint takes them."""
-        seeds = self._seeds(self._given(cotangent, dict(cotangents)))
+        named = mapping("cotangents", cotangents)
+        seeds = self._seeds(self._given(cotangent, named))
         return {of: seeds[param] for param, of in self._unit.cotangents}
 
     def _seeds(self, given: Mapping[str | int, Any]) -> dict[str, Any]:
@@ -666,7 +668,7 @@ def vjp(
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
     array.
     """
-    return pulled(Call(as_differentiable(f), args, kw), wrt, copy)
+    return pulled(Call(as_differentiable(f), args, kw), wrt, flag("copy", copy))
 
 
 def pulled(call: Call, wrt: object, copy: bool = False) -> tuple[Any, Pullback]:

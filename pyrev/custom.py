@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyrev.diagnostics import ArgumentError
+from pyrev.options import flag
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,6 +68,7 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     >>> root(4.0)
     2.0
     """
+    flag("check", check)
     if not isinstance(rule, FunctionType):
         raise ArgumentError(
             f"custom_vjp({rule!r}): give the rule, a plain function of the arguments,"

@@ -4,6 +4,7 @@ call.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind
+from pyrev.arguments import Kind, bind, kind_of
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
 from pyrev.draw.dataflow import dataflow
@@ -21,7 +22,10 @@ from pyrev.draw.shear import panels
 from pyrev.explain import Report, report
 from pyrev.ir import For, Program, walk
 from pyrev.net import guarded
+from pyrev.options import choice, file, mapping
 from pyrev.units import Unit, Units, adjoint_signature
+
+TEXTS = ("python", "numba", "cuda")
 
 
 class _Source:
@@ -60,9 +64,7 @@ class _Source:
 
         The target is "python", "numba" or "cuda", which is CUDA C and its launches.
         """
-        if target not in ("python", "numba", "cuda"):
-            known = "'python', 'numba' or 'cuda'"
-            raise ArgumentError(f"target={target!r}: choose {known}")
+        target = choice("target", target, TEXTS)
         if args or kw:
             return self._for(target, args, kw).text.text
         return self._default(target).text.text
@@ -83,8 +85,7 @@ class _Source:
         tests need pyrev; where the text alone does not say what is an array, and no
         arguments are given; and where the file can't be written.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise ArgumentError(f"save({path!r}): give the name of a file")
+        where = file("save", path)
         parsed = self._units.parsed
         if args or kw:
             values = bind(parsed.function.__name__, parsed.signature, args, kw)
@@ -93,19 +94,18 @@ class _Source:
             vars(own).update(vars(self))
             own._units = self._units.fitting(values)
             own._units.kinds(values)
-            return own.save(path, target)
+            return own.save(where, target)
         if parsed.lenient:
             raise ArgumentError(
                 f"save: the text of {parsed.function.__name__}() does not say how many"
                 " axes its arguments have; give some behind the target,"
-                f" save({str(path)!r}, {target!r}, ...), or subscript them"
+                f" save({str(where)!r}, {target!r}, ...), or subscript them"
             )
         text = self.source_for(target)
         unit = self._default(target)
         if unit.target != "python":
             text += self._guard(unit)
         text += _numbers_only(unit, self._units.maybe_arrays())
-        where = Path(path)
         try:
             where.write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -232,6 +232,9 @@ class Derivative(_Source):
         target = "python" if self._made_here(default) else self._target
         unit = units.adjoint(target, found, self._names(found), primal, variant)
         for param, of in unit.cotangents:
+            kind = kind_of(param, values[param])
+            if isinstance(of, int) and kind.rank and not self._made_here(default):
+                raise ArgumentError(f"`{param}` is the cotangent of a number")
             if isinstance(of, str):
                 values[param] = _cotangent(param, values[param], of, values[of])
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
@@ -264,7 +267,7 @@ class Derivative(_Source):
         With arguments it is about the code that runs for such: much of what is decided
         depends on sizes.
         """
-        own = target or "python"
+        own = "python" if target is None else choice("target", target, TEXTS)
         given = bool(args or kw)
         unit = self._for(own, args, kw) if given else self._default(own)
         units = self._units
@@ -304,6 +307,11 @@ class Derivative(_Source):
         more than two axes, and for sizes that do not fit; `BackendError` without
         Matplotlib.
         """
+        if not isinstance(array, str):
+            raise ArgumentError(
+                f"plot: a {type(array).__name__} is no name of an array"
+            )
+        sizes = mapping("sizes", sizes)
         kinds = self._units.default_kinds()
         before = self._units.unscheduled(kinds, self._names(kinds))
         after = self._default("python")
@@ -317,7 +325,7 @@ class Derivative(_Source):
     @guarded
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""
-        program = self._default(target).program
+        program = self._default(choice("target", target, TEXTS)).program
         return tuple(
             (s, s.parallel)
             for s in walk(program.body)
@@ -371,7 +379,11 @@ class Pushforward(_Source):
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        return self._default("python").function(*args, **kw)
+        unit = self._default("python")
+        values = bind(unit.program.name, inspect.signature(unit.function), args, kw)
+        for name, value in values.items():
+            kind_of(name, value)
+        return unit.call(list(values.values()))
 
 
 def _numbers_only(unit: Unit, names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from pyrev.device import copied, cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Tangents
 from pyrev.net import guarded
+from pyrev.options import mapping
 from pyrev.units import Unit
 
 #: So many directions share one run of the primal: with more, registers run out.
@@ -72,6 +73,10 @@ def partials(
         floats = call.wrt(None)
         wrt = tuple(n for n in floats if n not in written)
     names = call.wrt(wrt)
+    if not written:
+        raise ArgumentError(
+            f"partials: {call.f.python.__name__}() writes no array; use pyrev.jvp"
+        )
     call.check_derivative()
     unit = call.plan.partials(call.values, call.variant, names)
     raw = unit.call([call.values[p] for p in unit.params])
@@ -97,11 +102,10 @@ def directions(
 
     Raises `ArgumentError` for what does not fit.
     """
+    tangents = mapping("tangents", tangents)
     if not tangents:
         raise ArgumentError("no tangent was given: pass tangents={'x': ...}")
     for name, value in tangents.items():
-        if not isinstance(name, str):
-            raise ArgumentError(f"tangents={tangents!r}: name the parameters that move")
         if isinstance(value, (list, tuple)):
             raise ArgumentError(f"the tangent of `{name}` is a list; pass an array")
     call.wrt(tuple(tangents))  # refuses what has no tangent

@@ -28,6 +28,7 @@ from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.forward import directions, jvp, pushed
 from pyrev.gradients import Gradients
 from pyrev.net import guarded
+from pyrev.options import flag, mapping
 from pyrev.sparsity import Pattern, coloured, pattern
 
 #: Directions of a dense Jacobian that are in memory at a time.
@@ -63,6 +64,7 @@ def hvp(
     not its derivative.
     """
     function = as_differentiable(f).quiet
+    cotangents = mapping("cotangents", cotangents)
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
@@ -100,6 +102,7 @@ def hessian(
     floats decide what depends on what.
     """
     function = as_differentiable(f).quiet
+    sparse = flag("sparse", sparse)
 
     @functools.wraps(function.python)
     @guarded
@@ -149,6 +152,9 @@ def jacobian(
     floats decide what depends on what.
     """
     function = as_differentiable(f).quiet
+    sparse = flag("sparse", sparse)
+    if of is not None and not isinstance(of, str):
+        raise ArgumentError(f"of is a {type(of).__name__}; name an output")
 
     @functools.wraps(function.python)
     @guarded

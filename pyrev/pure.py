@@ -21,6 +21,7 @@ from pyrev.api import Call, Differentiable, as_differentiable, differentiable, v
 from pyrev.arguments import bind
 from pyrev.diagnostics import ArgumentError
 from pyrev.ir import Add, Alloc, Assign, Load, Program, Var, exprs, walk, walk_expr
+from pyrev.options import references
 
 #: In `outputs`, what the function returns; no parameter can have this name.
 RETURN = "return"
@@ -113,8 +114,8 @@ class Pure:
         )
         self._wrt = {names[w] if isinstance(w, int) else w for w in _each(self.wrt)}
         self._asked = outputs
-        if outputs is not None and not _each(outputs):
-            raise ArgumentError(f"outputs={outputs!r}: name at least one")
+        if outputs is not None:
+            references("outputs", outputs)
         for name in () if outputs is None else _each(outputs):
             if name not in (RETURN, *names):
                 raise ArgumentError(

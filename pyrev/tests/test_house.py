@@ -20,6 +20,7 @@ LAYERS = (
         "deep",
         "memo",
         "net",
+        "options",
         "types",
         "writer",
         "rename",
