@@ -28,7 +28,10 @@ _LIKE_USERS = tuple(_HERE + part + os.sep for part in ("tests", "examples"))
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = tuple(_STANDARD + part + os.sep for part in ("site-packages",))
 _COMPILERS = tuple(f"{os.sep}{part}{os.sep}" for part in ("numba", "llvmlite"))
-_NUMPY = f"{os.sep}numpy{os.sep}"
+#: Libraries that work for whoever called them.
+_LIBRARIES = tuple(
+    f"{os.sep}{part}{os.sep}" for part in ("numpy", "gast", "islpy", "astunparse")
+)
 
 #: What pyrev raises by these names is meant: an index outside, no memory left.
 _MEANT = (IndexError, MemoryError)
@@ -117,7 +120,7 @@ def _kind(code: CodeType) -> str:
         return "" if file == __file__ else "pyrev"
     if any(part in file for part in _COMPILERS):
         return "compiler"
-    if _NUMPY in file or file.startswith("<frozen "):
+    if any(part in file for part in _LIBRARIES) or file.startswith("<frozen "):
         return ""
     if file.startswith(_STANDARD) and not file.startswith(_INSTALLED):
         return ""
