@@ -32,14 +32,12 @@ from pyrev.ir import (
     Extent,
     For,
     If,
-    Load,
     Return,
     Stmt,
     Tell,
     Var,
     While,
     blocks,
-    children,
     fresh,
     rebuild,
     with_blocks,
@@ -47,6 +45,9 @@ from pyrev.ir import (
 
 #: Operations inside each other that one expression may hold.
 MOST = 30
+
+#: Operations whose derivative repeats an operand: pieces of them are shorter.
+_WEIGHTS = {"**": 6} | dict.fromkeys(["max", "min", "maximum", "minimum"], 4)
 
 
 def shallow(block: Block, taken: set[str]) -> Block:
@@ -111,7 +112,7 @@ class _Cutter:
                 args = [self._held(a, out) for a in args]
                 out += pieces
             args.append(new)
-            depth = max(depth, nested + 1)
+            depth = max(depth, nested + _WEIGHTS.get(expr.op, 1))
         return _with(expr, args), depth
 
     def _decided(self, expr: Call, out: list[Stmt]) -> tuple[Expr, int]:
@@ -158,15 +159,12 @@ def _with(expr: Call, args: Sequence[Expr]) -> Expr:
 
 def _is_deep(expr: Expr) -> bool:
     """Are more than `MOST` operations inside each other?"""
-    level: list[Expr] = [expr]
-    for _ in range(MOST + 1):
-        level = [
-            c
-            for e in level
-            if not isinstance(e, Load)
-            for c in children(e)
-            if isinstance(c, Call)
-        ]
-        if not level:
-            return False
-    return True
+    todo = [(expr, 0)]
+    while todo:
+        e, around = todo.pop()
+        if isinstance(e, Call):
+            depth = around + _WEIGHTS.get(e.op, 1)
+            if depth > MOST:
+                return True
+            todo += [(c, depth) for c in e.args]
+    return False
