@@ -7,15 +7,21 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pyrev.api import as_differentiable
-from pyrev.diagnostics import ArgumentError, PyrevError
+from pyrev.diagnostics import ArgumentError, InternalError, PyrevError
 from pyrev.sampling import sample_arguments
 from pyrev.testing import check_grad
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 #: What there is a text for.
 TEXTS = ("python", "numba", "cuda")
@@ -38,16 +44,46 @@ def main(argv: Sequence[str] | None = None) -> int:
         targets = ("python", "numba") if name == "check" else TEXTS
         one.add_argument("--target", choices=targets, default="python")
         if name == "check":
-            one.add_argument("--seed", type=int, default=0)
-            one.add_argument("--size", type=int, default=6, help="largest extent")
+            one.add_argument("--seed", type=_at_least(0), default=0)
+            size = _at_least(1)
+            one.add_argument("--size", type=size, default=6, help="largest extent")
         if name == "save":
             one.add_argument("--output", "-o", help="file to write (default: name.py)")
     options = parser.parse_args(argv)
     try:
         return run(options)
+    except InternalError:
+        traceback.print_exc()
     except PyrevError as error:
         print(error, file=sys.stderr)
-        return 2
+    except BrokenPipeError:  # whoever reads has read enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    except Exception as error:
+        print(_told(options.function, error), file=sys.stderr)
+    return 2
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return value
+
+    return number
+
+
+def _told(what: str, error: BaseException) -> str:
+    """What the user's own code raised, and where, without the frames around it."""
+    where = ""
+    if isinstance(error, SyntaxError):
+        where = f" ({error.filename}:{error.lineno})"
+        return f"{what}: {type(error).__name__}: {error.msg}{where}"
+    for step in traceback.extract_tb(error.__traceback__):
+        if not step.filename.startswith((_PACKAGE, "<frozen ")):
+            where = f" ({step.filename}:{step.lineno})"
+    said = f": {error}" if str(error) else ""
+    return f"{what}: {type(error).__name__}{said}{where}"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -77,28 +113,42 @@ def find(name: str) -> Callable[..., Any]:
     where, colon, attribute = name.rpartition(":")
     if not colon or not where:
         raise ArgumentError(f"{name!r}: write module:function or file.py:function")
-    if where.endswith(".py") or Path(where).is_file():
-        path = Path(where)
-        if not path.is_file():
-            raise ArgumentError(f"there is no file {where}")
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules.setdefault(path.stem, module)
-        sys.path.insert(0, str(path.parent.resolve()))
-        spec.loader.exec_module(module)
-    else:
-        try:
-            module = importlib.import_module(where)
-        except ModuleNotFoundError as error:
-            raise ArgumentError(f"there is no module {where!r} ({error})") from None
-    found: Any = module
+    found: Any = _module(where)
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise ArgumentError(f"{where} has no function {attribute!r}")
         found = getattr(found, part)
     function: Callable[..., Any] = found
     return function
+
+
+def _module(where: str) -> ModuleType:
+    """The module of this name, or in this file.
+
+    Raises `ArgumentError` where it cannot be imported, with what its code raised.
+    """
+    try:
+        if not where.endswith(".py") and not Path(where).is_file():
+            return importlib.import_module(where)
+        path = Path(where)
+        if not path.is_file():
+            raise ArgumentError(f"there is no file {where}")
+        loader = SourceFileLoader(path.stem, str(path))
+        spec = importlib.util.spec_from_file_location(path.stem, path, loader=loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)
+        sys.path.insert(0, str(path.parent.resolve()))
+        loader.exec_module(module)
+        return module
+    except PyrevError:  # a function in it is refused
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is not None and (where + ".").startswith(error.name + "."):
+            raise ArgumentError(f"there is no module {where!r} ({error})") from None
+        raise ArgumentError(_told(f"{where} imports", error)) from error
+    except (Exception, SystemExit) as error:  # whatever a module may do
+        raise ArgumentError(_told(f"{where} cannot be imported", error)) from error
 
 
 if __name__ == "__main__":

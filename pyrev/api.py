@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -33,6 +34,8 @@ from pyrev.gradients import Gradients
 from pyrev.held import Held, Hold
 from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
+from pyrev.net import guarded
+from pyrev.options import choice, flag, mapping, references
 from pyrev.parse import Parsed, parse
 from pyrev.plan import Plans
 from pyrev.tune import Tuning, tune
@@ -64,6 +67,7 @@ class Differentiable:
     and itself as source.
     """
 
+    @guarded
     def __init__(
         self, function: Callable[..., Any], options: Options, quiet: bool = False
     ) -> None:
@@ -78,22 +82,26 @@ class Differentiable:
         self.python: Callable[..., Any] = self._parsed.function
         functools.update_wrapper(self, self.python)
 
+    @guarded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = Call(self, args, kwargs)
         call.check()
         return call.run()
 
     @property
+    @guarded
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
         return Derivative(self._units, self._options.wrt, self._target)
 
     @property
+    @guarded
     def primal(self) -> Primal:
         """The function itself, as pyrev schedules and prints it."""
         return Primal(self._units, self._target)
 
     @property
+    @guarded
     def tangent(self) -> Pushforward:
         """The tangent: its source before any call, for a target, to save, to call."""
         return Pushforward(self._units, self._options.wrt, self._target)
@@ -106,6 +114,7 @@ class Differentiable:
         """
         return self.adjoint.explain(target, *args, **kw)
 
+    @guarded
     def graph(self, of: str = "primal", *, simplified: bool = False) -> Graph:
         """The data flow as a picture, of the function ("primal"), its "adjoint" or its
         "tangent": the user's names and lines, loops and branches as boxes.
@@ -117,12 +126,11 @@ class Differentiable:
         `str` of the result is DOT text; notebooks show a picture and `save` writes one,
         for which Graphviz is needed.
         """
-        if of not in GRAPHS:
-            known = ", ".join(map(repr, GRAPHS))
-            raise ArgumentError(f"graph(of={of!r}): choose one of {known}")
-        drawn: Primal | Derivative | Pushforward = getattr(self, of)
-        return drawn.graph(simplified)
+        kind = choice("of", of, GRAPHS)
+        drawn: Primal | Derivative | Pushforward = getattr(self, kind)
+        return drawn.graph(flag("simplified", simplified))
 
+    @guarded
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
     ) -> Tuning:
@@ -191,6 +199,27 @@ class Differentiable:
                 self._derived.clear()
             found = self._derived[key] = make()
         return found
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By reference, as functions are pickled: to the module and the name in it."""
+        found: Any = sys.modules.get(self.python.__module__)
+        for part in self.python.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return str(self.python.__qualname__)
+        if found is self.python:
+            return differentiable_with, (self.python, self._options)
+        name = f"{self.python.__module__}.{self.python.__qualname__}"
+        raise ArgumentError(
+            f"{name} cannot be pickled: what is found by this name is another object;"
+            " define the function at the top of a module, under its own name"
+        )
+
+    def __copy__(self) -> Differentiable:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Differentiable:
+        return self
 
     def __repr__(self) -> str:
         return f"<differentiable {self.python.__qualname__}{self._parsed.signature}>"
@@ -262,15 +291,16 @@ def differentiable(
     Raises `UnsupportedError`, with everything found, if the function is outside the
     language, and `ArgumentError` for options that do not fit it.
     """
-    if target not in TARGETS:
-        raise ArgumentError(f"target={target!r}: choose one of {', '.join(TARGETS)}")
+    if wrt is not None:
+        references("wrt", wrt)
+    target = choice("target", target, TARGETS)
     keeping = Keeping(
         memory_bytes(memory),
         names_of("store", store),
         names_of("recompute", recompute),
-        preaccumulate,
+        flag("preaccumulate", preaccumulate),
     )
-    options = Options(wrt, target, keeping, deterministic)
+    options = Options(wrt, target, keeping, flag("deterministic", deterministic))
     if f is None:
         return lambda function: differentiable_with(function, options)
     return differentiable_with(f, options)
@@ -433,6 +463,7 @@ class Pullback:
             for k, d in enumerate(call.result_dtypes())
         }
 
+    @guarded
     def __call__(
         self,
         cotangent: Any = None,
@@ -452,9 +483,10 @@ class Pullback:
         Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
-        given = self._given(cotangent, {**(cotangents or {}), **by_name})
+        named = {**mapping("cotangents", cotangents), **by_name}
+        given = self._given(cotangent, named)
         self._held.watched.check(done=False)
-        buffers = self._buffers(into or {}, given)
+        buffers = self._buffers(mapping("into", into), given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         found = self._unit.call([values[p] for p in self._unit.params])
@@ -477,7 +509,8 @@ class Pullback:
         self, cotangent: Any, cotangents: Mapping[str, Any]
     ) -> dict[str | int, Any]:
         """The cotangents by output, as the adjoint takes them."""
-        seeds = self._seeds(self._given(cotangent, dict(cotangents)))
+        named = mapping("cotangents", cotangents)
+        seeds = self._seeds(self._given(cotangent, named))
         return {of: seeds[param] for param, of in self._unit.cotangents}
 
     def _seeds(self, given: Mapping[str | int, Any]) -> dict[str, Any]:
@@ -597,6 +630,7 @@ def _like_scalar(value: Any, like: Any) -> Any:
     return type(like)(value) if isinstance(like, np.generic) else float(value)
 
 
+@guarded
 def vjp(
     f: Callable[..., Any],
     /,
@@ -617,19 +651,12 @@ def vjp(
     Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
     array.
     """
-    hold = Hold.ANYBODY if copy else Hold.SEEN
-    return pulled(as_differentiable(f), args, kw, wrt, hold)
+    hold = Hold.ANYBODY if flag("copy", copy) else Hold.SEEN
+    return pulled(Call(as_differentiable(f), args, kw), wrt, hold)
 
 
-def pulled(
-    function: Differentiable,
-    args: Sequence[Any],
-    kw: Mapping[str, Any],
-    wrt: object,
-    hold: Hold,
-) -> tuple[Any, Pullback]:
+def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     """`vjp` of a call, for a pullback that holds the inputs as `hold` says."""
-    call = Call(function, args, kw)
     names = call.wrt(wrt, local=True)
     call.check_derivative()
     apart = call.plan.sweeps(call.values, call.variant, names)
@@ -670,9 +697,11 @@ def value_and_grad(
     function = as_differentiable(f)
 
     @functools.wraps(function.python)
+    @guarded
     def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        returns_a_number(function)
-        result, pullback = pulled(function, args, kw, wrt, Hold.NOBODY)
+        call = Call(function, args, kw)
+        returns_a_number(call)
+        result, pullback = pulled(call, wrt, Hold.NOBODY)
         return result, _bare(pullback(1.0), wrt)
 
     return value_and_gradient
@@ -687,11 +716,12 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     function = as_differentiable(f)
 
     @functools.wraps(function.python)
+    @guarded
     def gradient(*args: Any, **kw: Any) -> Any:
-        returns_a_number(function)
         call = Call(function, args, kw)
+        returns_a_number(call)
         if call.units.written or call.units.checks(call.kinds):
-            _, pullback = pulled(function, args, kw, wrt, Hold.NOBODY)
+            _, pullback = pulled(call, wrt, Hold.NOBODY)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
             call.check_derivative()
@@ -703,12 +733,19 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     return gradient
 
 
-def returns_a_number(function: Differentiable) -> None:
-    found = function._units.returns()
+def returns_a_number(call: Call) -> None:
+    """`ArgumentError` if the function returns something else for these arguments."""
+    found = call.plan.once("returns", call.units.returns)
     if found != "a number":
+        remedy = {
+            "an array": "return np.sum(...) of it, or use pyrev.vjp, whose pullback"
+            " takes a cotangent of its shape",
+            "nothing": "use pyrev.vjp, whose pullback takes cotangents of the arrays"
+            " that are written",
+        }.get(found, "use pyrev.vjp, whose pullback takes a cotangent of each")
         raise ArgumentError(
-            f"{function.python.__name__}() returns {found}; a gradient needs a function"
-            " that returns one number (use vjp for others)"
+            f"{call.f.python.__name__}() returns {found} for these arguments; a"
+            f" gradient needs a function that returns one number: {remedy}"
         )
 
 

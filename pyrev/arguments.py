@@ -26,6 +26,7 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
+from pyrev.options import references
 from pyrev.types import DTYPES, is_float
 
 
@@ -112,6 +113,18 @@ def bind(
         raise ArgumentError(f"{name}(): {error}") from None
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def spread(
+    signature: inspect.Signature, values: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by name as a call takes them: by position, and by keyword."""
+    parameters = signature.parameters
+    named = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    return (
+        [v for n, v in values.items() if n not in named],
+        {n: v for n, v in values.items() if n in named},
+    )
 
 
 def positional(signature: inspect.Signature) -> tuple[str, ...]:
@@ -273,10 +286,10 @@ def wrt_names(
                 " nothing to differentiate with respect to"
             )
         return floats
-    asked = wrt if isinstance(wrt, (tuple, list)) else (wrt,)
     names = []
-    for one in asked:
-        name = visible[one] if isinstance(one, int) and one < len(visible) else one
+    for one in references("wrt", wrt):
+        inside = isinstance(one, int) and -len(visible) <= one < len(visible)
+        name = visible[int(one)] if inside else one
         if name in local:
             names.append(str(name))
             continue

@@ -45,8 +45,7 @@ def check(program: Program) -> None:
         from pyrev.show import program_text
 
         error = InternalError(
-            f"pyrev generated a program that is not well formed: {problem}. This is"
-            " a bug of pyrev; please report it with the function that it happened for"
+            f"pyrev generated a program that is not well formed: {problem}"
         )
         error.add_note(program_text(program))
         raise error

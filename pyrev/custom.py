@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyrev.diagnostics import ArgumentError
+from pyrev.options import flag
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,6 +68,7 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     >>> root(4.0)
     2.0
     """
+    flag("check", check)
     if not isinstance(rule, FunctionType):
         raise ArgumentError(
             f"custom_vjp({rule!r}): give the rule, a plain function of the arguments,"
@@ -177,10 +179,16 @@ def _recorded(
 def _compare(rule: Rule, arguments: tuple[Any, ...]) -> None:
     """Compare the partial derivatives by each float argument with differences."""
     with np.errstate(all="ignore"):
-        results = _numbers(rule.function(*arguments))
+        try:
+            results = _numbers(rule.function(*arguments))
+        except (ArithmeticError, ValueError):
+            return  # outside of where it is defined
         for j in range(len(results)):
             seeds = [float(k == j) for k in range(len(results))]
-            given = rule.vjp(*arguments, *results, *seeds)
+            try:
+                given = rule.vjp(*arguments, *results, *seeds)
+            except (ArithmeticError, ValueError):
+                continue  # a pole of the rule, which is inf in compiled code
             partials = _numbers(given)
             if len(partials) != len(arguments):
                 raise ArgumentError(
@@ -201,7 +209,10 @@ def _agree(
 ) -> None:
     """Raise `ArgumentError` if no difference by argument `k` is like the rule's."""
     exact = [float(v) if isinstance(v, np.floating) else v for v in arguments]
-    center = float(_numbers(rule.function(*exact))[j])
+    try:
+        center = float(_numbers(rule.function(*exact))[j])
+    except (ArithmeticError, ValueError):
+        return  # NumPy's floats were not stopped there
     found: list[float] = []
     for step in _steps(exact[k]):
         sides: list[float] = []

@@ -19,9 +19,22 @@ _LEVELS = 100_000
 _LOCK = threading.Lock()
 
 
+class _Here(threading.local):
+    """What this thread is in."""
+
+    begun = False  # a function that is run again if it goes too deep
+    large = False  # that second run
+
+
+_here = _Here()
+
+
 def deep(function: Callable[P, T]) -> Callable[P, T]:
     """`function`, which must bear being begun twice, run again on a large stack if it
     raises `RecursionError`.
+
+    Of several such functions inside each other the outermost runs again: it holds no
+    lock that the thread with the large stack may need.
 
     >>> @deep
     ... def depth(n: int) -> int:
@@ -32,21 +45,30 @@ def deep(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        if _here.begun:
+            return function(*args, **kwargs)
+        _here.begun = True
         try:
             return function(*args, **kwargs)
         except RecursionError:
-            if sys.getrecursionlimit() >= _LEVELS:
+            if _here.large:
                 raise
-        return _on_a_large_stack(lambda: function(*args, **kwargs))
+        finally:
+            _here.begun = False
+        return on_a_large_stack(lambda: function(*args, **kwargs))
 
     return run
 
 
-def _on_a_large_stack(call: Callable[[], T]) -> T:
+def on_a_large_stack(call: Callable[[], T]) -> T:
+    """What `call` gives, called by a thread that may recurse deep."""
+    if _here.large:
+        return call()
     results: list[T] = []
     errors: list[BaseException] = []
 
     def work() -> None:
+        _here.begun = _here.large = True
         try:
             results.append(call())
         except BaseException as error:
@@ -57,7 +79,7 @@ def _on_a_large_stack(call: Callable[[], T]) -> T:
         size = threading.stack_size(_STACK)
         try:
             thread = threading.Thread(target=work, name="pyrev-deep")
-            sys.setrecursionlimit(_LEVELS)
+            sys.setrecursionlimit(max(limit, _LEVELS))
             thread.start()
             thread.join()
         finally:

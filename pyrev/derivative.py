@@ -4,13 +4,15 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind
+from pyrev.arguments import Kind, bind, kind_of
 from pyrev.bounds import Variant
 from pyrev.diagnostics import ArgumentError
 from pyrev.draw.dataflow import dataflow
@@ -19,7 +21,11 @@ from pyrev.draw.figure import figure
 from pyrev.draw.shear import panels
 from pyrev.explain import Report, report
 from pyrev.ir import For, Program, walk
+from pyrev.net import guarded
+from pyrev.options import choice, file, mapping
 from pyrev.units import Unit, Units, adjoint_signature
+
+TEXTS = ("python", "numba", "cuda")
 
 
 class _Source:
@@ -47,35 +53,71 @@ class _Source:
         return values, units, found, units.check_bounds(target, found, values)
 
     @property
+    @guarded
     def source(self) -> str:
         """The readable Python text; it never changes because of a call."""
         return self._default("python").text.text
 
+    @guarded
     def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
         """The text for a target and, if given, for arguments.
 
         The target is "python", "numba" or "cuda", which is CUDA C and its launches.
         """
-        if target not in ("python", "numba", "cuda"):
-            known = "'python', 'numba' or 'cuda'"
-            raise ArgumentError(f"target={target!r}: choose {known}")
+        target = choice("target", target, TEXTS)
         if args or kw:
             return self._for(target, args, kw).text.text
         return self._default(target).text.text
 
-    def save(self, path: str | Path, target: str = "python") -> Path:
+    @guarded
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        target: str = "python",
+        *args: Any,
+        **kw: Any,
+    ) -> Path:
         """Write a module that runs with pyrev uninstalled; returns its path.
 
-        A module for Numba or CUDA carries the tests of sizes that pyrev makes before a
-        call. Raises `ArgumentError` where subscripts are data: these tests need pyrev.
+        It is for arguments with as many axes as `source` shows, or as those that are
+        given have. A module for Numba or CUDA carries the tests of sizes that pyrev
+        makes before a call. Raises `ArgumentError` where subscripts are data: these
+        tests need pyrev; where the text alone does not say what is an array, and no
+        arguments are given; and where the file can't be written.
         """
+        where = file("save", path)
+        parsed = self._units.parsed
+        if args or kw:
+            values = bind(parsed.function.__name__, parsed.signature, args, kw)
+            values |= {c.name: c.read() for c in parsed.captured}
+            own = type(self).__new__(type(self))
+            vars(own).update(vars(self))
+            own._units = self._units.fitting(values)
+            own._units.kinds(values)
+            return own.save(where, target)
+        if parsed.lenient:
+            raise ArgumentError(
+                f"save: the text of {parsed.function.__name__}() does not say how many"
+                " axes its arguments have; give some behind the target,"
+                f" save({str(where)!r}, {target!r}, ...), or subscript them"
+            )
         text = self.source_for(target)
         unit = self._default(target)
         if unit.target != "python":
             text += self._guard(unit)
-        where = Path(path)
-        where.write_text(text, encoding="utf-8")
+        text += _numbers_only(unit, self._units.maybe_arrays())
+        try:
+            where.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where
+
+    def __reduce__(self) -> NoReturn:
+        name = self._units.program.name
+        raise ArgumentError(
+            f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
+            " or the text, `source`"
+        )
 
     def _guard(self, unit: Unit) -> str:
         """The text that makes a saved Numba module test the sizes of its arguments."""
@@ -94,6 +136,7 @@ class _Source:
             )
         return bounds.guard_text(unit.program.name, unit.params, same)
 
+    @guarded
     def graph(self, simplified: bool = False) -> Graph:
         """The data flow of the readable code as a picture: names, scopes, partials.
 
@@ -112,6 +155,7 @@ class _Source:
         return self._default("python").program
 
     @property
+    @guarded
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input."""
         return self._loaded()
@@ -158,6 +202,7 @@ class Derivative(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.adjoint(target, found, self._names(found), values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
         units = self._units
         given = dict(zip(units.visible, args, strict=False))
@@ -187,6 +232,9 @@ class Derivative(_Source):
         target = "python" if self._made_here(default) else self._target
         unit = units.adjoint(target, found, self._names(found), primal, variant)
         for param, of in unit.cotangents:
+            kind = kind_of(param, values[param])
+            if isinstance(of, int) and kind.rank and not self._made_here(default):
+                raise ArgumentError(f"`{param}` is the cotangent of a number")
             if isinstance(of, str):
                 values[param] = _cotangent(param, values[param], of, values[of])
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
@@ -200,6 +248,7 @@ class Derivative(_Source):
         return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
     @property
+    @guarded
     def python(self) -> Callable[..., Any]:
         """The readable text as a plain Python function, itself a legal pyrev input.
 
@@ -211,13 +260,14 @@ class Derivative(_Source):
         """The report as text: one line per adjoint loop and per value kept."""
         return str(self.report(target, *args, **kw))
 
+    @guarded
     def report(self, target: str | None = None, *args: Any, **kw: Any) -> Report:
         """The report as data, for a target (default: the function's own).
 
         With arguments it is about the code that runs for such: much of what is decided
         depends on sizes.
         """
-        own = target or "python"
+        own = "python" if target is None else choice("target", target, TEXTS)
         given = bool(args or kw)
         unit = self._for(own, args, kw) if given else self._default(own)
         units = self._units
@@ -233,6 +283,7 @@ class Derivative(_Source):
             passed = units.passed(kinds, self._names(kinds), values if given else None)
         return report(units.program.name, unit, inspected, passed)
 
+    @guarded
     def plot(
         self,
         array: str,
@@ -256,6 +307,11 @@ class Derivative(_Source):
         more than two axes, and for sizes that do not fit; `BackendError` without
         Matplotlib.
         """
+        if not isinstance(array, str):
+            raise ArgumentError(
+                f"plot: a {type(array).__name__} is no name of an array"
+            )
+        sizes = mapping("sizes", sizes)
         kinds = self._units.default_kinds()
         before = self._units.unscheduled(kinds, self._names(kinds))
         after = self._default("python")
@@ -266,9 +322,10 @@ class Derivative(_Source):
         how = f"{about[0].kind}: {about[0].reason}" if about else "run as written"
         return figure(own, found, how, ax)
 
+    @guarded
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""
-        program = self._default(target).program
+        program = self._default(choice("target", target, TEXTS)).program
         return tuple(
             (s, s.parallel)
             for s in walk(program.body)
@@ -290,6 +347,7 @@ class Primal(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.primal(target, found, values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
         values, units, found, variant = self._call(self._target, args, kw)
         unit = units.primal(self._target, found, values, variant)
@@ -319,8 +377,29 @@ class Pushforward(_Source):
         values, units, found, variant = self._call(target, args, kw)
         return units.tangent(target, found, self._names(found), values, variant)
 
+    @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        return self._default("python").function(*args, **kw)
+        unit = self._default("python")
+        values = bind(unit.program.name, inspect.signature(unit.function), args, kw)
+        for name, value in values.items():
+            kind_of(name, value)
+        return unit.call(list(values.values()))
+
+
+def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
+    """The text that makes a saved function refuse arrays where it takes numbers."""
+    if not names:
+        return ""
+    name, params = unit.program.name, ", ".join(unit.params)
+    lines = ["", "", f"_{name}_of_numbers = {name}", "", ""]
+    lines += [f"def {name}({params}):"]
+    for n in names:
+        lines += [
+            f"    if getattr({n}, 'shape', ()):",
+            f"        raise TypeError('this module was saved for a number `{n}`')",
+        ]
+    lines += [f"    return _{name}_of_numbers({params})", ""]
+    return "\n".join(lines)
 
 
 def _cotangent(param: str, value: Any, of: str, output: Any) -> Any:

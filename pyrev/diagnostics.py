@@ -45,9 +45,18 @@ CODES: dict[str, str] = {
     "P208": "the shape or type of a new array is not understood",
     "P209": "this attribute or axis is outside the language",
     "P210": "the kinds of numbers do not fit",
+    "P211": "indexing by an array is outside the language",
     "P303": "a value that the gradient needs cannot be recorded",
     "P304": "the CUDA target has no form for this",
+    "P305": "this is nested too deep",
 }
+
+
+#: The last line of every `InternalError`.
+REPORT = (
+    "This is a bug of pyrev, not of the function. Please report it, with the function,"
+    " the call and the whole traceback."
+)
 
 
 class PyrevError(Exception):
@@ -105,6 +114,9 @@ class BackendError(PyrevError):
 
 class InternalError(PyrevError):
     """A bug of pyrev: the message says how to report it."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n  {REPORT}"
 
 
 @dataclass(slots=True)

@@ -12,12 +12,15 @@ from pyrev.api import Call, as_differentiable
 from pyrev.device import copied, cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError
 from pyrev.gradients import Tangents
+from pyrev.net import guarded
+from pyrev.options import mapping
 from pyrev.units import Unit
 
 #: So many directions share one run of the primal: with more, registers run out.
 TOGETHER = 8
 
 
+@guarded
 def jvp(
     f: Callable[..., Any], /, *args: Any, tangents: Mapping[str, Any], **kw: Any
 ) -> tuple[Any, Tangents]:
@@ -48,6 +51,7 @@ def jvp(
     return result, Tangents(outputs)
 
 
+@guarded
 def partials(
     f: Callable[..., Any], /, *args: Any, wrt: object = None, **kw: Any
 ) -> tuple[Any, Tangents]:
@@ -69,6 +73,8 @@ def partials(
         floats = call.wrt(None)
         wrt = tuple(n for n in floats if n not in written)
     names = call.wrt(wrt)
+    if not written and not call.result_dtypes():
+        raise ArgumentError(f"partials: {call.f.python.__name__}() has no output")
     call.check_derivative()
     unit = call.plan.partials(call.values, call.variant, names)
     raw = unit.call([call.values[p] for p in unit.params])
@@ -94,11 +100,10 @@ def directions(
 
     Raises `ArgumentError` for what does not fit.
     """
+    tangents = mapping("tangents", tangents)
     if not tangents:
         raise ArgumentError("no tangent was given: pass tangents={'x': ...}")
     for name, value in tangents.items():
-        if not isinstance(name, str):
-            raise ArgumentError(f"tangents={tangents!r}: name the parameters that move")
         if isinstance(value, (list, tuple)):
             raise ArgumentError(f"the tangent of `{name}` is a list; pass an array")
     call.wrt(tuple(tangents))  # refuses what has no tangent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from types import FunctionType
@@ -89,7 +90,7 @@ def memory_bytes(memory: object) -> int | None:
     """
     if memory is None:
         return None
-    if isinstance(memory, (int, float)) and memory > 0:
+    if isinstance(memory, (int, float)) and 0 < memory < math.inf:
         return int(memory)
     match = re.fullmatch(r"\s*([\d._]+)\s*([a-zA-Z]*)\s*", str(memory))
     if isinstance(memory, str) and match is not None:

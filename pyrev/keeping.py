@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyrev.diagnostics import ArgumentError
@@ -66,7 +65,7 @@ def names_of(option: str, names: object) -> tuple[str, ...]:
     """A name or several, as a tuple; `ArgumentError` for anything else."""
     if isinstance(names, str):
         return (names,)
-    if isinstance(names, Iterable):
+    if isinstance(names, (tuple, list, set, frozenset)):
         found = tuple(names)
         if all(isinstance(n, str) for n in found):
             return found

@@ -28,6 +28,8 @@ from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.forward import directions, jvp, pushed
 from pyrev.gradients import Gradients
 from pyrev.held import Hold
+from pyrev.net import guarded
+from pyrev.options import flag, mapping
 from pyrev.sparsity import Pattern, coloured, pattern
 
 #: Directions of a dense Jacobian that are in memory at a time.
@@ -37,6 +39,7 @@ AT_ONCE = 64
 KEPT = 1 << 26
 
 
+@guarded
 def hvp(
     f: Callable[..., Any],
     /,
@@ -62,17 +65,20 @@ def hvp(
     not its derivative.
     """
     function = as_differentiable(f).quiet
+    cotangents = mapping("cotangents", cotangents)
     call = Call(function, args, kw)
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
+    plain = cotangent is None and not cotangents
+    if plain:
+        returns_a_number(call)
     call.check_derivative()
     weights: dict[str | int, Any] = {0: 1.0}
-    if cotangent is None and not cotangents:
-        returns_a_number(function)
+    if plain:
         _assert(call)
     else:
         # It asserts, too.
-        _, pullback = pulled(function, (), _again(call), names, Hold.NOBODY)
+        _, pullback = pulled(Call(function, (), _again(call)), names, Hold.NOBODY)
         weights = pullback.seeds(cotangent, cotangents or {})
     several = 1 if count is None else count
     found = _curved(call, names, moves, several, weights)
@@ -98,11 +104,13 @@ def hessian(
     floats decide what depends on what.
     """
     function = as_differentiable(f).quiet
+    sparse = flag("sparse", sparse)
 
     @functools.wraps(function.python)
+    @guarded
     def hessian_of(*args: Any, **kw: Any) -> Any:
-        returns_a_number(function)
         call = _on_host(Call(function, args, kw))
+        returns_a_number(call)
         names = call.wrt(wrt)
         call.check_derivative()
         _assert(call)
@@ -146,8 +154,12 @@ def jacobian(
     floats decide what depends on what.
     """
     function = as_differentiable(f).quiet
+    sparse = flag("sparse", sparse)
+    if of is not None and not isinstance(of, str):
+        raise ArgumentError(f"of is a {type(of).__name__}; name an output")
 
     @functools.wraps(function.python)
+    @guarded
     def jacobian_of(*args: Any, **kw: Any) -> Any:
         call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
@@ -237,7 +249,7 @@ def _curved_by_tangent(
             rank = call.kinds[of].rank
             values[dot] = np.array(move, like.dtype) if rank else float(move)
         given = [values[p] for p in unit.params]
-        _, pullback = pulled(made, given, {}, tuple(names), Hold.NOBODY)
+        _, pullback = pulled(Call(made, given, {}), tuple(names), Hold.NOBODY)
         results = [weights[k] for k in range(len(call.result_dtypes()))]
         arrays = {d: weights[n] for d, n in unit.cotangents if n in weights}
         returned = (*[None] * len(results), *results) if results else None
@@ -320,7 +332,7 @@ def _again(call: Call) -> dict[str, Any]:
 def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
     function = call.f
     values = _again(call)
-    result, pullback = pulled(function, (), values, tuple(names), Hold.NOBODY)
+    result, pullback = pulled(Call(function, (), values), tuple(names), Hold.NOBODY)
     made = result if output == "return" else values[output]
     shape, size = np.shape(made), int(np.size(made))
     inputs = sum(int(np.size(call.values[n])) for n in names)

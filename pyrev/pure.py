@@ -28,6 +28,7 @@ from pyrev.arguments import bind
 from pyrev.diagnostics import ArgumentError
 from pyrev.held import Hold, Watched
 from pyrev.ir import Add, Alloc, Assign, Load, Program, Var, exprs, walk, walk_expr
+from pyrev.options import references
 from pyrev.steering import steering
 
 #: In `outputs`, what the function returns; no parameter can have this name.
@@ -123,8 +124,8 @@ class Pure:
         )
         self._wrt = {names[w] if isinstance(w, int) else w for w in _each(self.wrt)}
         self._asked = outputs
-        if outputs is not None and not _each(outputs):
-            raise ArgumentError(f"outputs={outputs!r}: name at least one")
+        if outputs is not None:
+            references("outputs", outputs)
         for name in () if outputs is None else _each(outputs):
             if name not in (RETURN, *names):
                 raise ArgumentError(
@@ -200,7 +201,7 @@ class Pure:
             remedy = "its derivative needs it as it was: change a copy"
             watched = Watched(self.name, arrays, decide, remedy)
         if wrt:
-            result, pullback = pulled(self.f, args, kw, wrt, Hold.NOBODY)
+            result, pullback = pulled(Call(self.f, args, kw), wrt, Hold.NOBODY)
         else:
             result = self.f(*args, **kw)
         results = (result,) if outputs.single else result or ()
@@ -246,7 +247,7 @@ class Pure:
         call = self.call(given)
         own = {n: device.copied(given[n]) for n in call.units.written}
         args, kw = self._spread({**given, **own})
-        _, pullback = pulled(self.f, args, kw, wrt, Hold.NOBODY)
+        _, pullback = pulled(Call(self.f, args, kw), wrt, Hold.NOBODY)
         found = pull(pullback, self.outputs(call), seeds)
         return tuple(found[name] for name in wrt)
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pyrev.diagnostics import ArgumentError
 from pyrev.matrices import hessian, hvp, jacobian
+from pyrev.options import flag
 from pyrev.pure import Done, Pure, Slot, pull
 
 Vector = NDArray[np.float64]
@@ -72,7 +73,11 @@ class _Packed:
         return named[self.names[0]] if self._bare else named
 
     def _unpacked(self, x: ArrayLike) -> dict[str, Any]:
-        vector = np.asarray(x, np.float64)
+        try:
+            vector = np.asarray(x, np.float64)
+        except (TypeError, ValueError) as error:
+            name = self._pure.name
+            raise ArgumentError(f"{name}(): this is no vector: {error}") from None
         if vector.shape != self.x0.shape:
             raise ArgumentError(
                 f"{self._pure.name}(): the vector has shape {vector.shape}, the"
@@ -208,7 +213,7 @@ def residuals(
     makes it. The rest is as for `objective`.
     """
     made = Residuals(Pure(f, outputs=of), args, kw, wrt)
-    made.sparse = sparse
+    made.sparse = flag("sparse", sparse)
     outputs, dtypes = made._pure.outputs(made._call), made._call.result_dtypes()
     for slot in outputs.slots:
         if isinstance(slot, str):

@@ -14,6 +14,7 @@ import linecache
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
 from pyrev.arguments import Kind, expectations, kinds, wrt_names
 from pyrev.bounds import Bounds, Variant, natural
-from pyrev.deep import deep
+from pyrev.deep import deep, on_a_large_stack
 from pyrev.device import cupy, is_array, is_device
 from pyrev.diagnostics import ArgumentError, Finding, UnsupportedError
 from pyrev.draw.dataflow import Helper
@@ -66,6 +67,7 @@ from pyrev.ir import (
 )
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
+from pyrev.net import runs_users
 from pyrev.parse import Capture, Parsed, parse, retype
 from pyrev.parse.source import plain
 from pyrev.pipeline import (
@@ -136,10 +138,37 @@ class Unit:
         alone = self.target == "numba" and is_alone()
         if alone not in self._functions:
             text = serial(self.text.text) if alone else self.text.text
-            module = load(text, self.program.name)
+            module = self._loaded(text)
             found: Callable[..., Any] = getattr(module, self.program.name)
             self._functions[alone] = found
         return self._functions[alone]
+
+    @runs_users
+    def _interpreted(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """Run the text in CPython, where floats divide by zero as compiled ones do."""
+        with np.errstate(all="ignore"):
+            try:
+                return function(*values)
+            except (ZeroDivisionError, OverflowError):
+                # Python's floats raise, NumPy's don't. Nothing has been changed by a
+                # text that writes no argument and calls nothing back.
+                if any(self.changed) or self.program.callbacks:
+                    raise
+            return function(*(np.float64(v) if type(v) is float else v for v in values))
+
+    def _loaded(self, text: str) -> ModuleType:
+        try:
+            return deep(load)(text, self.program.name)
+        except SyntaxError as error:  # too many levels of indentation, or parentheses
+            help = "unite loops or conditions, or differentiate it in parts"
+            because = f"generated code is nested deeper than Python reads ({error.msg})"
+            raise UnsupportedError(
+                [Finding("P305", self.program.loc, because, help)]
+            ) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the text, which another process loads again."""
+        return {**self.__dict__, "_functions": {}}
 
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:
@@ -152,14 +181,22 @@ class Unit:
         """What decides more than the numbers that the code computes."""
         return steering(self.program)
 
+    @runs_users
     def call(self, values: Sequence[Any]) -> Any:
         """Run it; one launch at a time where Numba's threading layer needs that."""
-        function = self.function
+        try:
+            return self._run(self.function, values)
+        except RecursionError:  # of Numba, before anything has run
+            if self.target != "numba":
+                raise
+        return on_a_large_stack(lambda: self._run(self.function, values))
+
+    @runs_users
+    def _run(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         if self.target == "cuda":
             return device.call(function, values, self.changed)
         if self.target != "numba":
-            with np.errstate(all="ignore"):
-                return function(*values)
+            return self._interpreted(function, values)
         if launches_are_safe():
             return function(*values)
         with LAUNCH:
@@ -234,6 +271,14 @@ def _natural(
     return frozenset(specialised(k, facts) for k in never_negative) - others
 
 
+def _rank_and_kind(value: Any) -> tuple[int, bool]:
+    """How many axes a captured value has, and whether it holds floats."""
+    if isinstance(value, (float, int)):
+        return 0, isinstance(value, float)
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return np.ndim(value), kind == "f"
+
+
 def _same_kind(kind: Kind, param: Param) -> bool:
     """Does the program read for `param` hold for an argument of this kind?"""
     return kind.rank == param.rank and is_float(concrete(kind.dtype)) == param.is_float
@@ -262,8 +307,8 @@ class Units:
         self.written = written_arrays(parsed.program)
         self.only_set = only_set(parsed.program)
         self.expected = expectations(parsed.program)
-        self._captured_rank = {
-            p.name: p.rank
+        self._captured_kind = {
+            p.name: (p.rank, is_float(p.dtype))
             for p in parsed.program.params
             if p.name in self.program.captured
         }
@@ -312,11 +357,11 @@ class Units:
         return frozenset(code.co_names) | frozenset(code.co_freevars)
 
     def refresh(self) -> None:
-        """Read the function again if a helper was rebound, or a captured array changed
-        rank.
+        """Read the function again if a helper was rebound, or a captured value is one
+        of another rank, or a float where there was an integer.
         """
         if all(one.current() for one in self.parsed.inlined) and all(
-            np.ndim(c.read()) == self._captured_rank[c.name]  # type: ignore[arg-type]
+            _rank_and_kind(c.read()) == self._captured_kind[c.name]
             for c in self.parsed.captured
         ):
             return
@@ -334,7 +379,9 @@ class Units:
         (`w = u * v`, `np.sum(u)`): what it means depends on that, what is written and
         what is returned included.
         """
-        free = [replace(e, ranks=frozenset(), least=0) for e in self.expected]
+        free = [
+            replace(e, ranks=frozenset(), least=0, integer=False) for e in self.expected
+        ]
         found = kinds(self.program.name, free, values)
         same = all(_same_kind(found[p.name], p) for p in self.program.params)
         if same and not self.parsed.lenient:
@@ -349,6 +396,8 @@ class Units:
                 parsed = parse(self.parsed.function, given, final=False)
                 return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
+                if any(f.code == "P211" for f in why.findings):
+                    raise  # the text says more than what one argument should be
                 try:
                     self.kinds(values)
                 except ArgumentError as error:
@@ -360,6 +409,27 @@ class Units:
         if isinstance(made, ArgumentError):
             raise made
         return made
+
+    def maybe_arrays(self) -> tuple[str, ...]:
+        """The parameters taken for numbers that a call might give as arrays."""
+
+        def fits(names: Sequence[str]) -> bool:
+            types = {p.name: (p.rank, p.dtype) for p in self.program.params}
+            types |= {n: (1, types[n][1]) for n in names}
+            try:
+                parse(self.parsed.function, types)
+            except UnsupportedError:
+                return False
+            return True
+
+        def find() -> tuple[str, ...]:
+            floats = {p.name for p in self.program.params if not p.rank and p.is_float}
+            numbers = [n for n in self.visible if n in floats]
+            if len(numbers) > 1 and fits(numbers):
+                return tuple(numbers)
+            return tuple(n for n in numbers if fits([n]))
+
+        return self._once(("maybe arrays",), find)
 
     # ---------------------------------------------------------------- variants
 
@@ -1124,10 +1194,15 @@ class Units:
     def _once(self, key: Any, make: Callable[[], T]) -> T:
         found: T | None = self._made.get(key)
         if found is None:
-            with self._lock:
-                found = self._made.get(key)
-                if found is None:
-                    found = self._made[key] = self._noted(make)
+            found = self._first(key, make)
+        return found
+
+    @deep
+    def _first(self, key: Any, make: Callable[[], T]) -> T:
+        with self._lock:
+            found: T | None = self._made.get(key)
+            if found is None:
+                found = self._made[key] = self._noted(make)
         return found
 
     def _noted(self, make: Callable[[], T]) -> T:

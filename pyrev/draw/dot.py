@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyrev.diagnostics import ArgumentError, BackendError
+from pyrev.options import file
 
 FONT = "Helvetica"
 #: What `save` writes, by the end of the file's name.
@@ -77,15 +78,16 @@ class Graph:
         Raises `ArgumentError` for other names, and `BackendError` for a picture where
         Graphviz is not installed.
         """
-        where = Path(path)
+        where = file("save", path)
         kind = where.suffix.lower()
-        if kind in TEXTS:
-            where.write_text(self.source, encoding="utf-8")
-        elif kind in PICTURES:
-            where.write_bytes(self._drawn(kind[1:]))
-        else:
+        if kind not in (*TEXTS, *PICTURES):
             known = ", ".join((*TEXTS, *PICTURES))
             raise ArgumentError(f"save: {where.name!r} must end in one of {known}")
+        drawn = self.source.encode() if kind in TEXTS else self._drawn(kind[1:])
+        try:
+            where.write_bytes(drawn)
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where
 
     def svg(self) -> str:

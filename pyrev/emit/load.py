@@ -8,6 +8,8 @@ private: whoever can write there decides what we execute.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -18,17 +20,19 @@ import linecache
 import os
 import pickle
 import re
+import shutil
 import stat
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pyrev import pool
-from pyrev.diagnostics import BackendError
+from pyrev.net import generated
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
@@ -39,23 +43,28 @@ _alone = False  # in a forked child that cannot start Numba's threads
 def cache_dir() -> Path:
     """The folder of the generated modules, made if need be.
 
-    PYREV_CACHE_DIR, else the user's cache folder, else, where there is none that can be
-    written, one for temporary files.
+    PYREV_CACHE_DIR, else the user's cache folder, else one for temporary files. Where
+    none of them can be used, or the one that was chosen can't, a warning says why, and
+    the folder is one that ends with this process.
     """
-    if chosen := os.environ.get("PYREV_CACHE_DIR"):
+    why = ""
+    for folder in _folders():
         try:
-            return _private(Path(chosen).expanduser())
-        except OSError as error:
-            raise _unusable(Path(chosen), error) from None
-    try:
-        base = os.environ.get("XDG_CACHE_HOME")
-        return _private((Path(base) if base else Path.home() / ".cache") / "pyrev")
-    except (OSError, RuntimeError):  # read-only, or no home at all
-        folder = Path(tempfile.gettempdir()) / f"pyrev-{os.getuid()}"
-    try:
-        return _private(folder)
-    except OSError as error:
-        raise _unusable(folder, error) from None
+            return _private(folder.expanduser())
+        except (OSError, RuntimeError) as error:
+            why = why or f"the cache folder {folder} can't be used ({error})"
+    _warn(f"{why}; name another one in PYREV_CACHE_DIR")
+    return _own_folder()
+
+
+def _folders() -> list[Path]:
+    if chosen := os.environ.get("PYREV_CACHE_DIR"):
+        return [Path(chosen)]
+    found: list[Path] = []
+    base = os.environ.get("XDG_CACHE_HOME")
+    with contextlib.suppress(RuntimeError):  # no home at all
+        found.append((Path(base) if base else Path.home() / ".cache") / "pyrev")
+    return [*found, Path(tempfile.gettempdir()) / f"pyrev-{os.getuid()}"]
 
 
 def _private(folder: Path) -> Path:
@@ -64,20 +73,41 @@ def _private(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = folder.stat()
     if info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise BackendError(
-            f"the cache folder {folder} can be written by other users: "
-            "make it private (chmod 700) or name another one in PYREV_CACHE_DIR"
-        )
+        raise PermissionError("other users can write to it: chmod 700 makes it private")
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         raise PermissionError("it can't be written")
     return folder
 
 
-def _unusable(folder: Path, error: OSError) -> BackendError:
-    return BackendError(
-        f"the cache folder {folder} can't be used ({error}): name another one in"
-        " PYREV_CACHE_DIR"
-    )
+_owned: dict[int, Path] = {}  # by process: a child of a fork has its own
+
+
+def _own_folder() -> Path:
+    """A folder that is removed when this process ends, if one can be made."""
+    process = os.getpid()
+    if process not in _owned or not _owned[process].is_dir():
+        try:
+            _owned[process] = Path(tempfile.mkdtemp(prefix="pyrev-"))
+        except OSError:
+            return Path(f"<pyrev {process}>")  # no file will be found there
+        atexit.register(_remove, process, _owned[process])
+    return _owned[process]
+
+
+def _remove(process: int, folder: Path) -> None:
+    if process == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_told: set[str] = set()
+
+
+def _warn(text: str) -> None:
+    """Say once what makes compiled code be made again."""
+    if text not in _told:
+        _told.add(text)
+        text += "; code is compiled again where it could have been read"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def module_path(text: str, name: str) -> Path:
@@ -118,7 +148,7 @@ def remember_tuning(text: str, name: str, flipped: Sequence[str]) -> None:
     try:
         _store(path, json.dumps(list(flipped)))
     except OSError as error:
-        raise _unusable(path.parent, error) from None
+        _warn(f"{path} can't be written ({error})")
 
 
 def _kept(path: Path) -> Any:
@@ -190,20 +220,41 @@ def _prepare(module: ModuleType, path: Path) -> None:
 
     for value in tuple(vars(module).values()):
         remember(value)
-        file = getattr(getattr(value, "_cache", None), "_cache_file", None)
-        if file is not None:
+        cache = getattr(value, "_cache", None)
+        file = getattr(cache, "_cache_file", None)
+        if cache is not None and file is not None:
             file.save = _locked(file.save, path)
             file.load = _locked(file.load, path)
+            cache.save_overload = _forgiving(cache.save_overload, path)
+            cache.load_overload = _forgiving(cache.load_overload, path)
 
 
 def _locked(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
     @functools.wraps(call)
     def one_at_a_time(*args: Any) -> Any:
+        if not path.parent.is_dir():  # removed while we run
+            _private(path.parent)
+        (path.parent / "__pycache__").mkdir(exist_ok=True)
         with path.with_suffix(".lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             return call(*args)
 
     return one_at_a_time
+
+
+def _forgiving(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """A use of the cache that is none where the files are not what they were."""
+
+    @functools.wraps(call)
+    def use(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except Exception as error:  # what is read may be anything, so may this be
+            what = f"{type(error).__name__}: {error}"
+            _warn(f"compiled code beside {path} can't be read or written ({what})")
+            return None
+
+    return use
 
 
 def load(text: str, name: str) -> ModuleType:
@@ -219,22 +270,42 @@ def load(text: str, name: str) -> ModuleType:
                 _store(path, text)
                 _drop_torn(path)
             except OSError as error:
-                raise _unusable(path.parent, error) from None
-            linecache.checkcache(key)
-            # Numba's cache finds the globals of a function by the name of its module.
-            spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
-            assert spec is not None
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[spec.name] = module
-            # The text itself, whatever the file or its bytecode hold by now.
-            exec(compile(text, key, "exec", dont_inherit=True), module.__dict__)
+                _warn(f"{path} can't be written ({error})")
+                module = _unfiled(text, path)
+            else:
+                linecache.checkcache(key)
+                try:
+                    module = _executed(text, path)
+                except (OSError, RuntimeError) as error:
+                    # Numba has found no place for machine code.
+                    _warn(f"nothing can be kept beside {path} ({error})")
+                    module = _unfiled(text, path)
             if hasattr(module, "njit"):
                 _prepare(module, path)
             for one in ("zeros", "empty", "copy"):
                 if hasattr(module, one):
                     setattr(module, one, getattr(pool, one))
+            generated.add(key)
             _LOADED[key] = module
         return _LOADED[key]
+
+
+def _executed(text: str, path: Path) -> ModuleType:
+    # Numba's cache finds the globals of a function by the name of its module.
+    spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    # The text itself, whatever the file or its bytecode hold by now.
+    exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def _unfiled(text: str, path: Path) -> ModuleType:
+    """The module where there is no file for it: nothing of it is kept."""
+    lines = text.splitlines(keepends=True)
+    linecache.cache[str(path)] = (len(text), None, lines, str(path))
+    return _executed(text.replace('"cache": True', '"cache": False'), path)
 
 
 def _layer() -> str:

@@ -7,6 +7,7 @@ for tests and for the rule table.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import itertools
@@ -17,7 +18,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 import gast
 import numpy as np
@@ -31,6 +32,7 @@ from pyrev.parse.expression import parse_expr
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined, Place
+from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, plain, read
@@ -102,6 +104,7 @@ def parse(
 # What may be found only because a parameter has more axes than the text shows.
 _OF_RANKS = frozenset(
     ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
+    + ["P211"]
 )
 _GUESSES = 60
 
@@ -133,14 +136,14 @@ def _read(
         raise UnsupportedError(
             [
                 Finding(
-                    "P114",
+                    "P101" if isinstance(f, type) else "P114",
                     ir.NOWHERE,
-                    f"an object of type `{type(f).__name__}` is not a plain function",
-                    "give a function, a lambda or a `numba.njit` function",
+                    *_no_function(f),
                 )
             ]
         )
     source = read(function)
+    _refuse_method(function, source)
     if rule_of(function) is not None:
         raise UnsupportedError(
             [
@@ -160,6 +163,11 @@ def _read(
     inner: dict[Place, int] = {}
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
+    # What is an integer because of a text that is lowered otherwise once it is known to
+    # be one (a sum of integers begins with another zero): where walks come back to what
+    # they found before, it stays what it was once.
+    whole: set[str] = set()
+    before: list[object] = []
     for _ in range(_WALKS):
         walk = Lowering(
             dict(found),
@@ -182,7 +190,7 @@ def _read(
                 p.id,
                 ranks.get(p.id, 0),
                 given[p.id][1],
-                p.id in integers.names,
+                p.id in integers.names | whole,
                 source.loc(p),
             )
             for p in parameters(source.node)
@@ -201,6 +209,10 @@ def _read(
         settled = known == found and now == inner
         if settled and kinds == dtypes and walk.asked <= wanted:
             break
+        state = known, now, kinds, wanted
+        if whole or state in before:
+            whole |= integers.names
+        before.append(state)
         # What was asked for while arguments had other ranks may not be needed.
         same = all(known.get(n) == found.get(n) for n in {*given, *values})
         wanted = wanted | walk.asked if same else frozenset()
@@ -229,7 +241,7 @@ def _read(
     alike += [(a, ir.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
-    body = shapes.number(body)
+    body = shapes.number(shallow(body, walk.taken))
     parts = lent(body, walk.parts, tuple(params), walk.findings)
     walk.findings.check()
     name = function.__name__ if function.__name__.isidentifier() else "function"
@@ -255,6 +267,51 @@ def _read(
         _own(walk, source, body),
         walk.lenient,
     )
+
+
+def _no_function(f: object) -> tuple[str, str]:
+    """What an object is that is no plain function, and what to give instead."""
+    name = getattr(f, "__name__", type(f).__name__)
+    calls = "give a function that calls it, `lambda x: ...`, if it is one of the"
+    calls += " functions in docs/language.md"
+    match f:
+        case type():
+            return f"`{name}` is a class", "give a function of numbers and arrays"
+        case MethodType():
+            return f"`{name}` is a method, which belongs to an object", _NO_METHOD
+        case functools.partial():
+            return (
+                "this is a `functools.partial`",
+                "give a function that passes the fixed arguments on, or pass them at"
+                " the call",
+            )
+        case BuiltinFunctionType() | np.ufunc():
+            return f"`{name}` has no text in Python", calls
+        case _ if callable(f):
+            return f"an object of type `{type(f).__name__}` is called here", _NO_METHOD
+    return (
+        f"an object of type `{type(f).__name__}` is not a plain function",
+        "give a function, a lambda or a `numba.njit` function",
+    )
+
+
+_NO_METHOD = (
+    "write a function of the numbers and arrays that it needs, and call that from the"
+    " method"
+)
+
+
+def _refuse_method(function: FunctionType, source: Source) -> None:
+    """`UnsupportedError` for a function that is defined in a class and takes `self`."""
+    around = function.__qualname__.rpartition(".")[0]
+    first = next(iter(parameters(source.node)), None)
+    if not around or around.endswith("<locals>") or first is None:
+        return
+    if first.id in ("self", "cls"):
+        because = f"`{function.__name__}` is a method: `{first.id}` is an object"
+        raise UnsupportedError(
+            [Finding("P104", source.loc(first), because, _NO_METHOD)]
+        )
 
 
 def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:

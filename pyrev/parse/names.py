@@ -20,6 +20,7 @@ import numpy as np
 from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
 from pyrev.ir import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
+from pyrev.net import reads_users
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import bindings
@@ -52,15 +53,16 @@ class Capture:
     holder: FunctionType
     path: tuple[str, ...]
 
+    @reads_users
     def read(self) -> object:
         """The present value."""
         value = lookup(self.holder, self.path[0])
-        for attribute in self.path[1:]:
-            value = getattr(value, attribute)
         if isinstance(value, Missing):
             raise NameError(  # noqa: TRY004
                 f"name '{self.path[0]}' is not defined"
             )
+        for attribute in self.path[1:]:
+            value = getattr(value, attribute)
         return value
 
 

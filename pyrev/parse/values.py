@@ -69,6 +69,8 @@ class Values(Arrays):
         return values
 
     def _before(self, values: list[Expr], emitted: Sequence[Stmt]) -> None:
+        if not emitted:
+            return
         changed = written(tuple(emitted))
         for k, earlier in enumerate(values):
             whole = self._whole(earlier)
@@ -308,10 +310,11 @@ class Values(Arrays):
                 for e in item[:2] if isinstance(item, tuple) else (item,):
                     if isinstance(e, Var) and self._is_array_var(e):
                         self.findings.add(
-                            "P201",
+                            "P211",
                             at,
                             "an array is the index here",
-                            "write the loop over its elements, with `if` for a mask",
+                            "write the loop over its elements: `x[k[i]]`, or `if` for"
+                            " a mask",
                         )
                         return ZERO
             value = self._part(value, items, at)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from pyrev import api
-from pyrev.arguments import bind
+from pyrev.arguments import bind, spread
+from pyrev.diagnostics import ArgumentError
+from pyrev.net import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
 from pyrev.testing.judge import TOLERANCE, Comparison, Nearby, Reason, comparisons
@@ -41,6 +45,25 @@ NEIGHBOURS = 3
 EVALUATIONS = 6
 
 
+def _is_positive(tolerance: object) -> bool:
+    return isinstance(tolerance, (float, int, np.floating)) and bool(tolerance > 0)
+
+
+def _by_name(function: Function, signature: inspect.Signature) -> Function:
+    """The function, all of whose arguments may be given by name."""
+    kinds = {p.kind for p in signature.parameters.values()}
+    if inspect.Parameter.POSITIONAL_ONLY not in kinds:
+        return function
+
+    @functools.wraps(function)
+    def call(**values: Any) -> Any:
+        by_position, by_keyword = spread(signature, values)
+        return function(*by_position, **by_keyword)
+
+    return call
+
+
+@guarded
 def check_grad(
     f: Any, /, *args: Any, tolerance: float | None = None, **kw: Any
 ) -> GradientReport:
@@ -62,11 +85,14 @@ def check_grad(
     which runs in Python, is left out.
     """
     f = api.as_differentiable(f).quiet  # what it compares is no pullback of the user's
-    plain: Function = f.python
     signature = f._parsed.signature
+    plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
         kw, tolerance = {**kw, "tolerance": tolerance}, None
     given = bind(plain.__name__, signature, args, kw)
+    if tolerance is not None and not _is_positive(tolerance):
+        raise ArgumentError("tolerance: give a positive number")
+    api.Call(f, args, kw).check()
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.
@@ -81,7 +107,8 @@ def check_grad(
     weights = draw_cotangents(reference, rng)
 
     own = copy.deepcopy(arguments)
-    result, pullback = api.vjp(f, *own.values())
+    by_position, by_keyword = spread(signature, own)
+    result, pullback = api.vjp(f, *by_position, **by_keyword)
     primal_error = distance(everything, outcome(result, own, arrays))
     pulled = pullback(weights.positional, cotangents=weights.written)
     # Nothing moves the local values that `wrt` may name.
@@ -187,7 +214,8 @@ def _nearby(
             }
             own = copy.deepcopy(there)
             try:
-                _, pullback = api.vjp(f, *own.values())
+                by_position, by_keyword = spread(f._parsed.signature, own)
+                _, pullback = api.vjp(f, *by_position, **by_keyword)
                 found = pullback(weights.positional, cotangents=weights.written)
             except OUTSIDE:
                 continue

@@ -193,7 +193,7 @@ def on_this_layer(seconds: float) -> int:
     asked = os.environ["NUMBA_THREADING_LAYER"]
     try:
         work = jobs()
-    except ValueError as error:
+    except pyrev.BackendError as error:
         if "threading layer" not in str(error):
             raise
         print(f"{asked}: not installed")

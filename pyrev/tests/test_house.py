@@ -19,6 +19,8 @@ LAYERS = (
         "ir",
         "deep",
         "memo",
+        "net",
+        "options",
         "types",
         "writer",
         "rename",

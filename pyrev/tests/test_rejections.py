@@ -37,6 +37,8 @@ def refusal(path: Path) -> UnsupportedError:
         memory = namespace.get("memory")
         f = differentiable(namespace["f"], target="python", memory=memory)
         assert f.adjoint.source
+        # What Python itself has no room for.
+        assert callable(f.adjoint.python)
         # What a target has no form for.
         assert f.primal.source_for(namespace.get("target", "python"))
         # What only the ranks and dtypes of a call show.
@@ -93,10 +95,28 @@ def test_every_place_that_refuses_has_a_file(monkeypatch: pytest.MonkeyPatch) ->
     assert never == []
 
 
-def test_every_code_has_a_row_in_the_page_about_the_language() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
-    rows = re.findall(r"^\| (P\d+) \|", page, re.MULTILINE)
-    assert rows == sorted(CODES)
+def test_every_code_has_its_row_and_an_example_in_the_page_about_errors() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "errors.md").read_text()
+    row = r"^\| (P\d+) \| (.+?) \| .+ \| .+ \| \[.+\]\((.+)\) \|$"
+    rows = re.findall(row, page, re.MULTILINE)
+    assert {code: title for code, title, _ in rows} == CODES
+    assert [code for code, _, _ in rows] == sorted(CODES)
+    for code, _, example in rows:
+        path = (docs / example).resolve()
+        assert path in FILES and path.stem.startswith(f"{code}_")
+    # The message that is shown is one of theirs, and no other page has such a table.
+    shown = page.partition("```text\n")[2].partition("```")[0]
+    assert shown.strip() in [split(path.read_text())[1].strip() for path in FILES]
+    for other in docs.glob("*.md"):
+        assert other.name == "errors.md" or "| P1" not in other.read_text()
+
+
+def test_every_error_of_pyrev_is_in_the_page_about_errors() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    told = set(re.findall(r"^\| `pyrev\.(\w+)`", page, re.MULTILINE))
+    own = {n for n in vars(pyrev.diagnostics) if n.endswith("Error")}
+    assert told == own - {"PyrevError"}
 
 
 def test_a_refusal_survives_pickling() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pyrev.diagnostics import BackendError
+from pyrev.emit import load as loading
 from pyrev.emit.load import cache_dir, load, module_path
 
 TEXT = "def f(x):\n    return 1 / x\n"
@@ -73,11 +73,83 @@ def test_a_traceback_shows_the_generated_line(folder: Path) -> None:
     )
 
 
-def test_a_folder_that_others_can_write_is_refused(folder: Path) -> None:
+def test_a_folder_that_others_can_write_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_told", set())
     folder.mkdir(mode=0o700)
     os.chmod(folder, 0o777)
-    with pytest.raises(BackendError, match="PYREV_CACHE_DIR"):
-        cache_dir()
+    with pytest.warns(RuntimeWarning, match="other users can write.*PYREV_CACHE_DIR"):
+        assert cache_dir() != folder
+    assert load(TEXT + "# elsewhere\n", "f").f(2) == 0.5
+    assert not list(folder.iterdir())
+
+
+FOLDER = """
+import os, shutil, sys, warnings
+from pathlib import Path
+import numpy as np
+import pyrev
+from pyrev.emit import load
+
+warnings.simplefilter("error" if {harmless} else "always")
+folder = Path(os.environ["PYREV_CACHE_DIR"])
+
+def square(x, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] * x[i]
+
+def cube(x, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] * x[i] * x[i]
+
+def check(f, x):
+    out = np.zeros(5)
+    pyrev.differentiable(f)(x, out)
+    assert (out == (x * x if f is square else x * x * x)).all(), out
+
+check(square, np.ones(5) * 2)
+{damage}
+for f in (square, cube):
+    for x in (np.ones(5) * 2, np.ones(10)[::2] * 3, np.ones(5, np.float32)):
+        check(f, x)
+"""
+DAMAGE = {
+    "removed": "shutil.rmtree(folder)",
+    "a file": "shutil.rmtree(folder); folder.write_text('')",
+    "others may write": "os.chmod(folder, 0o777)",
+    "foreign files": """
+for file in sorted(folder.rglob("*.*")):
+    if file.is_file():
+        file.write_bytes(b"foreign")
+""",
+    "folders in place of files": """
+for file in sorted(folder.rglob("*.*")):
+    if file.is_file():
+        file.unlink(); file.mkdir()
+""",
+    "full": """
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
+load.tempfile.mkstemp = full
+from numba.core import caching
+caching.IndexDataCacheFile._open_for_write = full
+""",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_cache_that_is_damaged_while_it_is_used_costs_a_warning_and_no_call(
+    damage: str, folder: Path
+) -> None:
+    harmless = damage == "removed"  # it is made again
+    script = folder.parent / "script.py"
+    script.write_text(FOLDER.format(damage=DAMAGE[damage], harmless=harmless))
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert ("RuntimeWarning" in done.stderr) != harmless, done.stderr
+    assert done.stderr.count("RuntimeWarning") <= 8, done.stderr
 
 
 def test_a_file_that_was_changed_is_written_again(folder: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_text_that_nobody_kept_is_refused() -> None:
 
 
 def test_a_builtin_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="not a plain function"):
+    with pytest.raises(UnsupportedError, match="has no text in Python"):
         parse(len)
 
 

@@ -4,5 +4,5 @@ f = math.sin
 
 
 # P114 the source of this function cannot be read
-#   because an object of type `builtin_function_or_method` is not a plain function
-#   help: give a function, a lambda or a `numba.njit` function
+#   because `sin` has no text in Python
+#   help: give a function that calls it, `lambda x: ...`, if it is one of the functions in docs/language.md

@@ -6,7 +6,7 @@ def f(x, n):
     return np.sum(x[order])
 
 
-# P201_index.py:6:19: P201 an array cannot stand here
+# P211_index.py:6:19: P211 indexing by an array is outside the language
 #    6 |     return np.sum(x[order])
 #      |                   ^^^^^^^^ an array is the index here
-#   help: write the loop over its elements, with `if` for a mask
+#   help: write the loop over its elements: `x[k[i]]`, or `if` for a mask
