@@ -38,6 +38,10 @@ class Rule:
         """Is it to be compared with differences still?"""
         return self.check and self.tries > 0
 
+    def again(self) -> None:
+        """What the function or the rule does has changed: compare them once more."""
+        self.tries = TRIES
+
 
 def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F], F]:
     """Give a helper of numbers a derivative of its own: a decorator.

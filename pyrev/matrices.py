@@ -95,10 +95,11 @@ def hessian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f).quiet
+    made = as_differentiable(f)
 
-    @functools.wraps(function.python)
+    @functools.wraps(made.python)
     def hessian_of(*args: Any, **kw: Any) -> Any:
+        function = made.quiet
         returns_a_number(function)
         call = _on_host(Call(function, args, kw))
         names = call.wrt(wrt)
@@ -143,11 +144,11 @@ def jacobian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f).quiet
+    made = as_differentiable(f)
 
-    @functools.wraps(function.python)
+    @functools.wraps(made.python)
     def jacobian_of(*args: Any, **kw: Any) -> Any:
-        call = _on_host(Call(function, args, kw))
+        call = _on_host(Call(made.quiet, args, kw))
         names = call.wrt(wrt)
         output = _output(call, of)
         call.check_derivative()
@@ -175,7 +176,7 @@ def _gradient(
 ) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
     unit = call.units.adjoint("python", call.kinds, tuple(names), None, call.variant)
-    made = call.f.derived(
+    made = call.derived(
         ("gradient", unit.text.text),
         lambda: Differentiable(
             unit.function, Options(None, call.f.target, call.f.keeping)
@@ -217,7 +218,7 @@ def _curved_by_tangent(
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
     unit = call.units.tangent("python", call.kinds, along, asserts=False)
-    made = call.f.derived(
+    made = call.derived(
         ("tangent", unit.text.text),
         lambda: Differentiable(
             unit.function, Options(None, call.f.target, call.f.keeping)
@@ -367,7 +368,7 @@ def _sparse(
     found = _pattern(call, names, key)
     blocks: dict[tuple[str, str], Any] = {}
     for name in names:
-        sweep = call.f.derived(
+        sweep = call.derived(
             ("colours", name, tuple(outputs), key),
             functools.partial(_Sweep, found, name, tuple(outputs), call.values[name]),
         )
@@ -480,7 +481,7 @@ def _sizes(call: Call, names: Sequence[str]) -> Hashable:
 def _pattern(call: Call, names: Sequence[str], key: Hashable) -> Pattern:
     """The pattern for arguments like these, found before or now."""
     dtypes = {n: k.dtype for n, k in call.kinds.items()}
-    return call.f.derived(
+    return call.derived(
         ("pattern", key),
         lambda: pattern(call.units.typed(call.kinds), dtypes, call.values, names),
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -67,7 +66,7 @@ from pyrev.ir import (
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.parse import Capture, Parsed, parse, retype
-from pyrev.parse.source import plain
+from pyrev.parse.grounds import is_value
 from pyrev.pipeline import (
     Derived,
     Scheduled,
@@ -96,6 +95,8 @@ from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
 from pyrev.writer import Emitted, Text
+
+FLOATS = (float, np.floating)
 
 TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 
@@ -248,19 +249,14 @@ class Units:
         #: Do its adjoints leave out what `pyrev.probe` asks for?
         self.quiet = quiet
         self._lock = MAKING
-        self._reset(parsed)
-
-    def _reset(self, parsed: Parsed) -> None:
         self.parsed = parsed
         self.program = parsed.program
         self.written = written_arrays(parsed.program)
         self.only_set = only_set(parsed.program)
         self.expected = expectations(parsed.program)
-        self._captured_rank = {
-            p.name: p.rank
-            for p in parsed.program.params
-            if p.name in self.program.captured
-        }
+        params = {p.name: p for p in parsed.program.params}
+        #: The captured values, with what they are to be.
+        self._captured = [(c.name, c.read, params[c.name]) for c in parsed.captured]
         self._made: dict[Any, Any] = {}
         #: What ISL was asked about this function, and what of it is kept on disk.
         self._asked: set[str] = set()
@@ -305,17 +301,30 @@ class Units:
         code = self.parsed.function.__code__
         return frozenset(code.co_names) | frozenset(code.co_freevars)
 
-    def refresh(self) -> None:
-        """Read the function again if a helper was rebound, or a captured array changed
-        rank.
+    def captured(self) -> dict[str, Any] | None:
+        """The present captured values by name; None if the function is to be read
+        again, for what it rests on has changed, or what kind of value one of them is.
         """
-        if all(one.current() for one in self.parsed.inlined) and all(
-            np.ndim(c.read()) == self._captured_rank[c.name]  # type: ignore[arg-type]
-            for c in self.parsed.captured
-        ):
-            return
-        with self._lock:
-            self._reset(parse(self.parsed.function))
+        if not self.parsed.grounds.hold():
+            return None
+        found = {}
+        for name, read, param in self._captured:
+            try:
+                value: Any = read()
+            except (NameError, AttributeError):
+                return None
+            if type(value) is float:
+                fits = param.is_float and not param.rank
+            elif type(value) is np.ndarray:
+                fits = value.ndim == param.rank
+                fits = fits and (value.dtype.kind == "f") == param.is_float
+            else:
+                fits = is_value(value) and np.ndim(value) == param.rank
+                fits = fits and isinstance(value, FLOATS) == param.is_float
+            if not fits:
+                return None
+            found[name] = value
+        return found
 
     def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
@@ -338,7 +347,7 @@ class Units:
 
         def make() -> Units | ArgumentError:
             try:
-                parsed = parse(self.parsed.function, given)
+                parsed = self._read_again(given)
                 return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
                 try:
@@ -408,11 +417,17 @@ class Units:
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
         # it.
-        function = self.parsed.function
         return self._once(
             ("typed", _key(kinds)),
-            lambda: _counted(parse(function, given).program, kinds),
+            lambda: _counted(self._read_again(given).program, kinds),
         )
+
+    def _read_again(self, given: Mapping[str, tuple[int, str]]) -> Parsed:
+        """The function, read for arguments of these kinds."""
+        own = self.parsed
+        parsed = parse(own.function, given, [own.texts])
+        own.grounds.add(parsed.grounds)
+        return parsed
 
     def _program(
         self,
@@ -1095,22 +1110,18 @@ class Units:
         }
         return f"{names[what]} of `{function.__name__}` in {file}."
 
-    def sources(self) -> dict[str, list[str]]:
+    def sources(self) -> dict[str, Sequence[str]]:
         """The lines of the files that the function's statements come from."""
-        files = {s.loc.file for s in walk(self.program.body)}
-        return {file: linecache.getlines(file) for file in sorted(files)}
+        return self.parsed.texts.files()
 
     def helpers(self) -> tuple[Helper, ...]:
         """The functions that were inlined, and the lines that they take."""
         found: dict[tuple[str, int], Helper] = {}
-        for one in self.parsed.inlined:
-            function = plain(one.function)
-            if function is not None:
-                code = function.__code__
-                lines = [line for *_, line in code.co_lines() if line is not None]
-                first, last = min(lines), max(lines)
-                helper = Helper(function.__name__, code.co_filename, first, last)
-                found.setdefault((code.co_filename, first), helper)
+        for name, code in self.parsed.texts.functions()[1:]:
+            lines = [line for *_, line in code.co_lines() if line is not None]
+            first, last = min(lines), max(lines)
+            helper = Helper(name, code.co_filename, first, last)
+            found.setdefault((code.co_filename, first), helper)
         return tuple(found.values())
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:

@@ -15,7 +15,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -28,19 +28,20 @@ from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
+from pyrev.parse.grounds import Grounds
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
-from pyrev.parse.names import Capture, Inlined
+from pyrev.parse.names import Capture
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, plain, read
+from pyrev.parse.source import Source, Texts, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
 
 __all__ = [
     "Capture",
-    "Inlined",
+    "Grounds",
     "Parsed",
     "parse",
     "parse_block",
@@ -61,7 +62,9 @@ class Parsed:
     program: ir.Program
     captured: tuple[Capture, ...]
     callbacks: tuple[Capture, ...]
-    inlined: tuple[Inlined, ...]
+    #: What the program rests on, and the texts that it was read from.
+    grounds: Grounds
+    texts: Texts
     rules: tuple[Rule, ...]
     function: FunctionType
     signature: inspect.Signature
@@ -72,23 +75,28 @@ class Parsed:
 
 
 @deep
-def parse(f: object, types: Mapping[str, tuple[int, str]] | None = None) -> Parsed:
+def parse(
+    f: object,
+    types: Mapping[str, tuple[int, str]] | None = None,
+    known: Sequence[Texts] = (),
+) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
     Without them a parameter has as many axes as the text shows. Where that is too few
     for the rest of the text, the least that will do is taken: a call says what is so.
+    The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
     seen: dict[str, int] = {}
     try:
-        return _read(f, types, {}, seen)
+        return _read(f, types, {}, seen, known)
     except UnsupportedError as error:
         if types is not None or any(e.code not in _OF_RANKS for e in error.findings):
             raise
         for more in _increments(len(seen)):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, None, ranks, {})
+                return _read(f, None, ranks, {}, known)
         raise
 
 
@@ -118,9 +126,11 @@ def _read(
     types: Mapping[str, tuple[int, str]] | None,
     least: Mapping[str, int],
     seen: dict[str, int],
+    known: Sequence[Texts],
 ) -> Parsed:
     """One reading; `least` are ranks to begin with, `seen` receives what may grow."""
-    function = plain(f)
+    grounds, texts = Grounds(), Texts(*known)
+    function = plain(f, grounds)
     if function is None:
         raise UnsupportedError(
             [
@@ -132,7 +142,7 @@ def _read(
                 )
             ]
         )
-    source = read(function)
+    source = read(function, texts)
     if rule_of(function) is not None:
         raise UnsupportedError(
             [
@@ -152,7 +162,14 @@ def _read(
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     for _ in range(_WALKS):
-        walk = Lowering(found, exact=types is not None, dtypes=dtypes, wanted=wanted)
+        walk = Lowering(
+            found,
+            exact=types is not None,
+            dtypes=dtypes,
+            wanted=wanted,
+            grounds=grounds,
+            texts=texts,
+        )
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
         fixed = {n: r for n, (r, _) in given.items() if r is not None}
@@ -178,10 +195,10 @@ def _read(
         kinds = infer(ir.Program("", tuple(params), body))
         # What a walk makes itself may have another name in the next one.
         named = {*walk.users, *given, *values}
-        known = {n: r for n, r in ranks.items() if n in named}
-        if known == found and kinds == dtypes and walk.asked <= wanted:
+        settled = {n: r for n, r in ranks.items() if n in named}
+        if settled == found and kinds == dtypes and walk.asked <= wanted:
             break
-        found, dtypes, wanted = known, kinds, wanted | walk.asked
+        found, dtypes, wanted = settled, kinds, wanted | walk.asked
     else:
         walk.findings.check()
         raise InternalError(
@@ -225,7 +242,8 @@ def _read(
         shapes.checked_dtypes(program),
         tuple(walk.captures.values()),
         tuple(walk.callbacks.values()),
-        tuple(walk.inlined.values()),
+        grounds,
+        texts,
         tuple(walk.rules),
         function,
         inspect.signature(function, follow_wrapped=False),

@@ -37,7 +37,8 @@ LAYERS = (
     {"schedule"},
     {"emit"},
     {"draw", "elementwise", "pipeline", "sweeps"},
-    {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "units"},
+    {"arguments", "derivative", "explain", "gradients", "keeping", "plan", "readings"}
+    | {"units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
     {"jax", "scipy", "torch"},
