@@ -96,7 +96,11 @@ from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
 from pyrev.writer import Emitted, Text
 
-FLOATS = (float, np.floating)
+#: What a captured value is to a reading, by its type or the kind of its dtype.
+KINDS: dict[object, str] = {
+    **{float: "float", "f": "float", bool: "bool", "b": "bool"},
+    **{int: "integer", "i": "integer", "u": "integer"},
+}
 
 TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 
@@ -255,8 +259,12 @@ class Units:
         self.only_set = only_set(parsed.program)
         self.expected = expectations(parsed.program)
         params = {p.name: p for p in parsed.program.params}
-        #: The captured values, with what they are to be.
-        self._captured = [(c.name, c.read, params[c.name]) for c in parsed.captured]
+        #: The captured values: name, where it is read, number of axes, kind of dtype.
+        self._captured = [
+            (c.name, c.read, p.rank, KINDS[np.dtype(p.dtype).kind])
+            for c in parsed.captured
+            for p in (params[c.name],)
+        ]
         self._made: dict[Any, Any] = {}
         #: What ISL was asked about this function, and what of it is kept on disk.
         self._asked: set[str] = set()
@@ -308,19 +316,17 @@ class Units:
         if not self.parsed.grounds.hold():
             return None
         found = {}
-        for name, read, param in self._captured:
+        for name, read, rank, kind in self._captured:
             try:
                 value: Any = read()
             except (NameError, AttributeError):
                 return None
-            if type(value) is float:
-                fits = param.is_float and not param.rank
-            elif type(value) is np.ndarray:
-                fits = value.ndim == param.rank
-                fits = fits and (value.dtype.kind == "f") == param.is_float
+            own = KINDS.get(type(value))
+            if own is None and is_value(value):
+                own = KINDS.get(getattr(value, "dtype", np.dtype(type(value))).kind)
+                fits = own == kind and value.ndim == rank
             else:
-                fits = is_value(value) and np.ndim(value) == param.rank
-                fits = fits and isinstance(value, FLOATS) == param.is_float
+                fits = own == kind and not rank
             if not fits:
                 return None
             found[name] = value

@@ -25,6 +25,7 @@ from pyrev.diagnostics import ArgumentError, UnsupportedError
 from pyrev.tests.sequences import agrees
 
 X = np.array([0.5, 1.25, 2.0])
+CELL = "<cell that runs again>"
 
 
 def module(path: Path, text: str, name: str = "edited_by_a_test") -> ModuleType:
@@ -44,8 +45,9 @@ def edit(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after))
 
 
-def cell(text: str, file: str = "<cell of a test>") -> dict[str, Any]:
+def cell(text: str, file: str = "") -> dict[str, Any]:
     """What a notebook cell with this text defines."""
+    file = file or f"<cell {len(linecache.cache)} of a test>"
     text = textwrap.dedent(text).lstrip("\n")
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     names: dict[str, Any] = {"np": np}
@@ -92,7 +94,7 @@ NESTED = """
         ("f", "k=3.0", "k=4.0"),
         ("f", "most(u)", "most (u)"),
         ("g", "return alpha * x", "return  beta * x"),
-        ("g", "2.0, 3.0\n        def g(x)", "2.0, 3.0\n\n        def g(x)"),
+        ("g", "alpha, beta = 2.0, 3.0", "alpha, beta = 2.0, 3.0\n"),
     ],
 )
 def test_a_text_whose_nested_functions_differ_is_refused(
@@ -163,13 +165,14 @@ def test_a_reloaded_module_gives_its_new_text(tmp_path: Path) -> None:
 
 
 def test_a_cell_that_ran_again_gives_its_new_text() -> None:
-    first = cell("def f(x):\n    return x * x\n")["f"]
+    first = cell("def f(x):\n    return x * x\n", CELL)["f"]
+    first = pyrev.differentiable(first, target="python")
     assert agrees(first, 3.0)
-    second = cell("def f(x):\n    return x + x\n")["f"]
+    second = cell("def f(x):\n    return x + x\n", CELL)["f"]
     assert agrees(second, 3.0) and pyrev.grad(second)(3.0).x == 2.0
     assert agrees(first, 3.0)
-    third = cell("def f(x):\n    return x - x\n")["f"]
-    cell("def f(x):\n    return x / x\n")
+    third = cell("def f(x):\n    return x - x\n", CELL)["f"]
+    cell("def f(x):\n    return x / x\n", CELL)
     with pytest.raises(UnsupportedError, match="P114"):
         pyrev.grad(third)(3.0)
 
@@ -216,6 +219,10 @@ def uses_twice(x):
     return uses(x) + x
 
 
+def other(x, k, *, shift):
+    return x * x * x - k * shift * x
+
+
 def fresh(f: Callable[..., Any], **names: Any) -> FunctionType:
     """A copy of a function, to be changed, in a module of its own."""
     assert isinstance(f, FunctionType)
@@ -233,9 +240,7 @@ def chained() -> tuple[FunctionType, FunctionType]:
 
 
 CHANGES: dict[str, Callable[[FunctionType], None]] = {
-    "code": lambda f: setattr(
-        f, "__code__", cell("def scaled(x, k, *, shift): return x - k * shift")["scaled"].__code__
-    ),
+    "code": lambda f: setattr(f, "__code__", other.__code__),
     "defaults": lambda f: setattr(f, "__defaults__", (5.0,)),
     "an integer by default": lambda f: setattr(f, "__defaults__", (2,)),
     "kwdefaults": lambda f: setattr(f, "__kwdefaults__", {"shift": 3.0}),
@@ -308,9 +313,6 @@ def test_a_pullback_belongs_to_the_function_that_ran() -> None:
 def test_a_method_of_a_namespace_that_was_replaced_is_used() -> None:
     space = ModuleType("space_of_a_test")
     space.h = cell("def h(t): return t * t")["h"]  # type: ignore[attr-defined]
-    f = pyrev.differentiable(
-        cell("def f(x): return space.h(x) + space.k")["f"], target="python"
-    ) if False else None
     names = cell("def f(x): return space.h(x) * space.k")
     names["space"], space.k = space, 2.0  # type: ignore[attr-defined]
     f = pyrev.differentiable(names["f"], target="python")
@@ -319,9 +321,9 @@ def test_a_method_of_a_namespace_that_was_replaced_is_used() -> None:
     assert agrees(f, 3.0)
     space.k = 3  # type: ignore[attr-defined]
     assert agrees(f, 3.0)
-    other = ModuleType("another")
-    other.h, other.k = np.sin, np.float32(2)  # type: ignore[attr-defined]
-    names["space"] = other
+    another = ModuleType("another")
+    another.h, another.k = np.sin, np.int16(2)  # type: ignore[attr-defined]
+    names["space"] = another
     assert agrees(f, 3.0)
 
 
@@ -345,9 +347,9 @@ def test_a_name_of_the_language_that_was_rebound_is_what_it_is(
     f = pyrev.differentiable(names["f"], target="python")
     assert agrees(f, 1.5)
     if isinstance(value, str):
-        value = cell(value, "<another cell>")["h"]
+        value = cell(value)["h"]
     if isinstance(value, ModuleType):
-        value.exp = cell("def h(t): return t * t", "<another cell>")["h"]  # type: ignore[attr-defined]
+        value.exp = cell("def h(t): return t * t")["h"]  # type: ignore[attr-defined]
         value.pi = 3.0  # type: ignore[attr-defined]
     names[name] = value
     try:
@@ -383,7 +385,7 @@ def test_a_variable_around_a_function_is_what_it_is() -> None:
         {"helper": triple},
         {"factor": 2.5},
         {"factor": 3},
-        {"factor": np.float32(0.5)},
+        {"factor": np.float64(0.5)},
         {"table": np.arange(3)},
         {"table": np.arange(4.0) ** 2},
         {"helper": double, "factor": True},
@@ -406,7 +408,8 @@ def test_a_captured_number_may_become_a_number_of_another_type() -> None:
         f = pyrev.differentiable(names["f"], target=target)
         for value in (2, 2.5, 3, True, np.float32(1.5), np.int8(3), np.float64(2.0)):
             names["C"] = value
-            assert agrees(f, 1.3), (target, value)
+            step = 1e-2 if isinstance(value, np.float32) else None
+            assert agrees(f, 1.3, step=step), (target, value)
 
 
 def test_a_captured_value_that_is_none_any_more_is_refused() -> None:
@@ -428,10 +431,10 @@ def test_a_captured_value_that_is_none_any_more_is_refused() -> None:
 def test_numbas_functions_are_followed() -> None:
     numba = pytest.importorskip("numba")
     names = cell("def f(x): return h(x) * x")
-    names["h"] = numba.njit(cell("def h(t): return t * t", "<one>")["h"])
+    names["h"] = numba.njit(cell("def h(t): return t * t")["h"])
     f = pyrev.differentiable(names["f"], target="python")
     assert agrees(f, 1.5)
-    names["h"] = numba.njit(cell("def h(t): return t + t", "<two>")["h"])
+    names["h"] = numba.njit(cell("def h(t): return t + t")["h"])
     assert agrees(f, 1.5)
 
 
@@ -448,8 +451,8 @@ def test_derivatives_of_all_kinds_follow_a_helper_that_changed() -> None:
             return s
         """
     )
-    one = cell("def h(x, i): return x[i] * x[i]", "<one>")["h"]
-    two = cell("def h(x, i): return x[i] * x[(i + 1) % x.shape[0]]", "<two>")["h"]
+    one = cell("def h(x, i): return x[i] * x[i]")["h"]
+    two = cell("def h(x, i): return x[i] * x[(i + 1) % x.shape[0]]")["h"]
     names["h"] = one
     f = pyrev.differentiable(names["f"], target="python")
     total = pyrev.differentiable(names["total"], target="python")
@@ -524,7 +527,7 @@ def test_what_is_another_object_at_each_look_is_refused() -> None:
     space = ModuleType("space_of_a_test")
     made = cell("def h(t): return t * t")["h"]
     space.__getattr__ = lambda name: fresh(made)  # type: ignore[method-assign]
-    names = cell("def f(x): return space.h(x)", "<another cell>")
+    names = cell("def f(x): return space.h(x)")
     names["space"] = space
     f = pyrev.differentiable(names["f"], target="python")
     with pytest.raises(UnsupportedError, match="each time that it is looked at"):
