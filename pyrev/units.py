@@ -35,9 +35,10 @@ from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
     MAKING,
+    Loaded,
     is_alone,
     launches_are_safe,
-    load,
+    loaded,
     proofs,
     remember_proofs,
     serial,
@@ -132,7 +133,10 @@ class Unit:
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: str = "python"
-    _functions: dict[bool, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    #: The function, and what keeps its module.
+    _functions: dict[bool, tuple[Callable[..., Any], Loaded]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -140,10 +144,10 @@ class Unit:
         alone = self.target == "numba" and is_alone()
         if alone not in self._functions:
             text = serial(self.text.text) if alone else self.text.text
-            module = load(text, self.program.name)
-            found: Callable[..., Any] = getattr(module, self.program.name)
-            self._functions[alone] = found
-        return self._functions[alone]
+            held = loaded(text, self.program.name)
+            found: Callable[..., Any] = getattr(held.module, self.program.name)
+            self._functions[alone] = found, held
+        return self._functions[alone][0]
 
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:

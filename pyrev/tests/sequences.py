@@ -340,7 +340,7 @@ class World:
         if name == "pair":
             plain = self.random.choice(plain)
         self.log.append(f"  of {name}")
-        if self.random.random() < 0.3:
+        if self.random.random() < (0.02 if self.target == "python" else 0.5):
             self.handles.append(pyrev.api.as_differentiable(plain))
         else:
             self.handles.append(pyrev.differentiable(plain, target=self.target))
