@@ -134,9 +134,9 @@ def verify(
     called = _recorded(python, rules, values)
     for rule in rules:
         found = called[rule.function.__code__]
-        rule.tries = 0 if found else rule.tries - 1
         for arguments in found:
             _compare(rule, arguments)
+        rule.tries = 0 if found else rule.tries - 1
 
 
 class _Enough(BaseException):

@@ -500,8 +500,9 @@ def test_a_rule_is_compared_again_when_what_it_belongs_to_has_changed() -> None:
     g = pyrev.differentiable(f, target="python")
     assert agrees(g, 1.5)
     square.__code__ = cell("def square(a): return a * a * a")["square"].__code__
-    with pytest.raises(ArgumentError, match="is not the derivative"):
-        pyrev.grad(g)(1.5)
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="is not the derivative"):
+            pyrev.grad(g)(1.5)
 
 
 # -------------------------------------------------------------------- readings
