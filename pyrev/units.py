@@ -142,12 +142,13 @@ class Unit:
     def function(self) -> Callable[..., Any]:
         """The generated function, loaded from its file in the cache."""
         alone = self.target == "numba" and is_alone()
-        if alone not in self._functions:
+        found = self._functions.get(alone)
+        if found is None:
             text = serial(self.text.text) if alone else self.text.text
             held = loaded(text, self.program.name)
-            found: Callable[..., Any] = getattr(held.module, self.program.name)
-            self._functions[alone] = found, held
-        return self._functions[alone][0]
+            found = getattr(held.module, self.program.name), held
+            self._functions[alone] = found
+        return found[0]
 
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:
