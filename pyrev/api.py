@@ -9,11 +9,12 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.arguments import Kind, bind, check_writes, positional
+from pyrev.arguments import Kind, bind, check_writes
 from pyrev.bounds import Variant
 from pyrev.custom import verify
 from pyrev.derivative import Derivative, Primal, Pushforward
@@ -36,15 +37,15 @@ from pyrev.hints import memory_bytes
 from pyrev.keeping import Keeping, names_of
 from pyrev.net import guarded
 from pyrev.options import choice, flag, mapping, references
-from pyrev.parse import Parsed, parse
-from pyrev.plan import Plans
+from pyrev.parse import Parsed
+from pyrev.parse.source import plain
+from pyrev.readings import Reading, Readings
 from pyrev.tune import Tuning, tune
 from pyrev.units import Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
-_MOST = 256  # things derived of one function
 GRAPHS = ("primal", "adjoint", "tangent")
 TARGETS = ("auto", "python", "numba", "cuda")
 
@@ -71,15 +72,12 @@ class Differentiable:
     def __init__(
         self, function: Callable[..., Any], options: Options, quiet: bool = False
     ) -> None:
-        self._parsed: Parsed = parse(function)
         self._options = options
-        options.keeping.check_names(self._parsed.program)
-        self._units = Units(self._parsed, options.keeping, options.deterministic, quiet)
-        self._plans = {t: Plans(t) for t in TARGETS if t != "auto"}
-        self._derived: dict[Hashable, Any] = {}
-        #: The parameters, where all may be given by position.
-        self._positional = positional(self._parsed.signature)
-        self.python: Callable[..., Any] = self._parsed.function
+        keeping, deterministic = options.keeping, options.deterministic
+        self._readings = Readings(function, keeping, deterministic, quiet)
+        #: The same without what its probes call, where it has any.
+        self._silent: Differentiable | None = self if quiet else None
+        self.python: Callable[..., Any] = self._readings.function
         functools.update_wrapper(self, self.python)
 
     @guarded
@@ -92,19 +90,19 @@ class Differentiable:
     @guarded
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
-        return Derivative(self._units, self._options.wrt, self._target)
+        return Derivative(self._present, self._options.wrt, self._target)
 
     @property
     @guarded
     def primal(self) -> Primal:
         """The function itself, as pyrev schedules and prints it."""
-        return Primal(self._units, self._target)
+        return Primal(self._present, self._target)
 
     @property
     @guarded
     def tangent(self) -> Pushforward:
         """The tangent: its source before any call, for a target, to save, to call."""
-        return Pushforward(self._units, self._options.wrt, self._target)
+        return Pushforward(self._present, self._options.wrt, self._target)
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """For every adjoint loop and every value kept: what was decided, and why.
@@ -154,7 +152,7 @@ class Differentiable:
             names = call.wrt(wrt, local=True)
             return tune(call, self._target, names, progress)
         finally:
-            self._plans[self._target].forget()
+            call.reading.plans(self._target).forget()
             call.units.forget()
 
     def _target_of(self, values: Mapping[str, Any]) -> str:
@@ -182,23 +180,23 @@ class Differentiable:
         """This function with probes that call nothing: for derivatives that are more
         than one pullback, or none.
         """
-        self._units.refresh()
         if not self._units.callbacks:
             return self
-        return self.derived(
-            "quiet", lambda: Differentiable(self.python, self._options, quiet=True)
-        )
+        if self._silent is None:
+            self._silent = Differentiable(self.python, self._options, quiet=True)
+        return self._silent
 
-    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What belongs to this function and is made once: its gradient as a function,
-        what its outputs depend on.
-        """
-        found: T | None = self._derived.get(key)
-        if found is None:
-            if len(self._derived) >= _MOST:
-                self._derived.clear()
-            found = self._derived[key] = make()
-        return found
+    def _present(self) -> Units:
+        """What is known of the function as it is now."""
+        return self._readings.now()[0].units
+
+    @property
+    def _units(self) -> Units:
+        return self._present()
+
+    @property
+    def _parsed(self) -> Parsed:
+        return self._present().parsed
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By reference, as functions are pickled: to the module and the name in it."""
@@ -222,7 +220,8 @@ class Differentiable:
         return self
 
     def __repr__(self) -> str:
-        return f"<differentiable {self.python.__qualname__}{self._parsed.signature}>"
+        signature = inspect.signature(self.python, follow_wrapped=False)
+        return f"<differentiable {self.python.__qualname__}{signature}>"
 
 
 @overload
@@ -308,30 +307,61 @@ def differentiable(
 
 def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiable:
     """`f` as it is if already differentiable with these options, else wrapped."""
-    if isinstance(f, Differentiable):
-        if f._options == options or options == Options():
-            return f
-        f = f.python
+    if isinstance(f, Differentiable) and options in (f._options, Options()):
+        return f
+    return Differentiable(_function(f), options)
+
+
+def _function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """What is to be differentiated where `f` is given, be it one of ours."""
     if isinstance(f, Derivative):
-        f = f.again()
-    if isinstance(f, (Primal, Pushforward)):
-        f = f.python
-    return Differentiable(f, options)
+        return f.again()
+    if isinstance(f, (Differentiable, Primal, Pushforward)):
+        return f.python
+    return f
 
 
-_known: dict[Any, Differentiable] = {}
+class _Kept:
+    """What was made of a plain function, kept in its `__dict__`: freed with it.
+
+    Copied elsewhere, as `functools.wraps` does, or pickled, it is empty.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.made: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_nothing, ())
+
+
+def _nothing() -> None:
+    """What is left of `_Kept` in another process."""
+
+
+_KEPT = "__pyrev_kept__"
+
+
+def kept_with(function: FunctionType, key: Hashable, make: Callable[[], T]) -> T:
+    """What is made of a function once, and lives as long as the function does."""
+    kept = function.__dict__.get(_KEPT)
+    if not isinstance(kept, _Kept) or kept.function is not function:
+        kept = function.__dict__[_KEPT] = _Kept(function)
+    found: T | None = kept.made.get(key)
+    if found is None:
+        found = kept.made.setdefault(key, make())
+    return found
 
 
 def as_differentiable(f: Callable[..., Any]) -> Differentiable:
     """Plain functions are decorated on the fly, once."""
     if isinstance(f, Differentiable):
         return f
-    try:
-        if f not in _known:
-            _known[f] = differentiable_with(f, Options())
-        return _known[f]
-    except TypeError:  # not hashable
-        return differentiable_with(f, Options())
+    given = _function(f)
+    function = plain(given)
+    if function is None:
+        return Differentiable(given, Options())  # which says why not
+    return kept_with(function, "", lambda: Differentiable(function, Options()))
 
 
 class Call:
@@ -341,23 +371,30 @@ class Call:
         self, f: Differentiable, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
         self.f = f
-        f._units.refresh()
-        parsed = f._units.parsed
-        if not kwargs and len(args) == len(f._positional):
-            values = dict(zip(f._positional, args, strict=True))
+        self.reading: Reading
+        self.reading, captured = f._readings.now()
+        names = self.reading.positional
+        if not kwargs and len(args) == len(names):
+            values = dict(zip(names, args, strict=True))
         else:
-            values = bind(f.python.__name__, parsed.signature, args, kwargs)
+            signature = self.reading.units.parsed.signature
+            values = bind(f.python.__name__, signature, args, kwargs)
         self.visible = tuple(values)
         self.target = f._target_of(values)
-        captured = {c.name: c.read() for c in parsed.captured}
         if self.target == "cuda":
             values = {n: resident(n, v) for n, v in values.items()}
             captured = uploaded(captured)
         self.values = values | captured if captured else values
-        self.plan = f._plans[self.target].plan(f._units, self.values)
+        self.plan = self.reading.plans(self.target).plan(
+            self.reading.units, self.values
+        )
         self.units = self.plan.units
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What belongs to the function as it is in this call, and is made once."""
+        return self.reading.derived(key, make)
 
     def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
         """The parameters to differentiate with respect to, in the function's order.

@@ -167,8 +167,15 @@ def expectations(program: Program) -> tuple[Expected, ...]:
                         ranks[name].add(len(index))
                     case Extent(name, axis) if name in own:
                         least[name] = max(least[name], axis + 1)
+    # What a captured value is used as was seen when the function was read with it.
+    given = [p.name for p in program.params if p.name not in program.captured]
     return tuple(
-        Expected(p.name, frozenset(ranks[p.name]), least[p.name], "int" in p.dtype)
+        Expected(
+            p.name,
+            frozenset(ranks[p.name]),
+            least[p.name],
+            "int" in p.dtype and p.name in given,
+        )
         for p in program.params
     )
 

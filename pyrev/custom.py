@@ -39,6 +39,10 @@ class Rule:
         """Is it to be compared with differences still?"""
         return self.check and self.tries > 0
 
+    def again(self) -> None:
+        """What the function or the rule does has changed: compare them once more."""
+        self.tries = TRIES
+
 
 def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F], F]:
     """Give a helper of numbers a derivative of its own: a decorator.
@@ -132,9 +136,9 @@ def verify(
     called = _recorded(python, rules, values)
     for rule in rules:
         found = called[rule.function.__code__]
-        rule.tries = 0 if found else rule.tries - 1
         for arguments in found:
             _compare(rule, arguments)
+        rule.tries = 0 if found else rule.tries - 1
 
 
 class _Enough(BaseException):

@@ -31,9 +31,13 @@ TEXTS = ("python", "numba", "cuda")
 class _Source:
     """What the three have in common: a unit before any call, and one for a call."""
 
-    def __init__(self, units: Units, target: str) -> None:
-        units.refresh()
-        self._units, self._target = units, target
+    def __init__(self, present: Callable[[], Units], target: str) -> None:
+        self._present, self._target = present, target
+
+    @property
+    def _units(self) -> Units:
+        """What is known of the function as it is now."""
+        return self._present()
 
     def _default(self, target: str) -> Unit:
         raise NotImplementedError
@@ -45,10 +49,11 @@ class _Source:
         self, target: str, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[dict[str, Any], Units, dict[str, Kind], Variant]:
         """The arguments of a call by name, and what code is chosen by."""
-        parsed = self._units.parsed
+        units = self._units
+        parsed = units.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         values |= {c.name: c.read() for c in parsed.captured}
-        units = self._units.fitting(values)
+        units = units.fitting(values)
         found = units.kinds(values)
         return values, units, found, units.check_bounds(target, found, values)
 
@@ -92,8 +97,9 @@ class _Source:
             values |= {c.name: c.read() for c in parsed.captured}
             own = type(self).__new__(type(self))
             vars(own).update(vars(self))
-            own._units = self._units.fitting(values)
-            own._units.kinds(values)
+            fitting = self._units.fitting(values)
+            fitting.kinds(values)
+            own._present = lambda: fitting
             return own.save(where, target)
         if parsed.lenient:
             raise ArgumentError(
@@ -174,8 +180,8 @@ class Derivative(_Source):
     gradients as a tuple in parameter order.
     """
 
-    def __init__(self, units: Units, wrt: object, target: str) -> None:
-        super().__init__(units, target)
+    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
+        super().__init__(present, target)
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:
@@ -254,7 +260,8 @@ class Derivative(_Source):
 
         It calls nothing back, since what it is made for is a derivative of its own.
         """
-        return Derivative(self._units.hushed(), self._wrt, "python")._loaded()
+        units = self._units.hushed()
+        return Derivative(lambda: units, self._wrt, "python")._loaded()
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
@@ -362,8 +369,8 @@ class Pushforward(_Source):
     the primal's values followed by their tangents.
     """
 
-    def __init__(self, units: Units, wrt: object, target: str) -> None:
-        super().__init__(units, target)
+    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
+        super().__init__(present, target)
         self._wrt = wrt
 
     def _names(self, found: Any) -> tuple[str, ...]:

@@ -103,12 +103,13 @@ def hessian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f).quiet
+    made = as_differentiable(f)
     sparse = flag("sparse", sparse)
 
-    @functools.wraps(function.python)
+    @functools.wraps(made.python)
     @guarded
     def hessian_of(*args: Any, **kw: Any) -> Any:
+        function = made.quiet
         call = _on_host(Call(function, args, kw))
         returns_a_number(call)
         names = call.wrt(wrt)
@@ -153,15 +154,15 @@ def jacobian(
     Raises `ArgumentError` at a call that does not fit, or with `sparse=True` where
     floats decide what depends on what.
     """
-    function = as_differentiable(f).quiet
+    made = as_differentiable(f)
     sparse = flag("sparse", sparse)
     if of is not None and not isinstance(of, str):
         raise ArgumentError(f"of is a {type(of).__name__}; name an output")
 
-    @functools.wraps(function.python)
+    @functools.wraps(made.python)
     @guarded
     def jacobian_of(*args: Any, **kw: Any) -> Any:
-        call = _on_host(Call(function, args, kw))
+        call = _on_host(Call(made.quiet, args, kw))
         names = call.wrt(wrt)
         output = _output(call, of)
         call.check_derivative()
@@ -189,7 +190,7 @@ def _gradient(
 ) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
     unit = call.units.adjoint("python", call.kinds, tuple(names), None, call.variant)
-    made = call.f.derived(
+    made = call.derived(
         ("gradient", unit.text.text),
         lambda: Differentiable(
             unit.function, Options(None, call.f.target, call.f.keeping)
@@ -231,7 +232,7 @@ def _curved_by_tangent(
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
     unit = call.units.tangent("python", call.kinds, along, asserts=False)
-    made = call.f.derived(
+    made = call.derived(
         ("tangent", unit.text.text),
         lambda: Differentiable(
             unit.function, Options(None, call.f.target, call.f.keeping)
@@ -382,7 +383,7 @@ def _sparse(
     found = _pattern(call, names, key)
     blocks: dict[tuple[str, str], Any] = {}
     for name in names:
-        sweep = call.f.derived(
+        sweep = call.derived(
             ("colours", name, tuple(outputs), key),
             functools.partial(_Sweep, found, name, tuple(outputs), call.values[name]),
         )
@@ -495,7 +496,7 @@ def _sizes(call: Call, names: Sequence[str]) -> Hashable:
 def _pattern(call: Call, names: Sequence[str], key: Hashable) -> Pattern:
     """The pattern for arguments like these, found before or now."""
     dtypes = {n: k.dtype for n, k in call.kinds.items()}
-    return call.f.derived(
+    return call.derived(
         ("pattern", key),
         lambda: pattern(call.units.typed(call.kinds), dtypes, call.values, names),
     )

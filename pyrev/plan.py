@@ -135,11 +135,10 @@ class Plan:
 
 
 class Plans:
-    """The plans of one function for one target."""
+    """The plans of one reading of a function for one target."""
 
     def __init__(self, target: str) -> None:
         self.target = target
-        self._program: object = None
         self._known: dict[Hashable, Plan] = {}
 
     def forget(self) -> None:
@@ -148,8 +147,6 @@ class Plans:
 
     def plan(self, units: Units, values: Mapping[str, Any]) -> Plan:
         """The plan for these arguments; `ArgumentError` if they do not fit."""
-        if units.program is not self._program:  # read again: a helper has changed
-            self._program, self._known = units.program, {}
         key = _sizes(values)
         found = self._known.get(key)
         if found is None:

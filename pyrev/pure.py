@@ -22,6 +22,7 @@ from pyrev.api import (
     Differentiable,
     as_differentiable,
     differentiable,
+    kept_with,
     pulled,
 )
 from pyrev.arguments import bind
@@ -115,14 +116,8 @@ class Pure:
     ) -> None:
         self.f: Differentiable = as_differentiable(f)
         self.name = self.f.python.__name__
-        self.signature = inspect.signature(self.f.python)
         self.wrt = self.f._options.wrt if wrt is None else wrt
-        parameters = self.signature.parameters
-        names = self._parameters = tuple(parameters)
-        self._keywords = tuple(
-            n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY
-        )
-        self._wrt = {names[w] if isinstance(w, int) else w for w in _each(self.wrt)}
+        names = tuple(self.signature.parameters)
         self._asked = outputs
         if outputs is not None:
             references("outputs", outputs)
@@ -135,7 +130,14 @@ class Pure:
 
     def varies(self, name: str) -> bool:
         """May a parameter get a gradient?"""
-        return self.wrt is None or name in self._wrt
+        names = tuple(self.signature.parameters)
+        asked = {names[w] if isinstance(w, int) else w for w in _each(self.wrt)}
+        return self.wrt is None or name in asked
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters as they are now, with their defaults."""
+        return self.f._parsed.signature
 
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, defaults filled in."""
@@ -286,8 +288,10 @@ class Pure:
 
     def _spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Values by name as a call takes them."""
-        args = [values[n] for n in self._parameters if n not in self._keywords]
-        return args, {n: values[n] for n in self._keywords}
+        parameters = self.signature.parameters.values()
+        named = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+        args = [values[p.name] for p in parameters if p.name not in named]
+        return args, {n: values[n] for n in named}
 
 
 def returned_arrays(call: Call) -> tuple[str | None, ...]:
@@ -318,9 +322,11 @@ def read(program: Program) -> frozenset[str]:
     return frozenset(found) & {p.name for p in program.params}
 
 
-@functools.cache
-def _again(function: Callable[..., Any], target: str) -> Pure:
-    return Pure(differentiable(function, target=target))
+def _again(function: Any, target: str) -> Pure:
+    """A generated function, to be called and differentiated."""
+    return kept_with(
+        function, target, lambda: Pure(differentiable(function, target=target))
+    )
 
 
 def _each(names: object) -> tuple[Any, ...]:

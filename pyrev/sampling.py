@@ -22,7 +22,7 @@ def sample_arguments(f: Differentiable, seed: int = 0, size: int = 6) -> dict[st
     rng = np.random.default_rng(seed)
     units = f._units
     visible = [p for p in units.program.params if p.name in units.visible]
-    captured = {c.name: c.read() for c in f._parsed.captured}
+    captured = {c.name: c.read() for c in units.parsed.captured}
     bounds = Bounds(units.program)
     for attempt in range(TRIES):
         # Later tries allow larger inputs: a window needs room around its output.

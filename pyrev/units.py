@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,9 +35,10 @@ from pyrev.emit import extremes
 from pyrev.emit.load import (
     LAUNCH,
     MAKING,
+    Loaded,
     is_alone,
     launches_are_safe,
-    load,
+    loaded,
     proofs,
     remember_proofs,
     serial,
@@ -69,7 +68,7 @@ from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.net import runs_users
 from pyrev.parse import Capture, Parsed, parse, retype
-from pyrev.parse.source import plain
+from pyrev.parse.grounds import is_value
 from pyrev.pipeline import (
     Derived,
     Scheduled,
@@ -99,6 +98,12 @@ from pyrev.sweeps import Sweeps, pays, sweeps
 from pyrev.types import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.widen import widened
 from pyrev.writer import Emitted, Text
+
+#: What a captured value is to a reading, by its type or the kind of its dtype.
+KINDS: dict[object, str] = {
+    **{float: "float", "f": "float", bool: "bool", "b": "bool"},
+    **{int: "integer", "i": "integer", "u": "integer"},
+}
 
 TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 
@@ -130,18 +135,22 @@ class Unit:
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: str = "python"
-    _functions: dict[bool, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    #: The function, and what keeps its module.
+    _functions: dict[bool, tuple[Callable[..., Any], Loaded]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def function(self) -> Callable[..., Any]:
         """The generated function, loaded from its file in the cache."""
         alone = self.target == "numba" and is_alone()
-        if alone not in self._functions:
+        found = self._functions.get(alone)
+        if found is None:
             text = serial(self.text.text) if alone else self.text.text
-            module = self._loaded(text)
-            found: Callable[..., Any] = getattr(module, self.program.name)
+            held = self._loaded(text)
+            found = getattr(held.module, self.program.name), held
             self._functions[alone] = found
-        return self._functions[alone]
+        return found[0]
 
     @runs_users
     def _interpreted(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -156,9 +165,9 @@ class Unit:
                     raise
             return function(*(np.float64(v) if type(v) is float else v for v in values))
 
-    def _loaded(self, text: str) -> ModuleType:
+    def _loaded(self, text: str) -> Loaded:
         try:
-            return deep(load)(text, self.program.name)
+            return deep(loaded)(text, self.program.name)
         except SyntaxError as error:  # too many levels of indentation, or parentheses
             help = "unite loops or conditions, or differentiate it in parts"
             because = f"generated code is nested deeper than Python reads ({error.msg})"
@@ -271,14 +280,6 @@ def _natural(
     return frozenset(specialised(k, facts) for k in never_negative) - others
 
 
-def _rank_and_kind(value: Any) -> tuple[int, bool]:
-    """How many axes a captured value has, and whether it holds floats."""
-    if isinstance(value, (float, int)):
-        return 0, isinstance(value, float)
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return np.ndim(value), kind == "f"
-
-
 def _same_kind(kind: Kind, param: Param) -> bool:
     """Does the program read for `param` hold for an argument of this kind?"""
     return kind.rank == param.rank and is_float(concrete(kind.dtype)) == param.is_float
@@ -299,19 +300,18 @@ class Units:
         #: Do its adjoints leave out what `pyrev.probe` asks for?
         self.quiet = quiet
         self._lock = MAKING
-        self._reset(parsed)
-
-    def _reset(self, parsed: Parsed) -> None:
         self.parsed = parsed
         self.program = parsed.program
         self.written = written_arrays(parsed.program)
         self.only_set = only_set(parsed.program)
         self.expected = expectations(parsed.program)
-        self._captured_kind = {
-            p.name: (p.rank, is_float(p.dtype))
-            for p in parsed.program.params
-            if p.name in self.program.captured
-        }
+        params = {p.name: p for p in parsed.program.params}
+        #: The captured values: name, where it is read, number of axes, kind of dtype.
+        self._captured = [
+            (c.name, c.read, p.rank, KINDS[np.dtype(p.dtype).kind])
+            for c in parsed.captured
+            for p in (params[c.name],)
+        ]
         self._made: dict[Any, Any] = {}
         #: What ISL was asked about this function, and what of it is kept on disk.
         self._asked: set[str] = set()
@@ -356,17 +356,28 @@ class Units:
         code = self.parsed.function.__code__
         return frozenset(code.co_names) | frozenset(code.co_freevars)
 
-    def refresh(self) -> None:
-        """Read the function again if a helper was rebound, or a captured value is one
-        of another rank, or a float where there was an integer.
+    def captured(self) -> dict[str, Any] | None:
+        """The present captured values by name; None if the function is to be read
+        again, for what it rests on has changed, or what kind of value one of them is.
         """
-        if all(one.current() for one in self.parsed.inlined) and all(
-            _rank_and_kind(c.read()) == self._captured_kind[c.name]
-            for c in self.parsed.captured
-        ):
-            return
-        with self._lock:
-            self._reset(parse(self.parsed.function))
+        if not self.parsed.grounds.hold():
+            return None
+        found = {}
+        for name, read, rank, kind in self._captured:
+            try:
+                value: Any = read()
+            except (NameError, AttributeError):
+                return None
+            own = KINDS.get(type(value))
+            if own is None and is_value(value):
+                own = KINDS.get(getattr(value, "dtype", np.dtype(type(value))).kind)
+                fits = own == kind and value.ndim == rank
+            else:
+                fits = own == kind and not rank
+            if not fits:
+                return None
+            found[name] = value
+        return found
 
     def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
@@ -393,7 +404,7 @@ class Units:
 
         def make() -> Units | ArgumentError:
             try:
-                parsed = parse(self.parsed.function, given, final=False)
+                parsed = self._read_again(given, final=False)
                 return Units(parsed, self.keeping, self.deterministic, self.quiet)
             except UnsupportedError as why:
                 if any(f.code == "P211" for f in why.findings):
@@ -486,11 +497,19 @@ class Units:
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
         # it.
-        function = self.parsed.function
         return self._once(
             ("typed", _key(kinds)),
-            lambda: _counted(parse(function, given).program, kinds),
+            lambda: _counted(self._read_again(given).program, kinds),
         )
+
+    def _read_again(
+        self, given: Mapping[str, tuple[int, str]], final: bool = True
+    ) -> Parsed:
+        """The function, read for arguments of these kinds."""
+        own = self.parsed
+        parsed = parse(own.function, given, [own.texts], final)
+        own.grounds.add(parsed.grounds)
+        return parsed
 
     def _program(
         self,
@@ -1173,22 +1192,18 @@ class Units:
         }
         return f"{names[what]} of `{function.__name__}` in {file}."
 
-    def sources(self) -> dict[str, list[str]]:
+    def sources(self) -> dict[str, Sequence[str]]:
         """The lines of the files that the function's statements come from."""
-        files = {s.loc.file for s in walk(self.program.body)}
-        return {file: linecache.getlines(file) for file in sorted(files)}
+        return self.parsed.texts.files()
 
     def helpers(self) -> tuple[Helper, ...]:
         """The functions that were inlined, and the lines that they take."""
         found: dict[tuple[str, int], Helper] = {}
-        for one in self.parsed.inlined:
-            function = plain(one.function)
-            if function is not None:
-                code = function.__code__
-                lines = [line for *_, line in code.co_lines() if line is not None]
-                first, last = min(lines), max(lines)
-                helper = Helper(function.__name__, code.co_filename, first, last)
-                found.setdefault((code.co_filename, first), helper)
+        for name, code in self.parsed.texts.functions()[1:]:
+            lines = [line for *_, line in code.co_lines() if line is not None]
+            first, last = min(lines), max(lines)
+            helper = Helper(name, code.co_filename, first, last)
+            found.setdefault((code.co_filename, first), helper)
         return tuple(found.values())
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:

@@ -26,6 +26,8 @@ import sys
 import tempfile
 import threading
 import warnings
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +38,6 @@ from pyrev.net import generated
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
-_LOADED: dict[str, ModuleType] = {}
 _alone = False  # in a forked child that cannot start Numba's threads
 
 
@@ -255,17 +256,35 @@ def _forgiving(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
             return None
 
     return use
+class Loaded:
+    """A generated module in memory, which is forgotten when this object is."""
+
+    def __init__(self, module: ModuleType, key: str) -> None:
+        self.module = module
+        weakref.finalize(self, _unload, module, key).atexit = False
+
+
+_LOADED: weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()
+_RECENT: OrderedDict[str, Loaded] = OrderedDict()
+_MOST = 64  # modules that are kept though nothing runs them: they are asked for again
 
 
 def load(text: str, name: str) -> ModuleType:
+    """`loaded`, for what is run at once."""
+    return loaded(text, name).module
+
+
+def loaded(text: str, name: str) -> Loaded:
     """The module with this text; the same text gives the same module.
 
-    `name` is the function the module is about: file and module are named after it.
+    It lives as long as what is returned, or longer. `name` is the function the module
+    is about: file and module are named after it.
     """
     path = module_path(text, name)
     with MAKING:
         key = str(path)
-        if key not in _LOADED:
+        found = _LOADED.get(key)
+        if found is None:
             try:
                 _store(path, text)
                 _drop_torn(path)
@@ -286,8 +305,24 @@ def load(text: str, name: str) -> ModuleType:
                 if hasattr(module, one):
                     setattr(module, one, getattr(pool, one))
             generated.add(key)
-            _LOADED[key] = module
-        return _LOADED[key]
+            found = _LOADED[key] = Loaded(module, key)
+        _RECENT[key] = found
+        _RECENT.move_to_end(key)
+        while len(_RECENT) > _MOST:
+            _RECENT.popitem(last=False)
+        return found
+
+
+def _unload(module: ModuleType, key: str) -> None:
+    """Forget a module that nothing runs any more, so that its code can be freed."""
+    if sys.modules.get(module.__name__) is module:
+        del sys.modules[module.__name__]
+    for file in (key, os.path.relpath(key)):  # Numba asks for the second
+        linecache.cache.pop(file, None)
+    if hasattr(module, "njit"):
+        # Compiled functions hold the names of their module where the garbage collector
+        # does not look.
+        vars(module).clear()
 
 
 def _executed(text: str, path: Path) -> ModuleType:

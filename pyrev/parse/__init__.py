@@ -16,7 +16,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 
@@ -29,20 +29,21 @@ from pyrev.deep import deep
 from pyrev.diagnostics import Finding, InternalError, UnsupportedError
 from pyrev.parse import shapes
 from pyrev.parse.expression import parse_expr
+from pyrev.parse.grounds import Grounds
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
-from pyrev.parse.names import Capture, Inlined, Place
+from pyrev.parse.names import Capture, Place
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, plain, read
+from pyrev.parse.source import Source, Texts, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
 
 __all__ = [
     "Capture",
-    "Inlined",
+    "Grounds",
     "Parsed",
     "parse",
     "parse_block",
@@ -63,7 +64,9 @@ class Parsed:
     program: ir.Program
     captured: tuple[Capture, ...]
     callbacks: tuple[Capture, ...]
-    inlined: tuple[Inlined, ...]
+    #: What the program rests on, and the texts that it was read from.
+    grounds: Grounds
+    texts: Texts
     rules: tuple[Rule, ...]
     function: FunctionType
     signature: inspect.Signature
@@ -77,6 +80,7 @@ class Parsed:
 def parse(
     f: object,
     types: Mapping[str, tuple[int, str]] | None = None,
+    known: Sequence[Texts] = (),
     final: bool = True,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
@@ -86,18 +90,19 @@ def parse(
 
     Without them a parameter has as many axes as the text shows. Where that is too few
     for the rest of the text, the least that will do is taken: a call says what is so.
+    The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
     seen: dict[str, int] = {}
     try:
-        return _read(f, types, {}, seen, final)
+        return _read(f, types, {}, seen, known, final)
     except UnsupportedError as error:
         if types is not None or any(e.code not in _OF_RANKS for e in error.findings):
             raise
         for more in _increments(len(seen)):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, None, ranks, {})
+                return _read(f, None, ranks, {}, known)
         raise
 
 
@@ -128,10 +133,12 @@ def _read(
     types: Mapping[str, tuple[int, str]] | None,
     least: Mapping[str, int],
     seen: dict[str, int],
+    known: Sequence[Texts],
     final: bool = True,
 ) -> Parsed:
     """One reading; `least` are ranks to begin with, `seen` receives what may grow."""
-    function = plain(f)
+    grounds, texts = Grounds(), Texts(*known)
+    function = plain(f, grounds)
     if function is None:
         raise UnsupportedError(
             [
@@ -142,7 +149,7 @@ def _read(
                 )
             ]
         )
-    source = read(function)
+    source = read(function, texts)
     _refuse_method(function, source)
     if rule_of(function) is not None:
         raise UnsupportedError(
@@ -175,6 +182,8 @@ def _read(
             exact=types is not None,
             dtypes=dtypes,
             wanted=wanted,
+            grounds=grounds,
+            texts=texts,
         )
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}
@@ -204,19 +213,19 @@ def _read(
         named = {*given, *values} | {
             n for n, (site, _) in walk.users.items() if not site
         }
-        known = {n: r for n, r in ranks.items() if n in named}
+        ranked = {n: r for n, r in ranks.items() if n in named}
         now = {p: ranks[n] for n, p in walk.users.items() if p[0] and ranks.get(n)}
-        settled = known == found and now == inner
+        settled = ranked == found and now == inner
         if settled and kinds == dtypes and walk.asked <= wanted:
             break
-        state = known, now, kinds, wanted
+        state = ranked, now, kinds, wanted
         if whole or state in before:
             whole |= integers.names
         before.append(state)
         # What was asked for while arguments had other ranks may not be needed.
-        same = all(known.get(n) == found.get(n) for n in {*given, *values})
+        same = all(ranked.get(n) == found.get(n) for n in {*given, *values})
         wanted = wanted | walk.asked if same else frozenset()
-        found, inner, dtypes = known, now, kinds
+        found, inner, dtypes = ranked, now, kinds
     else:
         walk.findings.check()
         raise InternalError(
@@ -260,7 +269,8 @@ def _read(
         shapes.checked_dtypes(program) if final else program,
         tuple(walk.captures.values()),
         tuple(walk.callbacks.values()),
-        tuple(walk.inlined.values()),
+        grounds,
+        texts,
         tuple(walk.rules),
         function,
         inspect.signature(function, follow_wrapped=False),

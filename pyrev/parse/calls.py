@@ -42,13 +42,11 @@ from pyrev.parse.functions import (
     is_range,
     meaning,
 )
+from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.names import (
-    MISSING,
     REFUSED,
     Capture,
     Helper,
-    Inlined,
-    Missing,
     Scope,
     home,
     kind_of,
@@ -99,8 +97,6 @@ class Calls(Creation):
         if single is None and isinstance(function, Missing):
             single = self._method(node, scope)
         if single is not None:
-            if not isinstance(function, Missing):
-                self._rests_on(function, text, scope)
             if dropped:
                 self.findings.add(
                     "P115", at, "the value is not used", "assign it, or remove the line"
@@ -112,7 +108,6 @@ class Calls(Creation):
         if helper is REFUSED:
             return REFUSED
         if isinstance(helper, Helper):
-            self._rests_on(function, text, scope)
             return self._inline(helper, node, scope, dropped)
         if type(node.func) in fence.REJECTED:
             return REFUSED
@@ -494,7 +489,7 @@ class Calls(Creation):
         path = tuple(text.split("."))
         holder = home(scope)
         if all(map(str.isidentifier, path)) and holder is not None:
-            found = self._find(path[0], scope)
+            found = self._find(path[0], scope, noted=False)  # a call asks again
             if not isinstance(found, (Scope, Helper, Missing)):
                 try:
                     function = Capture("", holder, path).read()
@@ -676,22 +671,16 @@ class Calls(Creation):
 
     def _helper(self, function: object, at: Loc) -> Helper | object:
         """The helper that a Python function is, None if it is no plain function."""
-        python = plain(function)
+        python = plain(function, self.grounds)
         if python is None:
             return None
         try:
-            source = read(python)
+            source = read(python, self.texts)
         except UnsupportedError as error:
             for f in error.findings:
                 self.findings.add(f.code, at, f.because, f.help)
             return REFUSED
         return Helper(python.__name__, source, python, None)
-
-    def _rests_on(self, function: object, text: str, scope: Scope) -> None:
-        """Note that the program is right while `text` stands for `function`."""
-        holder, path = home(scope), tuple(text.split("."))
-        if holder is not None:
-            self.inlined[(id(holder), *path)] = Inlined(holder, path, function)
 
     def _function(self, node: gast.AST, scope: Scope) -> Helper | None:
         """The helper that an argument names, so that functions can be passed on."""
@@ -702,10 +691,7 @@ class Calls(Creation):
         if isinstance(found, Helper):
             return found
         helper = self._helper(found, scope.source.loc(node))
-        if not isinstance(helper, Helper):
-            return None
-        self._rests_on(found, gast.unparse(node).strip(), scope)
-        return helper
+        return helper if isinstance(helper, Helper) else None
 
     def _enter(
         self,

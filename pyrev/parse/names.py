@@ -6,7 +6,6 @@ A global or closure value becomes a hidden parameter (`Capture`), read at every 
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import math
 from collections.abc import Iterator, Mapping
@@ -21,8 +20,9 @@ from pyrev.custom import Rule
 from pyrev.diagnostics import Findings
 from pyrev.ir import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
 from pyrev.net import reads_users
+from pyrev.parse.grounds import MISSING, Grounds, Missing, cell_of, lookup
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.source import Source
+from pyrev.parse.source import Source, Texts
 from pyrev.parse.tree import bindings
 from pyrev.parse.views import Whole
 from pyrev.rename import rename, renamed_dtype
@@ -33,12 +33,6 @@ RESERVED = frozenset(
     + ["int", "float", "bool", "round", "numba", "prange"]
 )
 
-
-class Missing:
-    """What a name that stands for nothing resolves to."""
-
-
-MISSING = Missing()
 
 # What a refused call gives: no value, though one may be wanted.
 REFUSED: tuple[tuple[Expr, ...], bool] = ((), True)
@@ -64,36 +58,6 @@ class Capture:
         for attribute in self.path[1:]:
             value = getattr(value, attribute)
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class Inlined:
-    """A function that the program's meaning rests on: is its name still bound to it?"""
-
-    holder: FunctionType
-    path: tuple[str, ...]
-    function: object
-
-    def current(self) -> bool:
-        """Whether the name still stands for the same function."""
-        try:
-            return Capture("", self.holder, self.path).read() is self.function
-        except (NameError, AttributeError):
-            return False
-
-
-def lookup(f: FunctionType, name: str) -> object:
-    """What a free name of `f` stands for now: closure, then module, then builtins."""
-    if name in f.__code__.co_freevars:
-        assert f.__closure__ is not None
-        cell = f.__closure__[f.__code__.co_freevars.index(name)]
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return MISSING
-    if name in f.__globals__:
-        return f.__globals__[name]
-    return getattr(builtins, name, MISSING)
 
 
 @dataclass(slots=True)
@@ -175,7 +139,10 @@ class Names:
     captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
     #: The functions that probes call, in the order of their first probe.
     callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
-    inlined: dict[tuple[object, ...], Inlined] = field(default_factory=dict)
+    #: What the program rests on in the objects around the text; the texts it was read
+    #: from.
+    grounds: Grounds = field(default_factory=Grounds)
+    texts: Texts = field(default_factory=Texts)
     #: The rules of the user's that derivatives follow.
     rules: list[Rule] = field(default_factory=list)
     facts: list[RankFact] = field(default_factory=list)
@@ -314,8 +281,11 @@ class Names:
             "give each array a name of its own, or write `.copy()`",
         )
 
-    def _find(self, name: str, scope: Scope) -> object:
-        """What a name stands for: the `Scope` that binds it, a `Helper`, or a value."""
+    def _find(self, name: str, scope: Scope, noted: bool = True) -> object:
+        """What a name stands for: the `Scope` that binds it, a `Helper`, or a value.
+
+        Where nothing rests on what it is, it need not be `noted`.
+        """
         place: Scope | None = scope
         while place is not None:
             if name in place.helpers:
@@ -323,7 +293,8 @@ class Names:
             if name in place.local:
                 return place
             if place.python is not None:
-                return lookup(place.python, name)
+                look = self.grounds.lookup if noted else lookup
+                return look(place.python, name)
             if place.outer is None:
                 break
             place = place.outer
@@ -341,7 +312,8 @@ class Names:
             case gast.Attribute(value=base, attr=attr):
                 module = self._object(base, scope)
                 if isinstance(module, ModuleType):
-                    return getattr(module, attr, MISSING)
+                    constants = module_name(module) in ("math", "numpy")
+                    return self.grounds.attribute(module, attr, fixed=constants)
         return MISSING
 
     def _array(self, node: gast.AST, scope: Scope) -> str | None:
@@ -424,9 +396,7 @@ class Names:
 def _key(holder: FunctionType, path: tuple[str, ...]) -> tuple[object, ...]:
     """What tells one captured value from another."""
     if path[0] in holder.__code__.co_freevars:
-        assert holder.__closure__ is not None
-        index = holder.__code__.co_freevars.index(path[0])
-        return (id(holder.__closure__[index]), *path[1:])
+        return (id(cell_of(holder, path[0])), *path[1:])
     return (id(holder.__globals__), *path)
 
 

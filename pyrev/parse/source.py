@@ -2,14 +2,16 @@
 
 The whole file is parsed, never a dedented snippet: every position is the user's own. A
 definition is found by its code object: the first line for a `def`, the columns of its
-instructions for a lambda.
+instructions for a lambda. The text is compiled again, and is the function's if that
+gives the function's code, that of the functions defined inside it included.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -18,6 +20,7 @@ import gast
 
 from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import NOWHERE, Loc
+from pyrev.parse.grounds import Grounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +48,68 @@ class Source:
         return len(text.encode()[:offset].decode())
 
 
-def plain(f: object) -> FunctionType | None:
+class Texts:
+    """The texts that code objects were found to be compiled from.
+
+    Code never changes, so what was found stays right when the file changes.
+    """
+
+    def __init__(self, *earlier: Texts) -> None:
+        self._read: dict[int, tuple[CodeType, str, Source]] = {}
+        self._earlier = {k: one for texts in earlier for k, one in texts._read.items()}
+
+    def of(self, code: CodeType) -> Source | None:
+        """The text of `code`, if it is known, here or from earlier."""
+        key = id(code)
+        if key not in self._read and key in self._earlier:
+            self._read[key] = self._earlier[key]
+        return self._read[key][2] if key in self._read else None
+
+    def add(self, code: CodeType, name: str, source: Source) -> None:
+        """Note the text of the code of a function of this name."""
+        self._read[id(code)] = code, name, source
+
+    def functions(self) -> tuple[tuple[str, CodeType], ...]:
+        """The functions that were read here, in order."""
+        return tuple((name, code) for code, name, _ in self._read.values())
+
+    def files(self) -> dict[str, Sequence[str]]:
+        """The lines of the files that the texts stand in, as they were then."""
+        return {s.file: s.lines for _, _, s in self._read.values()}
+
+
+def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     """The plain Python function behind `f`: ours, Numba's, or itself.
 
     A `functools.wraps` wrapper stays itself: what it does around the function it wraps
-    is part of the program.
+    is part of the program. What was looked at is noted in `grounds`.
     """
+    noted = Grounds() if grounds is None else grounds
     if not isinstance(f, FunctionType):
         numba = type(f).__name__.endswith("Dispatcher")
-        f = getattr(f, "py_func" if numba else "python", None)
-    return f if isinstance(f, FunctionType) else None
+        f = noted.attribute(f, "py_func" if numba else "python")
+    if not isinstance(f, FunctionType):
+        return None
+    noted.function(f)
+    return f
 
 
-def read(f: FunctionType) -> Source:
-    """The source of a plain function, or `UnsupportedError`."""
+def read(f: FunctionType, texts: Texts | None = None) -> Source:
+    """The source of a plain function, or `UnsupportedError`.
+
+    It is taken from `texts` if it is known there, else noted there.
+    """
     code = f.__code__
+    known = None if texts is None else texts.of(code)
+    if known is not None:
+        return known
+    source = _read(f, code)
+    if texts is not None:
+        texts.add(code, f.__name__, source)
+    return source
+
+
+def _read(f: FunctionType, code: CodeType) -> Source:
     linecache.checkcache(code.co_filename)
     lines = tuple(linecache.getlines(code.co_filename, f.__globals__))
     at = Loc(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
@@ -71,8 +121,8 @@ def read(f: FunctionType) -> Source:
             "define it in a file, a notebook cell or with a `linecache` entry",
         )
     try:
-        tree, codes = _parse(code.co_filename, lines)
-    except SyntaxError:
+        tree, codes = _parse(code.co_filename, lines, code.co_flags & _FEATURES)
+    except (SyntaxError, ValueError):  # ValueError for a NUL, before CPython 3.12
         raise _changed(f, at) from None
     kind = (
         ast.Lambda
@@ -95,15 +145,20 @@ def read(f: FunctionType) -> Source:
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
+#: What ``from __future__ import`` turns on, in a notebook perhaps by another cell.
+_FEATURES = 0
+for _feature in __future__.all_feature_names:
+    _FEATURES |= getattr(__future__, _feature).compiler_flag
 
-@lru_cache(maxsize=64)
+
+@lru_cache(maxsize=16)
 def _parse(
-    file: str, lines: tuple[str, ...]
+    file: str, lines: tuple[str, ...], features: int
 ) -> tuple[ast.Module, dict[tuple[str, int], list[CodeType]]]:
     """A file's tree, and the code it compiles to by name and first line."""
     tree = ast.parse("".join(lines), file)
     found: dict[tuple[str, int], list[CodeType]] = {}
-    stack = [compile(tree, file, "exec", dont_inherit=True)]
+    stack = [compile(tree, file, "exec", flags=features, dont_inherit=True)]
     while stack:
         code = stack.pop()
         found.setdefault((code.co_name, code.co_firstlineno), []).append(code)
@@ -141,18 +196,32 @@ def _covers(code: CodeType, node: _Definition) -> bool:
     )
 
 
+#: What a code object consists of, beside its constants and the name of its file.
+_PARTS = (
+    ["co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags"]
+    + ["co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars"]
+    + ["co_firstlineno", "co_linetable", "co_exceptiontable"]
+)
+
+
 def _equal(code: CodeType, other: CodeType) -> bool:
-    """Whether the text still compiles to the code that runs."""
+    """Whether the text still compiles to the code that runs, with the same positions.
+
+    The code of functions and lambdas inside is among the constants.
+    """
     return (
-        other.co_code == code.co_code
-        and other.co_names == code.co_names
-        and other.co_varnames == code.co_varnames
-        and _constants(other) == _constants(code)
+        all(getattr(code, part) == getattr(other, part) for part in _PARTS)
+        and len(code.co_consts) == len(other.co_consts)
+        and all(map(_equal_constants, code.co_consts, other.co_consts))
     )
 
 
-def _constants(code: CodeType) -> list[str]:
-    return [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
+def _equal_constants(one: object, other: object) -> bool:
+    if isinstance(one, CodeType) and isinstance(other, CodeType):
+        return _equal(one, other)
+    if isinstance(one, frozenset) and isinstance(other, frozenset):
+        return sorted(map(repr, one)) == sorted(map(repr, other))
+    return type(one) is type(other) and repr(one) == repr(other)
 
 
 def _unreadable(at: Loc, because: str, help: str) -> UnsupportedError:

@@ -29,7 +29,8 @@ from pyrev.ir import (
 from pyrev.parse import fence, views
 from pyrev.parse.arrays import Arrays, Given
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
-from pyrev.parse.names import REFUSED, Missing, Scope, kind_of, module_name
+from pyrev.parse.grounds import Missing
+from pyrev.parse.names import REFUSED, Scope, kind_of, module_name
 from pyrev.parse.tree import what
 
 _PREDICATES = frozenset(

@@ -9,12 +9,19 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from pyrev.tests import recycling
 from pyrev.tests.sharing import shared_out
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` rewrites the golden files; the review is `git diff`."""
     parser.addoption("--update-golden", action="store_true", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker's tests run in children, which are replaced as they grow."""
+    if recycling.possible(config):
+        config.pluginmanager.register(recycling.Recycling())
 
 
 @pytest.fixture
@@ -34,7 +41,9 @@ def _cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """Tests never touch the user's cache; PYREV_TEST_CACHE keeps one between runs."""
     before = os.environ.get("PYREV_CACHE_DIR")
     kept = os.environ.get("PYREV_TEST_CACHE")
-    os.environ["PYREV_CACHE_DIR"] = kept or str(tmp_path_factory.mktemp("cache"))
+    own = tmp_path_factory.getbasetemp() / "cache"  # of all children of a worker
+    own.mkdir(mode=0o700, exist_ok=True)
+    os.environ["PYREV_CACHE_DIR"] = kept or str(own)
     yield
     if before is None:
         del os.environ["PYREV_CACHE_DIR"]

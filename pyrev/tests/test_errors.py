@@ -119,7 +119,7 @@ def test_a_captured_integer_may_become_a_float(
         assert f(1.5) == floors(1.5)
         assert pyrev.grad(f)(1.5).x == float(value)
     monkeypatch.delattr(sys.modules[__name__], "scale")
-    with pytest.raises(NameError, match="'scale' is not defined"):
+    with pytest.raises(pyrev.UnsupportedError, match="`scale` is not defined"):
         f(1.5)
 
 
@@ -199,12 +199,12 @@ def test_what_numba_cannot_compile_is_an_internal_error(
 ) -> None:
     from pyrev.emit import load
 
-    real = load.load
+    real = load.loaded
 
-    def wrong(text: str, name: str) -> ModuleType:
+    def wrong(text: str, name: str) -> load.Loaded:
         return real(text.replace("x * x", "x * None"), name)
 
-    monkeypatch.setattr("pyrev.units.load", wrong)
+    monkeypatch.setattr("pyrev.units.loaded", wrong)
     f = pyrev.differentiable(lambda x: x * x, target="numba")
     with pytest.raises(pyrev.InternalError, match="TypingError"):
         f(1.0)

@@ -40,7 +40,7 @@ LAYERS = (
     {"emit"},
     {"draw", "elementwise", "pipeline", "sweeps"},
     {"arguments", "derivative", "explain", "gradients", "held", "keeping"}
-    | {"plan", "units"},
+    | {"plan", "readings", "units"},
     {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
     {"pure"},
     {"jax", "scipy", "torch"},

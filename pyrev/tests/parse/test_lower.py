@@ -650,10 +650,13 @@ def test_a_helper_that_is_bound_again_is_noticed() -> None:
             return g(x)
         """
     )
-    (helper,) = parse(f).inlined
-    assert helper.current()
+    grounds = parse(f).grounds
+    assert grounds.hold()
+    g = f.__globals__["g"]
     f.__globals__["g"] = lambda x: 2.0 * x
-    assert not helper.current()
+    assert not grounds.hold()
+    f.__globals__["g"] = g
+    assert grounds.hold()
 
 
 def test_retype_changes_parameters_only() -> None:

@@ -1,0 +1,195 @@
+"""What is made of a function is freed with it, in a process that runs for long."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import linecache
+import pickle
+import sys
+import textwrap
+import weakref
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.api import Differentiable, as_differentiable
+from pyrev.emit import load as loading
+
+X = np.array([0.5, 1.25, 2.0])
+
+
+def by_grad(f: Callable[..., Any]) -> object:
+    return pyrev.grad(f)(X)
+
+
+def by_value_and_grad(f: Callable[..., Any]) -> object:
+    return pyrev.value_and_grad(f)(X)
+
+
+def by_vjp(f: Callable[..., Any]) -> object:
+    return pyrev.vjp(f, X)[1](1.0)
+
+
+def by_jvp(f: Callable[..., Any]) -> object:
+    return pyrev.jvp(f, X, tangents={"x": X})
+
+
+def by_hessian(f: Callable[..., Any]) -> object:
+    return pyrev.hessian(f)(X)
+
+
+def by_jacobian(f: Callable[..., Any]) -> object:
+    return pyrev.jacobian(f)(X)
+
+
+def by_second_order(f: Callable[..., Any]) -> object:
+    return pyrev.grad(pyrev.differentiable(f, target="python").adjoint, wrt="x")
+
+
+def by_decoration(f: Callable[..., Any]) -> object:
+    made = pyrev.differentiable(f, target="python")
+    return made(X), pyrev.grad(made)(X), made.adjoint(X, 1.0), made.explain()
+
+
+WAYS = (
+    by_decoration,
+    by_grad,
+    by_hessian,
+    by_jacobian,
+    by_jvp,
+    by_second_order,
+    by_value_and_grad,
+    by_vjp,
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_made_of_a_lambda_is_freed_with_it(way: Callable[..., Any]) -> None:
+    def make(k: float) -> Callable[..., Any]:
+        return lambda x: np.sum(x * x) * k
+
+    functions, made = [], []
+    for k in range(3):
+        f = make(float(k))
+        way(f)
+        kept = vars(f).get("__pyrev_kept__")
+        functions.append(weakref.ref(f))
+        made += [weakref.ref(one) for one in (kept.made.values() if kept else ())]
+        del f, kept
+    gc.collect()
+    assert [r() for r in (*functions, *made)] == [None] * (len(functions) + len(made))
+
+
+def test_of_many_decorated_lambdas_the_last_hundred_live_at_most() -> None:
+    alive: weakref.WeakSet[Any] = weakref.WeakSet()
+    most = 0
+    for k in range(300):
+        f = pyrev.differentiable(lambda x, k=k: x * x * k, target="python")
+        if k % 3 == 0:
+            assert pyrev.grad(f)(2.0, 3.0).x == 12.0
+        alive |= {f, f.python}
+        most = max(most, len(alive))
+    del f
+    gc.collect()
+    assert most <= 2 * 100
+    assert not alive
+
+
+def test_what_is_made_of_a_plain_function_is_made_once() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        return x * x
+
+    assert as_differentiable(f) is as_differentiable(f)
+    numba = pytest.importorskip("numba")
+    assert as_differentiable(numba.njit(f)) is as_differentiable(f)
+
+
+def test_a_copy_of_what_a_function_holds_is_not_taken_for_its_own() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        return x * x
+
+    pyrev.grad(f)(2.0)
+
+    @functools.wraps(f)
+    def wrapper(x):  # type: ignore[no-untyped-def]
+        return f(x) * 3.0
+
+    assert pyrev.grad(wrapper)(2.0).x == 12.0
+    other = FunctionType((lambda x: x + x).__code__, {})
+    vars(other).update(vars(f))
+    assert pickle.loads(pickle.dumps(vars(other)))["__pyrev_kept__"] is None
+    assert pyrev.grad(other)(2.0).x == 2.0
+
+
+def of_text(k: int) -> Callable[..., Any]:
+    """A function unlike any other."""
+    text = textwrap.dedent(
+        f"""
+        def one_of_many(x):
+            total = {k}.0
+            for i in range(x.shape[0]):
+                total += x[i] * x[i] * {k}.5
+            return total
+        """
+    )
+    file = f"<one of many {k}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names: dict[str, Any] = {}
+    exec(compile(text, file, "exec", dont_inherit=True), names)
+    made: Callable[..., Any] = names["one_of_many"]
+    return made
+
+
+def generated() -> int:
+    return sum(name.startswith("_pyrev_one_of_many") for name in sys.modules)
+
+
+def test_generated_modules_are_forgotten_with_what_runs_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loading, "_MOST", 4)
+    functions = [pyrev.differentiable(of_text(k), target="python") for k in range(12)]
+    for f in functions:
+        pyrev.grad(f)(X)
+    assert generated() == 12  # each is still to be run
+    first = functions[0]
+    expected = pyrev.grad(first)(X).x
+    del functions, f
+    gc.collect()
+    assert generated() <= 5
+    assert np.array_equal(pyrev.grad(first)(X).x, expected)
+    del first
+    gc.collect()
+    assert generated() <= 4
+    for k in range(12):
+        linecache.cache.pop(f"<one of many {k}>", None)
+
+
+def test_compiled_code_is_forgotten_with_its_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("numba")
+    from numba.core.dispatcher import Dispatcher
+
+    def compiled() -> int:
+        gc.collect()
+        found = [o for o in gc.get_objects() if issubclass(type(o), Dispatcher)]
+        return sum("one_of_many" in o.py_func.__name__ for o in found)
+
+    monkeypatch.setattr(loading, "_MOST", 1)
+    for k in range(3):
+        f: Differentiable = pyrev.differentiable(of_text(100 + k), target="numba")
+        assert np.allclose(pyrev.grad(f)(X).x, 2 * (100.5 + k) * X)
+    several = compiled()
+    assert several
+    del f
+    each = compiled()
+    loading._RECENT.clear()
+    assert compiled() == 0
+    assert each <= several
+    assert not [f for f in linecache.cache if "one_of_many_adjoint" in f]
