@@ -4,6 +4,10 @@ A bound, a size, a subscript or a test is rearranged by what follows: `k + i < n
 made `i < n - k`. In the arithmetic of an `np.uint8` that would go around where the
 user's own does not. So such a value becomes a Python integer there, made with the
 arithmetic that the user wrote.
+
+What follows moves signs, too: ``a + -k`` becomes ``a - k``, which for an unsigned `k`
+is another number, and for the least of the signed ones. So no integer of NumPy's has a
+sign behind this pass: it is taken from zero, in its own arithmetic.
 """
 
 from __future__ import annotations
@@ -12,11 +16,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 
+import numpy as np
+
 from pyrev.diagnostics import ArgumentError
 from pyrev.ir import (
+    ZERO,
+    Add,
     Alloc,
+    Assign,
     Block,
     Call,
+    Const,
     Expr,
     Extent,
     For,
@@ -25,13 +35,16 @@ from pyrev.ir import (
     Stmt,
     Var,
     blocks,
+    children,
     map_whole,
+    rebuild,
     walk_expr,
     with_blocks,
+    written,
 )
 from pyrev.linear import COMPARISONS
 from pyrev.show import expr_text
-from pyrev.types import expr_dtype
+from pyrev.types import as_float, expr_dtype, is_float
 
 NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
@@ -41,7 +54,8 @@ def widened(program: Program, types: Mapping[str, str]) -> Program:
 
     Raises `ArgumentError` where sizes are counted in so few bits.
 
-    Law: the same values for all arguments. `types` are the dtypes of all names.
+    Law: the same values for all arguments; signs and negative increments are of floats
+    and of Python's integers only. `types` are the dtypes of all names.
 
     >>> from pyrev.parse import parse_text
     >>> from pyrev.show import program_text
@@ -58,10 +72,80 @@ def widened(program: Program, types: Mapping[str, str]) -> Program:
             if int(i + k) > 3:
                 a[i] += k * 2.0
     """
-    if not NARROW & set(types.values()):
-        return program
-    wide = _Wide(types)
-    return replace(program, body=wide.block(program.body))
+    made = _Signs(program, types).block(program.body)
+    if NARROW & set(types.values()):
+        made = _Wide(types).block(made)
+    return replace(program, body=made)
+
+
+class _Signs:
+    """Increments and signs as the dtypes want them.
+
+    The parser leaves ``t -= k`` as a negative increment, ``t += -k`` as an assignment.
+    """
+
+    def __init__(self, program: Program, types: Mapping[str, str]) -> None:
+        self.types = types
+        #: Sizes and numbers of a call are looked at as a whole (`magnitude`).
+        self.whole = {p.name for p in program.params} - written(program.body)
+        self.any = any("int" in dtype for dtype in types.values())
+
+    def block(self, block: Block) -> Block:
+        return tuple(map(self.statement, block))
+
+    def statement(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case Add(target, Call("neg", (x,))) if self.wraps(x):
+                if is_float(expr_dtype(target, self.types)):
+                    x = as_float(self.signed(x), self.types)
+                    return replace(stmt, value=Call("neg", (x,), loc=x.loc))
+                value = Call("-", (target, self.signed(x)), loc=stmt.loc)
+                return Assign(target, value, loc=stmt.loc, id=stmt.id, note=stmt.note)
+            case Add(target, Const(int(value))) if value < 0 and self.wraps(target):
+                less = Call("-", (target, Const(-value)), loc=stmt.loc)
+                return Assign(target, less, loc=stmt.loc, id=stmt.id, note=stmt.note)
+            case Assign(target, Call("+", (a, Call("neg") as b))) if a == target:
+                stmt = Add(target, b, loc=stmt.loc, id=stmt.id, note=stmt.note)
+        if not self.any:
+            return with_blocks(stmt, tuple(map(self.block, blocks(stmt))))
+        bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
+        inner = tuple(map(self.block, blocks(stmt)))
+        counts = isinstance(stmt, (For, Alloc))
+        return with_blocks(map_whole(bare, lambda e: self.signed(e, counts)), inner)
+
+    def wraps(self, e: Expr) -> bool:
+        """Is it an integer of NumPy's that may be any?"""
+        dtype = expr_dtype(e, self.types)
+        if dtype == "int64":
+            return any(
+                isinstance(part, Load)
+                or isinstance(part, Var)
+                and part.name not in self.whole
+                and self.types[part.name] == "int64"
+                for part in walk_expr(e)
+            )
+        return dtype in NARROW
+
+    def signed(self, e: Expr, counts: bool = False) -> Expr:
+        """`e` without signs before integers of NumPy's.
+
+        What is counted in 64 bits keeps its own: an array has no axis that is as long.
+        """
+        counted = counts or isinstance(e, Load)
+        old = children(e)
+        new = tuple(self.signed(part, counted) for part in old)
+        if any(a is not b for a, b in zip(new, old, strict=True)):
+            e = rebuild(e, new)
+        match e:
+            case Call("neg", (x,)) if self.wraps(x):
+                if counts and expr_dtype(x, self.types) == "int64":
+                    return e
+                return Call("-", (ZERO, x), loc=e.loc)
+            case Call("+" | "-" as op, (a, Const(int(value)) as b)) if value < 0:
+                dtype = expr_dtype(e, self.types)
+                if dtype in NARROW and -value > np.iinfo(dtype).max:
+                    return Call(op, (a, Call(dtype, (b,))), loc=e.loc)
+        return e
 
 
 class _Wide:

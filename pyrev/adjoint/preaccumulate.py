@@ -52,6 +52,7 @@ from pyrev.ir import (
     with_blocks,
 )
 from pyrev.parse.shapes import number
+from pyrev.types import infer
 
 #: Operations whose sides are only computed where a test says so, or that say something
 #: of derivatives themselves: a run with one of them is left as it is.
@@ -113,6 +114,7 @@ class _Pass:
     ) -> None:
         self.directions = directions
         self.active = activity(program, wrt)
+        self.types = infer(program)
         self.silent = loop_indices(program.body)
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {p.name for p in program.params}
@@ -147,7 +149,7 @@ class _Pass:
         inner, left = planned
         active = self.active | {o.held for o in left if o.name in self.active}
         live = frozenset(o.held for o in left)
-        graph = local_graph(inner, active, live, self.silent)
+        graph = local_graph(inner, active, live, self.silent, self.types)
         if [name for name, _ in graph.names] != [s.target_name for s in inner]:
             return run  # a name has several values in it
         steep = frozenset(p for p in graph.edges if _is_steep(graph, p))

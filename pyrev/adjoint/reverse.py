@@ -15,9 +15,9 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.intermediates import assigned_again
-from pyrev.adjoint.rules import RULES, is_tame
+from pyrev.adjoint.rules import RULES, is_tame, partial
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.algebra import ZERO_F, fold, is_leaf, mul
+from pyrev.algebra import ZERO_F, is_leaf, mul
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -48,14 +48,13 @@ from pyrev.ir import (
     exprs,
     fresh,
     names,
-    substitute,
     walk,
     walk_expr,
     written,
 )
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
-from pyrev.types import promoted
+from pyrev.types import Floats, infer, known_dtype, promoted
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 
@@ -106,6 +105,8 @@ class _Reverse:
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
         self.params = {p.name: p for p in program.params}
+        #: What has no dtype yet is a derivative.
+        self.types = Floats(infer(program))
         self.indices: list[str] = []
         #: The index of the reversed loop for each `while` that has none of its own.
         self.backward: dict[int, str] = {}
@@ -529,11 +530,11 @@ class _Reverse:
             cotangent = held
         env = self.partial_arguments(op, args, live, at, loc, out)
         for k in live:
-            partial = self.partial(op, args, k, env)
+            slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
-                passed: Expr = Call("where", (partial, cotangent, ZERO_F))
+                passed: Expr = Call("where", (slope, cotangent, ZERO_F))
             else:
-                passed = mul(cotangent, partial)
+                passed = mul(cotangent, slope, self.types)
                 if singular:
                     nonzero = Call("!=", (cotangent, ZERO_F))
                     passed = Call("where", (nonzero, passed, ZERO_F))
@@ -558,6 +559,7 @@ class _Reverse:
             value = self.held.get(arg, self.saved(arg, at))
             if not is_leaf(arg) and name in needed and arg not in self.held:
                 held = self.held[arg] = Var(fresh("v", self.taken))
+                self.types[held.name] = known_dtype(arg, self.types) or "float64"
                 out.append(Assign(held, value, loc=loc))
                 value = held
             env[name] = value
@@ -577,21 +579,6 @@ class _Reverse:
                 y = held
             env["y"] = y
         return env
-
-    def partial(
-        self, op: str, args: tuple[Expr, ...], k: int, env: dict[str, Expr]
-    ) -> Expr:
-        """Partial `k`: constants are folded first, so that ``x ** 2`` gives ``2 *
-        x``.
-        """
-        rule = RULES[op]
-        constants = {
-            name: arg
-            for name, arg in zip(rule.args, args, strict=True)
-            if isinstance(arg, Const)
-        }
-        shape = fold(substitute(rule.partials[k], constants))
-        return substitute(shape, env)
 
     def saved(self, expr: Expr, at: int) -> Expr:
         """`expr` as it was at statement `at`; indices of loops around us stay as they

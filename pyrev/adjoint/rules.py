@@ -10,11 +10,13 @@ instead of multiplying. Sides chosen at kinks are the documented ones (docs/kink
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyrev.algebra import number
-from pyrev.ir import Call, Const, Expr, Extent, names
+from pyrev.algebra import fold, number
+from pyrev.ir import Call, Const, Expr, Extent, Var, names, substitute, walk_expr
 from pyrev.parse import parse_expr
+from pyrev.types import as_float
 
 REALS = (-3.0, 3.0)
 POSITIVE = (0.1, 3.0)
@@ -54,6 +56,40 @@ class Rule:
         """Is partial `k` a truth value?"""
         partial = self.partials[k]
         return isinstance(partial, Call) and partial.op in PREDICATES
+
+
+def partial(
+    op: str,
+    args: Sequence[Expr],
+    k: int,
+    env: Mapping[str, Expr],
+    types: Mapping[str, str],
+) -> Expr:
+    """Partial `k` of ``op(args)``, in the values that `env` gives for its names.
+
+    Constants are folded first, so that ``x ** 2`` gives ``2 * x``. It computes in
+    floats: an integer that goes around is made one before it is moved or multiplied.
+    """
+    rule = RULES[op]
+    constants = {
+        n: a for n, a in zip(rule.args, args, strict=True) if isinstance(a, Const)
+    }
+    shape = fold(substitute(rule.partials[k], constants))
+    values = dict(env)
+    moved = {
+        a.name
+        for e in walk_expr(shape)
+        if isinstance(e, Call) and e.op in _MODULAR
+        for a in e.args
+        if isinstance(a, Var)
+    }
+    for name in moved & env.keys():
+        values[name] = as_float(env[name], types)
+    return substitute(shape, values)
+
+
+#: Where an integer may leave its range.
+_MODULAR = frozenset({"+", "-", "*", "neg", "abs"})
 
 
 def is_tame(op: str, args: tuple[Expr, ...]) -> bool:

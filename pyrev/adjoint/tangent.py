@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.rules import RULES
+from pyrev.adjoint.rules import RULES, partial
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.algebra import ZERO_F, add, fold, mul
+from pyrev.algebra import ZERO_F, add, mul
 from pyrev.ir import (
     Add,
     Alloc,
@@ -39,8 +39,8 @@ from pyrev.ir import (
     all_names,
     fresh,
     names,
-    substitute,
 )
+from pyrev.types import Floats, infer
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,8 @@ class _Tangent:
         asserts: bool,
     ) -> None:
         self.program, self.wrt, self.asserts = program, wrt, asserts
+        #: What has no dtype is a derivative.
+        self.types = Floats(infer(program))
         #: What moves, in each of the directions.
         self.moving = [activity(program, wrt)] * directions
         every = self.active = self.moving[0]
@@ -248,18 +250,17 @@ class _Tangent:
         rule = RULES[op]
         env: dict[str, Expr] = dict(zip(rule.args, args, strict=True))
         env["y"] = Call(op, args)
-        constants = {k: v for k, v in env.items() if isinstance(v, Const)}
         total: Expr = Const(0)
         for k, arg in enumerate(args):
             if not rule.flows(k) or not flows(arg) & self.active:
                 continue
             moved = self.of(arg)
-            partial = substitute(fold(substitute(rule.partials[k], constants)), env)
+            slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
-                term: Expr = Call("where", (partial, moved, ZERO_F))
+                term: Expr = Call("where", (slope, moved, ZERO_F))
             else:
-                term = mul(moved, partial)
-                if rule.singular and names(partial) and moved != ONE_F:
+                term = mul(moved, slope, self.types)
+                if rule.singular and names(slope) and moved != ONE_F:
                     zero = Call("==", (moved, ZERO_F))
                     term = Call("where", (zero, ZERO_F, term))
             total = add(total, term)
