@@ -8,7 +8,7 @@ makes a float64. A name has one dtype: the join of all that is assigned to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, reduce
 from typing import assert_never
@@ -190,7 +190,7 @@ def known_dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
     """The same; None where the dtype depends on a name that has none yet."""
     # By how often they occur: every pass over a program asks for every expression.
     if isinstance(expr, Call):
-        return _call(expr.op, [known_dtype(a, env) for a in expr.args], expr.args)
+        return call_dtype(expr.op, [known_dtype(a, env) for a in expr.args], expr.args)
     if isinstance(expr, Var):
         return env.get(expr.name)
     if isinstance(expr, Load):
@@ -206,7 +206,10 @@ def known_dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
     assert_never(expr)
 
 
-def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | None:
+def call_dtype(
+    op: str, kinds: Sequence[str | None], args: tuple[Expr, ...]
+) -> str | None:
+    """The dtype of ``op(args)`` for arguments of these kinds; None if it is open."""
     known = [k for k in kinds if k is not None]
     if op in _TRUTH:
         return "bool"
@@ -276,7 +279,7 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                     _join(env, name, known_dtype(value, env))
                 case Add(Var(name), value):
                     kinds = [env.get(name), known_dtype(value, env)]
-                    _join(env, name, _call("+", kinds, ()))
+                    _join(env, name, call_dtype("+", kinds, ()))
                 case Alloc(array, _, _, dtype) if array not in fixed:
                     kinds = [kind(t, env) for t in promoted(dtype)]
                     known = [k for k in kinds if k is not None]

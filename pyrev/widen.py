@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import PurePath
 
 import numpy as np
@@ -31,20 +32,34 @@ from pyrev.ir import (
     Extent,
     For,
     Load,
+    Loc,
     Program,
     Stmt,
     Var,
+    assigned_scalars,
     blocks,
     children,
+    exprs,
+    loop_indices,
+    map_expr,
     map_whole,
     rebuild,
+    walk,
     walk_expr,
     with_blocks,
     written,
 )
 from pyrev.linear import COMPARISONS
+from pyrev.magnitude import Interval, interval_of
 from pyrev.show import expr_text
-from pyrev.types import as_float, expr_dtype, is_float
+from pyrev.types import (
+    WEAK_INT,
+    as_float,
+    call_dtype,
+    concrete,
+    expr_dtype,
+    is_float,
+)
 
 NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
@@ -52,7 +67,8 @@ NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 def widened(program: Program, types: Mapping[str, str]) -> Program:
     """`program` with `int(...)` around narrow integers that are counted with.
 
-    Raises `ArgumentError` where sizes are counted in so few bits.
+    Raises `ArgumentError` where sizes are counted in so few bits, and where the path
+    decides how many they are.
 
     Law: the same values for all arguments; signs and negative increments are of floats
     and of Python's integers only. `types` are the dtypes of all names.
@@ -74,6 +90,7 @@ def widened(program: Program, types: Mapping[str, str]) -> Program:
     """
     made = _Signs(program, types).block(program.body)
     if NARROW & set(types.values()):
+        _Widths(replace(program, body=made), types)
         made = _Wide(types).block(made)
     return replace(program, body=made)
 
@@ -146,6 +163,103 @@ class _Signs:
                 if dtype in NARROW and -value > np.iinfo(dtype).max:
                     return Call(op, (a, Call(dtype, (b,))), loc=e.loc)
         return e
+
+
+class _Widths:
+    """Looks for integers that are counted in more bits on one path than on another.
+
+    ``-(3 if c else k)`` is -3 or, for an unsigned `k`, no negative number. Compiled
+    code has one dtype for a value, whatever the path.
+    """
+
+    def __init__(self, program: Program, types: Mapping[str, str]) -> None:
+        self.types = types
+        self.found = {n: frozenset({dtype}) for n, dtype in types.items()}
+        scalars = assigned_scalars(program.body)
+        for name in set(scalars) - {p.name for p in program.params}:
+            self.found[name] = frozenset()
+        sets = [s for s in walk(program.body) if isinstance(s, (Assign, Add))]
+        for name in loop_indices(program.body):
+            self.found[name] = frozenset({WEAK_INT})
+        self.final = False
+        while True:
+            before = dict(self.found)
+            for s in sets:
+                if isinstance(s.target, Var):
+                    more = self.kinds(whole(s), s.loc)
+                    self.found[s.target.name] |= more
+            if before == self.found:
+                break
+        self.final = True
+        for stmt in walk(program.body):
+            for top in exprs(stmt):
+                self.kinds(top, stmt.loc)
+            if isinstance(stmt, Add):
+                self.kinds(whole(stmt), stmt.loc)
+
+    def kinds(self, e: Expr, loc: Loc) -> frozenset[str]:
+        """The dtypes that `e` may have."""
+        parts = [self.kinds(part, loc) for part in children(e)]
+        match e:
+            case Var(name) | Load(name):
+                return self.found.get(name, frozenset({"float64"}))
+            case Call("where", _):
+                return parts[1] | parts[2]
+            case Call("and" | "or" | "min" | "max", _):
+                return frozenset().union(*parts)
+            case Call(op, args):
+                every = [call_dtype(op, list(k), args) for k in product(*parts)]
+                made = frozenset(k for k in every if k is not None)
+                if self.final and op in _MODULAR:
+                    self.refuse(e, made, loc)
+                return made
+        return frozenset({expr_dtype(e, self.types)})
+
+    def refuse(self, e: Expr, made: frozenset[str], loc: Loc) -> None:
+        widths = {concrete(k) for k in made if not is_float(k)}
+        if len(widths) < 2 or not widths & NARROW:
+            return
+        around, ends = self.range(e), [np.iinfo(k) for k in widths]
+        if around and all(k.min <= around.low and around.high <= k.max for k in ends):
+            return
+        e = map_expr(e, _as_written)
+        loc = e.loc if e.loc.line else loc
+        where = f"{PurePath(loc.file).name}:{loc.line}: " if loc.line else ""
+        either = " or ".join(sorted(widths))
+        raise ArgumentError(
+            f"{where}`{expr_text(e)}` is counted in {either}, as the path decides;"
+            " write int(...) around what has so few bits"
+        )
+
+    def range(self, e: Expr) -> Interval | None:
+        """Between what `e` lies in exact arithmetic; None if that is not known."""
+        match e:
+            case Const(int(value)):
+                return Interval(value, value)
+            case Call(op, args):
+                parts = [self.range(a) for a in args[op == "where" :]]
+                sure = [p for p in parts if p is not None]
+                return interval_of(op, sure) if len(sure) == len(parts) else None
+        dtype = expr_dtype(e, self.types)
+        if dtype not in NARROW:
+            return None
+        return Interval(np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
+def _as_written(e: Expr) -> Expr:
+    match e:
+        case Call("-", (Const(0), x)):
+            return Call("neg", (x,), loc=e.loc)
+    return e
+
+
+#: Arithmetic that may go around.
+_MODULAR = frozenset({"+", "-", "*", "//", "%", "**", "neg", "abs", "<<", "~"})
+
+
+def whole(s: Assign | Add) -> Expr:
+    """What the target of a statement holds behind it."""
+    return s.value if isinstance(s, Assign) else Call("+", (s.target, s.value))
 
 
 class _Wide:
