@@ -24,7 +24,7 @@ from pyrev.adjoint.elimination import (
     runs,
     selects,
 )
-from pyrev.adjoint.rules import RULES, is_tame
+from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.algebra import is_leaf
 from pyrev.ir import (
     Add,
@@ -122,6 +122,8 @@ class _Pass:
         #: How often each name is read in the whole program.
         self.reads = _reads(program.body)
         self.counts = Counts()
+        #: The extents that are not zero where we are.
+        self.positive: frozenset[Expr] = frozenset()
 
     def block(self, block: Block) -> Block:
         found: list[Stmt] = []
@@ -135,7 +137,13 @@ class _Pass:
                 continue
             stmt = block[at]
             if isinstance(stmt, (For, While, If)):
-                inner = tuple(self.block(b) for b in blocks(stmt))
+                around = self.positive
+                first = implied(stmt.test) if isinstance(stmt, If) else nonempty(stmt)
+                inner: tuple[Block, ...] = ()
+                for b in blocks(stmt):
+                    self.positive, first = around | first, frozenset()
+                    inner += (self.block(b),)
+                self.positive = around
                 stmt = with_blocks(stmt, inner)
             found.append(stmt)
             at += 1
@@ -152,7 +160,7 @@ class _Pass:
         graph = local_graph(inner, active, live, self.silent, self.types)
         if [name for name, _ in graph.names] != [s.target_name for s in inner]:
             return run  # a name has several values in it
-        steep = frozenset(p for p in graph.edges if _is_steep(graph, p))
+        steep = frozenset(p for p in graph.edges if _is_steep(graph, p, self.positive))
         done = eliminate(graph, frozenset(self.taken), steep)
         counts = self.counted(graph, done, steep)
         if counts is None:
@@ -297,13 +305,13 @@ def _cost(partial: Expr) -> int:
     return 0 if is_sign(partial) or selects(partial) else 1
 
 
-def _is_steep(graph: LocalGraph, pair: Pair) -> bool:
+def _is_steep(graph: LocalGraph, pair: Pair, positive: frozenset[Expr]) -> bool:
     """May a partial be infinite where the function is not?"""
     operation = graph.vertices[pair[1]].operation
     value = graph.vertices[pair[1]].value
     if operation is None or not isinstance(value, Call) or value.op != operation.op:
         return False
-    return RULES[value.op].singular and not is_tame(value.op, value.args)
+    return RULES[value.op].singular and not is_tame(value.op, value.args, positive)
 
 
 def _reads(block: Block) -> dict[str, int]:

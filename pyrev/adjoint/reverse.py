@@ -15,7 +15,7 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.intermediates import assigned_again
-from pyrev.adjoint.rules import RULES, is_tame, partial
+from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty, partial
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.algebra import ZERO_F, is_leaf, mul
 from pyrev.ir import (
@@ -108,6 +108,8 @@ class _Reverse:
         #: What has no dtype yet is a derivative.
         self.types = Floats(infer(program))
         self.indices: list[str] = []
+        #: The extents that are not zero where we are.
+        self.positive: frozenset[Expr] = frozenset()
         #: The index of the reversed loop for each `while` that has none of its own.
         self.backward: dict[int, str] = {}
         #: Primal subexpressions of the present statement that already have a name.
@@ -293,6 +295,13 @@ class _Reverse:
 
     # -------------------------------------------------------------- statements
 
+    def where(self, positive: frozenset[Expr], block: Block) -> list[Stmt]:
+        """The adjoint of a block in which these extents are not zero."""
+        around, self.positive = self.positive, self.positive | positive
+        made = self.block(block)
+        self.positive = around
+        return made
+
     def block(self, block: Block) -> list[Stmt]:
         return self.local_adjoints(block) + self.backwards(block)
 
@@ -353,7 +362,7 @@ class _Reverse:
         if loop.index:
             self.indices.append(loop.index)
         inits = self.scalar_inits(loop.id, loop.body)
-        body = self.block(loop.body)
+        body = self.where(nonempty(loop), loop.body)
         if loop.index:
             self.indices.pop()
         if not body:
@@ -393,7 +402,7 @@ class _Reverse:
             case For():
                 self.indices.append(stmt.index)
                 inits = self.scalar_inits(stmt.id, stmt.body)
-                body = self.block(stmt.body)
+                body = self.where(nonempty(stmt), stmt.body)
                 self.indices.pop()
                 if body:
                     lo, hi, step = (self.saved(e, stmt.id) for e in exprs(stmt))
@@ -408,7 +417,8 @@ class _Reverse:
                     )
                     out.append(mirrored)
             case If():
-                then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+                then = self.where(implied(stmt.test), stmt.then)
+                orelse = self.block(stmt.orelse)
                 if then or orelse:
                     test = self.decided(stmt.test, stmt.id)
                     out.append(_branch(test, then, orelse, stmt.loc))
@@ -480,9 +490,10 @@ class _Reverse:
             case Call("where", (test, a, b)):
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
-                around = dict(self.held)
+                around, positive = dict(self.held), self.positive
+                self.positive = positive | implied(test)
                 self.contribute(a, cotangent, at, loc, then)
-                self.held = dict(around)
+                self.held, self.positive = dict(around), positive
                 self.contribute(b, cotangent, at, loc, orelse)
                 self.held = around
                 if then or orelse:
@@ -521,7 +532,7 @@ class _Reverse:
         ]
         if not live:
             return
-        singular = rule.singular and not is_tame(op, args)
+        singular = rule.singular and not is_tame(op, args, self.positive)
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):

@@ -16,7 +16,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.algebra import fold, number
-from pyrev.ir import Call, Const, Expr, Extent, Var, names, substitute, walk_expr
+from pyrev.ir import (
+    Call,
+    Const,
+    Expr,
+    Extent,
+    Loop,
+    Var,
+    names,
+    substitute,
+    walk_expr,
+)
+from pyrev.linear import integer, linear
 from pyrev.parse import parse_expr
 from pyrev.types import as_float
 
@@ -94,17 +105,56 @@ def partial(
 _MODULAR = frozenset({"+", "-", "*", "neg", "abs"})
 
 
-def is_tame(op: str, args: tuple[Expr, ...]) -> bool:
-    """A singular rule whose arguments here keep every partial finite."""
+def is_tame(
+    op: str, args: tuple[Expr, ...], positive: frozenset[Expr] = frozenset()
+) -> bool:
+    """A singular rule whose arguments here keep every partial finite.
+
+    `positive` are extents known not to be zero (`nonempty`, `implied`).
+    """
     match op, args:
         case "/", (_, Const(k)):
             return k != 0
-        case "/", (_, Extent()):
-            return True
+        case "/", (_, Extent() as size):
+            return size in positive
         case "**", (_, Const()):
             power = number(args[1])
             return power is not None and power >= 1
     return False
+
+
+def nonempty(loop: Loop) -> frozenset[Expr]:
+    """The extents that are not zero wherever `loop` has an iteration.
+
+    >>> from pyrev.ir import Extent, For
+    >>> n = Extent("a", 0)
+    >>> nonempty(For("i", Const(0), n, Const(1), ())) == {n}
+    True
+    """
+    step = integer(loop.step)
+    if not loop.index or not step:
+        return frozenset()
+    # One end is beyond the other: a size is more than a number.
+    least, size = (loop.lo, loop.hi) if step > 0 else (loop.hi, loop.lo)
+    gap = linear(size).plus(linear(least), -1)
+    match gap.terms:
+        case ((Extent() as extent, 1),) if gap.constant <= 0:
+            return frozenset({extent})
+    return frozenset()
+
+
+def implied(test: Expr) -> frozenset[Expr]:
+    """The extents that are not zero where `test` holds."""
+    match test:
+        case Extent():
+            return frozenset({test})
+        case Call("and", (a, b)):
+            return implied(a) | implied(b)
+        case Call(">" | "!=", (Extent() as size, Const(0))):
+            return frozenset({size})
+        case Call(">=", (Extent() as size, Const(int(k)))) if k > 0:
+            return frozenset({size})
+    return frozenset()
 
 
 def rule(
