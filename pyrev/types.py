@@ -257,6 +257,17 @@ def as_float(value: Expr, types: Mapping[str, str]) -> Expr:
     return Call(wide, (value,), loc=value.loc)
 
 
+def as_wide(value: Expr, dtype: str, types: Mapping[str, str]) -> Expr:
+    """A term of a sum of this dtype: a narrower one is made as wide first.
+
+    ``s = 0.0`` takes the dtype of what is added to it, were that the derivative of a
+    float64 or not.
+    """
+    if dtype == "float64" and known_dtype(value, types) == "float32":
+        return Call("float64", (value,), loc=value.loc)
+    return value
+
+
 def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str, str]:
     """The dtype of every parameter, scalar, loop index and array of a program.
 

@@ -54,7 +54,7 @@ from pyrev.ir import (
 )
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
-from pyrev.types import Floats, infer, known_dtype, promoted
+from pyrev.types import Floats, as_wide, expr_dtype, infer, promoted
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 
@@ -125,6 +125,7 @@ class _Reverse:
             if p.name in wrt and p.name not in in_order:
                 in_order.append(p.name)
         self.d = {name: fresh(f"d_{name}", self.taken) for name in in_order}
+        self.types |= {d: self.types[name] for name, d in self.d.items()}
         #: Where the adjoints of these go before they are set to zero. The others never
         #: are: nothing would read the zero.
         self.last = {
@@ -151,6 +152,7 @@ class _Reverse:
             name = fresh("d_result" if single else f"d_result_{k}", self.taken)
             rank = self.arrays.get(value.name, 0) if isinstance(value, Var) else 0
             cotangents.append((Param(name, rank, "float64", loc=program.loc), k))
+            self.types[name] = expr_dtype(value, self.types)
 
         head: list[Stmt] = [Restart(FUNCTION)]
         head += self.initial_adjoints(outputs)
@@ -445,7 +447,7 @@ class _Reverse:
         cotangent: Expr = d_target
         reads_itself = stmt.target_name in flows(stmt.value)
         if reads_itself:
-            held = Var(fresh("d_v", self.taken))
+            held = self.hold(d_target)
             out.append(Assign(held, d_target, loc=stmt.loc))
             cotangent = held
             self.zero(stmt, d_target, out)
@@ -486,6 +488,8 @@ class _Reverse:
                 return
             case Var(name) | Load(name, _):
                 if name in self.active:
+                    if isinstance(value, Var):
+                        cotangent = as_wide(cotangent, self.types[name], self.types)
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
                 then: list[Stmt] = []
@@ -536,7 +540,7 @@ class _Reverse:
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
-            held = Var(fresh("d_v", self.taken))
+            held = self.hold(cotangent)
             out.append(Assign(held, cotangent, loc=loc))
             cotangent = held
         env = self.partial_arguments(op, args, live, at, loc, out)
@@ -550,6 +554,12 @@ class _Reverse:
                     nonzero = Call("!=", (cotangent, ZERO_F))
                     passed = Call("where", (nonzero, passed, ZERO_F))
             self.contribute(args[k], passed, at, loc, out)
+
+    def hold(self, cotangent: Expr) -> Var:
+        """A new name for a cotangent."""
+        held = Var(fresh("d_v", self.taken))
+        self.types[held.name] = expr_dtype(cotangent, self.types)
+        return held
 
     def partial_arguments(
         self,
@@ -570,7 +580,7 @@ class _Reverse:
             value = self.held.get(arg, self.saved(arg, at))
             if not is_leaf(arg) and name in needed and arg not in self.held:
                 held = self.held[arg] = Var(fresh("v", self.taken))
-                self.types[held.name] = known_dtype(arg, self.types) or "float64"
+                self.types[held.name] = expr_dtype(arg, self.types)
                 out.append(Assign(held, value, loc=loc))
                 value = held
             env[name] = value

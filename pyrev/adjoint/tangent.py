@@ -40,7 +40,7 @@ from pyrev.ir import (
     fresh,
     names,
 )
-from pyrev.types import Floats, infer
+from pyrev.types import Floats, as_wide, infer
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ class _Tangent:
             {name: fresh(f"dot_{name}{end}", self.taken) for name in order}
             for end in ends
         ]
+        self.types |= {dot[n]: self.types[n] for dot in self.dots for n in dot}
         #: The tangents of the direction that is printed now.
         self.dot = self.dots[0]
 
@@ -190,12 +191,11 @@ class _Tangent:
             match stmt:
                 case _ if name not in self.active:
                     pass
-                case Assign(target, value):
+                case Assign(target, value) | Add(target, value):
                     dot = self.of(value)
-                    moved.append(Assign(self.d(target), dot, loc=stmt.loc))
-                case Add(target, value):
-                    dot = self.of(value)
-                    moved.append(Add(self.d(target), dot, loc=stmt.loc))
+                    if isinstance(target, Var):
+                        dot = as_wide(dot, self.types[name], self.types)
+                    moved.append(type(stmt)(self.d(target), dot, loc=stmt.loc))
                 case Alloc():
                     moved.append(self.made(stmt))
         return tuple(moved)
