@@ -62,7 +62,7 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
             return neg(mul(x, b, types))
         case _, Call("neg", (x,)) if not wraps(x, types):
             return neg(mul(a, x, types))
-        case _, Call("/", (x, y)) if not wraps(a, types) or not wraps(x, types):
+        case _, Call("/", (x, y)) if not wraps(x, types):
             return Call("/", (mul(a, x, types), y))
         case _, Call("*", (Const() as k, x)) if number(a) is None:
             if not wraps(x, types) and not wraps(a, types):

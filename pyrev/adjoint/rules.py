@@ -92,7 +92,7 @@ def partial(
     moved = {
         a.name
         for e in walk_expr(shape)
-        if isinstance(e, Call) and e.op in _MODULAR
+        if isinstance(e, Call) and e.op not in _EXACT
         for a in e.args
         if isinstance(a, Var)
     }
@@ -101,8 +101,9 @@ def partial(
     return substitute(shape, values)
 
 
-#: Where an integer may leave its range.
-_MODULAR = frozenset({"+", "-", "*", "neg", "abs"})
+#: What takes an integer as it is. The others leave its range, or are computed by NumPy
+#: in as few bits: the logarithm of an int8 is a float16.
+_EXACT = PREDICATES | {"/", "//", "%", "sign", "where"}
 
 
 def is_tame(
