@@ -21,7 +21,7 @@ from pyrev.ir import (
     map_expr,
     walk_expr,
 )
-from pyrev.types import Floats, wraps
+from pyrev.types import Floats, is_float, known_dtype, wraps
 
 ZERO_F = Const(0.0)
 
@@ -55,8 +55,8 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
         return Call("*", (Const(float(ka)), b))
     if ka == 1:
         return b
-    if ka == -1:
-        return neg(b)
+    if ka == -1 and is_float(known_dtype(b, types) or ""):
+        return neg(b)  # of a truth value NumPy has none
     match a, b:
         case Call("neg", (x,)), _ if not wraps(x, types):
             return neg(mul(x, b, types))
