@@ -105,7 +105,14 @@ class _Signs:
         self.types = types
         #: Sizes and numbers of a call are looked at as a whole (`magnitude`).
         self.whole = {p.name for p in program.params} - written(program.body)
-        self.any = any("int" in dtype for dtype in types.values())
+        #: What is multiplied by a cotangent of one is a slope of the user's.
+        sloped = any(
+            isinstance(e, Call) and e.op in ("along", "along_steep")
+            for s in walk(program.body)
+            for top in exprs(s)
+            for e in walk_expr(top)
+        )
+        self.any = sloped or any("int" in dtype for dtype in types.values())
 
     def block(self, block: Block) -> Block:
         return tuple(map(self.statement, block))
@@ -154,6 +161,8 @@ class _Signs:
         if any(a is not b for a, b in zip(new, old, strict=True)):
             e = rebuild(e, new)
         match e:
+            case Call("*", (Const(float(one)), x)) if one == 1.0:
+                return x if is_float(expr_dtype(x, self.types)) else e
             case Call("neg", (x,)) if self.wraps(x):
                 if counts and expr_dtype(x, self.types) == "int64":
                     return e
