@@ -1,10 +1,13 @@
 """Smart constructors: products, sums and selections without needless ones and zeros.
 
 They keep values exactly: only identities that hold for every float (1*x, x/1, -(-x),
-x**1) are used, and constants are folded only where both sides are constants.
+x**1) are used, of floats alone where integers of some width would go around, and
+constants are folded only where both sides are constants.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from pyrev.ir import (
     Call,
@@ -18,6 +21,7 @@ from pyrev.ir import (
     map_expr,
     walk_expr,
 )
+from pyrev.types import Floats, is_float, known_dtype, wraps
 
 ZERO_F = Const(0.0)
 
@@ -29,37 +33,40 @@ def number(expr: Expr) -> int | float | None:
     return None
 
 
-def mul(a: Expr, b: Expr) -> Expr:
+def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
     """``a * b``, with signs pulled out and factors of one dropped.
+
+    Neither leaves an integer that may go around; `types` are the dtypes of all names.
 
     >>> from pyrev.parse import parse_expr
     >>> from pyrev.show import expr_text
-    >>> expr_text(mul(parse_expr("d"), parse_expr("-x / y")))
-    '-(d * x / y)'
+    >>> d, product = parse_expr("d"), parse_expr("-x / y")
+    >>> expr_text(mul(d, product, dict.fromkeys("dxy", "float64")))
+    '-(d * x) / y'
+    >>> expr_text(mul(d, product, {"d": "float64", "x": "uint8", "y": "float64"}))
+    'd * -x / y'
     """
+    ka, kb = number(a), number(b)
+    if ka is not None and kb is not None:
+        return Const(ka * kb)
+    if kb is not None:
+        a, b, ka, kb = b, a, kb, None
+    if ka is not None and wraps(b, types):
+        return Call("*", (Const(float(ka)), b))
+    if ka == 1:
+        return b
+    if ka == -1 and is_float(known_dtype(b, types) or ""):
+        return neg(b)  # of a truth value NumPy has none
     match a, b:
-        case Const(value), _ if number(a) is not None and value == 1:
-            return b
-        case _, Const(value) if number(b) is not None and value == 1:
-            return a
-        case _, Const(value) if number(b) is not None and value == -1:
-            return neg(a)
-        case Const(value), _ if number(a) is not None and value == -1:
-            return neg(b)
-        case Call("neg", (x,)), _:
-            return neg(mul(x, b))
-        case _, Call("neg", (x,)):
-            return neg(mul(a, x))
-        case _, Call("/", (x, y)):
-            return Call("/", (mul(a, x), y))
-        case _, Call("*", (Const() as k, x)) if not isinstance(a, Const):
-            return Call("*", (mul(k, a), x))
-        case Const(), Const():
-            p, q = number(a), number(b)
-            if p is not None and q is not None:
-                return Const(p * q)
-        case _, Const() if number(b) is not None:
-            return Call("*", (b, a))
+        case Call("neg", (x,)), _ if not wraps(x, types):
+            return neg(mul(x, b, types))
+        case _, Call("neg", (x,)) if not wraps(x, types):
+            return neg(mul(a, x, types))
+        case _, Call("/", (x, y)) if not wraps(x, types):
+            return Call("/", (mul(a, x, types), y))
+        case _, Call("*", (Const() as k, x)) if number(a) is None:
+            if not wraps(x, types) and not wraps(a, types):
+                return Call("*", (mul(k, a, types), x))
     return Call("*", (a, b))
 
 
@@ -118,12 +125,17 @@ def iterations(f: For) -> Expr:
 
 
 def fold(expr: Expr) -> Expr:
-    """Fold what a constant exponent or a constant test makes trivial in a partial."""
+    """Fold what a constant exponent or a constant test makes trivial in a partial.
+
+    The names of a partial are floats.
+    """
+    types = Floats()
 
     def node(e: Expr) -> Expr:
         match e:
             case Call("*", (a, b)):
-                return mul(a, b)
+                # A quotient is a scale that the rule chose: ``a * a / b`` overflows.
+                return e if isinstance(b, Call) and b.op == "/" else mul(a, b, types)
             case Call("neg", (a,)):
                 return neg(a)
             case Call("-", (Const(), Const())) | Call("+", (Const(), Const())):

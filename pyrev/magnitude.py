@@ -221,7 +221,7 @@ class Magnitudes:
                 if op == "where":
                     parts = parts[1:]
                 sure = [p for p in parts if p is not None]
-                return _apply(op, sure) if len(sure) == len(parts) else None
+                return interval_of(op, sure) if len(sure) == len(parts) else None
             case _:
                 return None
 
@@ -237,7 +237,8 @@ def _counted(s: Stmt, top: Expr) -> Iterator[Expr]:
                 yield from (a for a in e.args if not isinstance(a, Call))
 
 
-def _apply(op: str, args: Sequence[Interval]) -> Interval | None:
+def interval_of(op: str, args: Sequence[Interval]) -> Interval | None:
+    """Between what ``op(args)`` lies; None if that is not known."""
     match op, args:
         case "+", (a, b):
             return Interval(a.low + b.low, a.high + b.high)

@@ -8,7 +8,7 @@ makes a float64. A name has one dtype: the join of all that is assigned to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, reduce
 from typing import assert_never
@@ -171,17 +171,17 @@ def expr_dtype(expr: Expr, env: Mapping[str, str]) -> str:
     >>> [expr_dtype(parse_expr(e), env) for e in ("a[i] * 2.0", "a[i] * k", "i / 2")]
     ['float32', 'float64', 'weak float']
     """
-    dtype = _dtype(expr, env)
+    dtype = known_dtype(expr, env)
     if dtype is None:
         raise KeyError(f"no dtype for a name in {expr}")
     return dtype
 
 
-def _dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
-    """None where the dtype depends on a name that has none yet."""
+def known_dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
+    """The same; None where the dtype depends on a name that has none yet."""
     # By how often they occur: every pass over a program asks for every expression.
     if isinstance(expr, Call):
-        return _call(expr.op, [_dtype(a, env) for a in expr.args], expr.args)
+        return call_dtype(expr.op, [known_dtype(a, env) for a in expr.args], expr.args)
     if isinstance(expr, Var):
         return env.get(expr.name)
     if isinstance(expr, Load):
@@ -193,11 +193,14 @@ def _dtype(expr: Expr, env: Mapping[str, str]) -> str | None:
     if isinstance(expr, Extent):
         return WEAK_INT
     if isinstance(expr, Saved):
-        return _dtype(expr.expr, env)
+        return known_dtype(expr.expr, env)
     assert_never(expr)
 
 
-def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | None:
+def call_dtype(
+    op: str, kinds: Sequence[str | None], args: tuple[Expr, ...]
+) -> str | None:
+    """The dtype of ``op(args)`` for arguments of these kinds; None if it is open."""
     known = [k for k in kinds if k is not None]
     if op in _TRUTH:
         return "bool"
@@ -226,6 +229,36 @@ def _call(op: str, kinds: list[str | None], args: tuple[Expr, ...]) -> str | Non
     return _floating(joined)
 
 
+def wraps(expr: Expr, types: Mapping[str, str]) -> bool:
+    """May `expr` be arithmetic modulo its width?
+
+    So are integers of NumPy's, of any width: ``d * -k`` is not ``-(d * k)`` for an
+    unsigned `k`, nor ``d * (2 * k)`` the same as ``2 * d * k`` for one of 8 bits. What
+    has no dtype in `types` may be one.
+    """
+    dtype = known_dtype(expr, types)
+    return dtype is None or not (is_float(dtype) or dtype == WEAK_INT)
+
+
+def as_float(value: Expr, types: Mapping[str, str]) -> Expr:
+    """`value`, made a float if it may be an integer that goes around."""
+    if not wraps(value, types):
+        return value
+    wide = promote(known_dtype(value, types) or "int64", "float32")
+    return Call(wide, (value,), loc=value.loc)
+
+
+def as_wide(value: Expr, dtype: str, types: Mapping[str, str]) -> Expr:
+    """A term of a sum of this dtype: a narrower one is made as wide first.
+
+    ``s = 0.0`` takes the dtype of what is added to it, were that the derivative of a
+    float64 or not.
+    """
+    if dtype == "float64" and known_dtype(value, types) == "float32":
+        return Call("float64", (value,), loc=value.loc)
+    return value
+
+
 def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str, str]:
     """The dtype of every parameter, scalar, loop index and array of a program.
 
@@ -245,11 +278,10 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                     if s.index:
                         _join(env, s.index, WEAK_INT)
                 case Assign(Var(name), value):
-                    _join(env, name, _dtype(value, env))
+                    _join(env, name, known_dtype(value, env))
                 case Add(Var(name), value):
-                    _join(
-                        env, name, _call("+", [env.get(name), _dtype(value, env)], ())
-                    )
+                    kinds = [env.get(name), known_dtype(value, env)]
+                    _join(env, name, call_dtype("+", kinds, ()))
                 case Alloc(array, _, _, dtype) if array not in fixed:
                     kinds = [kind(t, env) for t in parts_of(dtype)]
                     known = [k for k in kinds if k is not None]
@@ -265,6 +297,17 @@ def infer(program: Program, dtypes: Mapping[str, str] | None = None) -> dict[str
                     assert_never(s)
         if not env.open or env == before:
             return dict(env)
+
+
+class Floats(dict[str, str]):
+    """The dtypes of a program, and of its derivative: all new names in it are floats.
+
+    >>> expr_dtype(Var("d_x"), Floats({"x": "uint8"}))
+    'float64'
+    """
+
+    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        return super().get(name, "float64")
 
 
 class _Kinds(dict[str, str]):

@@ -15,11 +15,11 @@ Reese 1991).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from pyrev.adjoint.rules import PREDICATES, RULES
-from pyrev.algebra import ZERO_F, add, fold, is_leaf, mul, number
+from pyrev.adjoint.rules import PREDICATES, RULES, partial
+from pyrev.algebra import ZERO_F, add, is_leaf, mul, number
 from pyrev.ir import (
     NOWHERE,
     Add,
@@ -40,6 +40,7 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.linear import apart
+from pyrev.types import Floats, as_float, known_dtype
 
 Kind = Literal["input", "operation", "output"]
 Run = tuple[Assign | Add, ...]
@@ -72,15 +73,17 @@ class Vertex:
 class LocalGraph:
     """The vertices of a run in the order of their evaluation, and its partials.
 
-    `edges` maps (from, to) to a partial derivative; `uses` are the pairs through which
-    no derivative passes: subscripts, tests, operations that are flat. `names` says, in
-    order, what the names mean that stand in partials for values made in the run.
+    `edges` maps (from, to) to a partial derivative, a float; `uses` are the pairs
+    through which no derivative passes: subscripts, tests, operations that are flat.
+    `names` says, in order, what the names mean that stand in partials for values made
+    in the run; `types` are the dtypes of all names.
     """
 
     vertices: tuple[Vertex, ...]
     edges: Mapping[Pair, Expr]
     uses: frozenset[Pair] = frozenset()
     names: tuple[tuple[str, Expr], ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +202,17 @@ def local_graph(
     active: frozenset[str],
     live: frozenset[str],
     silent: frozenset[str] = frozenset(),
+    types: Mapping[str, str] | None = None,
 ) -> LocalGraph:
     """The values of one of `runs` and the partial derivatives between them.
 
     A derivative passes through the names in `active`. The scalars in `live` are left
     behind, beside the elements that the run writes; those in `silent` (loop indices)
-    have no vertex. Law: with all inputs held but one, an output changes at the rate of
-    the sum over all paths of the products of their edges; an increment is what is
-    added, not the element. The values of both branches of a conditional expression are
-    mentioned: who computes a partial must do it under the test.
+    have no vertex; `types` are the dtypes of the names in it. Law: with all inputs held
+    but one, an output changes at the rate of the sum over all paths of the products of
+    their edges; an increment is what is added, not the element. The values of both
+    branches of a conditional expression are mentioned: who computes a partial must do
+    it under the test.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.show import expr_text
@@ -221,12 +226,16 @@ def local_graph(
     >>> [(pair, expr_text(e)) for pair, e in graph.edges.items()]
     [((0, 1), 'np.cos(a[i])'), ((1, 2), '2 * t'), ((2, 3), '1.0')]
     """
-    made = _Builder(run, active, silent)
+    made = _Builder(run, active, silent, types or {})
     for at, stmt in enumerate(run):
         made.statement(stmt, at)
     made.leave(live)
     return LocalGraph(
-        tuple(made.vertices), made.edges, frozenset(made.uses), made.mentioned()
+        tuple(made.vertices),
+        made.edges,
+        frozenset(made.uses),
+        made.mentioned(),
+        made.types,
     )
 
 
@@ -247,9 +256,14 @@ class _Value:
 
 class _Builder:
     def __init__(
-        self, run: Run, active: frozenset[str], silent: frozenset[str]
+        self,
+        run: Run,
+        active: frozenset[str],
+        silent: frozenset[str],
+        types: Mapping[str, str],
     ) -> None:
         self.active, self.silent = active, silent
+        self.types = Floats(types)
         self.vertices: list[Vertex] = []
         self.edges: dict[Pair, Expr] = {}
         self.uses: set[Pair] = set()
@@ -329,7 +343,7 @@ class _Builder:
         name = target.name
         own = fresh(name, self.taken) if name in self.met else name
         self.met.add(name)
-        self.names.append((own, found.expr))
+        self.call_it(own, found.expr)
         if not found.every:  # a constant
             self.scalars[name] = _Value(Var(own))
             return
@@ -358,12 +372,19 @@ class _Builder:
             if pair[1] == vertex:
                 self.edges[pair] = map_expr(e, lambda k: name if k == result else k)
 
+    def call_it(self, name: str, value: Expr) -> None:
+        """From here on `name` means `value`."""
+        self.names.append((name, value))
+        dtype = known_dtype(value, self.types)
+        if dtype is not None:
+            self.types.setdefault(name, dtype)
+
     def named(self, place: Load, found: _Value) -> _Value:
         """What a later read of an element that the run assigned gives."""
         if is_leaf(found.expr):
             return found
         name = fresh("v", self.taken)
-        self.names.append((name, found.expr))
+        self.call_it(name, found.expr)
         return _Value(Var(name), found.vertex, found.reads)
 
     def leave_at(self, place: Var | Load, found: _Value) -> int:
@@ -448,20 +469,22 @@ class _Builder:
         for k in live:
             vertex = found[k].vertex
             assert vertex is not None
-            self.connect(vertex, number, partial(op, inner, k))
+            self.connect(vertex, number, partial_of(op, inner, k, self.types))
         self.depend(reads, number)
         return _Value(expr, number)
 
 
-def partial(op: str, args: tuple[Expr, ...], k: int) -> Expr:
+def partial_of(
+    op: str, args: tuple[Expr, ...], k: int, types: Mapping[str, str]
+) -> Expr:
     """The partial derivative of ``op(args)`` with respect to argument `k`."""
     if op == "where" and isinstance(args[0], Call) and args[0].op in PREDICATES:
         return args[0] if k == 1 else Call("not", (args[0],))
-    rule = RULES[op]
-    env: dict[str, Expr] = dict(zip(rule.args, args, strict=True))
+    env: dict[str, Expr] = dict(zip(RULES[op].args, args, strict=True))
     env["y"] = Call(op, args)
-    constants = {n: e for n, e in env.items() if isinstance(e, Const)}
-    return substitute(fold(substitute(rule.partials[k], constants)), env)
+    found = partial(op, args, k, env, types)
+    # Partials are multiplied with each other.
+    return found if selects(found) else as_float(found, types)
 
 
 # ------------------------------------------------------------------ elimination
@@ -472,13 +495,13 @@ def selects(e: Expr) -> bool:
     return isinstance(e, Call) and e.op in PREDICATES
 
 
-def product_of(a: Expr, b: Expr) -> Expr:
+def product_of(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
     """The partial along two edges, one after the other."""
     if selects(a) and selects(b):
         return Call("and", (a, b))
     if selects(a):
         a, b = b, a
-    return Call("where", (b, a, ZERO_F)) if selects(b) else mul(a, b)
+    return Call("where", (b, a, ZERO_F)) if selects(b) else mul(a, b, types)
 
 
 def sum_of(a: Expr, b: Expr) -> Expr:
@@ -540,6 +563,7 @@ class _Elimination:
         self, graph: LocalGraph, taken: set[str], steep: frozenset[Pair]
     ) -> None:
         self.edges = dict(graph.edges)
+        self.types = Floats(graph.types)
         self.taken = taken
         self.steps: list[tuple[str, Expr]] = []
         self.order: list[int] = []
@@ -582,7 +606,7 @@ class _Elimination:
     def join(self, pair: Pair, first: Expr, last: Expr, steep: bool) -> None:
         if not any(is_sign(e) or selects(e) for e in (first, last)):
             self.multiplications += 1
-        found = product_of(last, first)
+        found = product_of(last, first, self.types)
         if steep and not is_sign(last) and not selects(last):
             self.guards += 1
             found = Call("where", (Call("!=", (last, ZERO_F)), found, ZERO_F))

@@ -24,7 +24,7 @@ from pyrev.adjoint.elimination import (
     runs,
     selects,
 )
-from pyrev.adjoint.rules import RULES, is_tame
+from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.algebra import is_leaf
 from pyrev.ir import (
     Add,
@@ -52,6 +52,7 @@ from pyrev.ir import (
     with_blocks,
 )
 from pyrev.parse.shapes import number
+from pyrev.types import infer
 
 #: Operations whose sides are only computed where a test says so, or that say something
 #: of derivatives themselves: a run with one of them is left as it is.
@@ -113,6 +114,7 @@ class _Pass:
     ) -> None:
         self.directions = directions
         self.active = activity(program, wrt)
+        self.types = infer(program)
         self.silent = loop_indices(program.body)
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {p.name for p in program.params}
@@ -120,6 +122,8 @@ class _Pass:
         #: How often each name is read in the whole program.
         self.reads = _reads(program.body)
         self.counts = Counts()
+        #: The extents that are not zero where we are.
+        self.positive: frozenset[Expr] = frozenset()
 
     def block(self, block: Block) -> Block:
         found: list[Stmt] = []
@@ -133,7 +137,13 @@ class _Pass:
                 continue
             stmt = block[at]
             if isinstance(stmt, (For, While, If)):
-                inner = tuple(self.block(b) for b in blocks(stmt))
+                around = self.positive
+                first = implied(stmt.test) if isinstance(stmt, If) else nonempty(stmt)
+                inner: tuple[Block, ...] = ()
+                for b in blocks(stmt):
+                    self.positive, first = around | first, frozenset()
+                    inner += (self.block(b),)
+                self.positive = around
                 stmt = with_blocks(stmt, inner)
             found.append(stmt)
             at += 1
@@ -147,10 +157,10 @@ class _Pass:
         inner, left = planned
         active = self.active | {o.held for o in left if o.name in self.active}
         live = frozenset(o.held for o in left)
-        graph = local_graph(inner, active, live, self.silent)
+        graph = local_graph(inner, active, live, self.silent, self.types)
         if [name for name, _ in graph.names] != [s.target_name for s in inner]:
             return run  # a name has several values in it
-        steep = frozenset(p for p in graph.edges if _is_steep(graph, p))
+        steep = frozenset(p for p in graph.edges if _is_steep(graph, p, self.positive))
         done = eliminate(graph, frozenset(self.taken), steep)
         counts = self.counted(graph, done, steep)
         if counts is None:
@@ -295,13 +305,13 @@ def _cost(partial: Expr) -> int:
     return 0 if is_sign(partial) or selects(partial) else 1
 
 
-def _is_steep(graph: LocalGraph, pair: Pair) -> bool:
+def _is_steep(graph: LocalGraph, pair: Pair, positive: frozenset[Expr]) -> bool:
     """May a partial be infinite where the function is not?"""
     operation = graph.vertices[pair[1]].operation
     value = graph.vertices[pair[1]].value
     if operation is None or not isinstance(value, Call) or value.op != operation.op:
         return False
-    return RULES[value.op].singular and not is_tame(value.op, value.args)
+    return RULES[value.op].singular and not is_tame(value.op, value.args, positive)
 
 
 def _reads(block: Block) -> dict[str, int]:

@@ -15,9 +15,9 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.intermediates import assigned_again
-from pyrev.adjoint.rules import RULES, is_tame
+from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty, partial
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.algebra import ZERO_F, fold, is_leaf, mul
+from pyrev.algebra import ZERO_F, is_leaf, mul
 from pyrev.ir import (
     ONE,
     ZERO,
@@ -51,13 +51,13 @@ from pyrev.ir import (
     like,
     names,
     parts_of,
-    substitute,
     walk,
     walk_expr,
     written,
 )
 from pyrev.liveness import exposed, holders, occurs
 from pyrev.rename import rename
+from pyrev.types import Floats, as_wide, expr_dtype, infer
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 
@@ -108,7 +108,11 @@ class _Reverse:
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
         self.params = {p.name: p for p in program.params}
+        #: What has no dtype yet is a derivative.
+        self.types = Floats(infer(program))
         self.indices: list[str] = []
+        #: The extents that are not zero where we are.
+        self.positive: frozenset[Expr] = frozenset()
         #: The index of the reversed loop for each `while` that has none of its own.
         self.backward: dict[int, str] = {}
         #: Primal subexpressions of the present statement that already have a name.
@@ -124,6 +128,7 @@ class _Reverse:
             if p.name in wrt and p.name not in in_order:
                 in_order.append(p.name)
         self.d = {name: fresh(f"d_{name}", self.taken) for name in in_order}
+        self.types |= {d: self.types[name] for name, d in self.d.items()}
         #: Where the adjoints of these go before they are set to zero. The others never
         #: are: nothing would read the zero.
         self.last = {
@@ -150,6 +155,7 @@ class _Reverse:
             name = fresh("d_result" if single else f"d_result_{k}", self.taken)
             rank = self.arrays.get(value.name, 0) if isinstance(value, Var) else 0
             cotangents.append((Param(name, rank, "float64", loc=program.loc), k))
+            self.types[name] = expr_dtype(value, self.types)
 
         head: list[Stmt] = [Restart(FUNCTION)]
         head += self.initial_adjoints(outputs)
@@ -294,6 +300,13 @@ class _Reverse:
 
     # -------------------------------------------------------------- statements
 
+    def where(self, positive: frozenset[Expr], block: Block) -> list[Stmt]:
+        """The adjoint of a block in which these extents are not zero."""
+        around, self.positive = self.positive, self.positive | positive
+        made = self.block(block)
+        self.positive = around
+        return made
+
     def block(self, block: Block) -> list[Stmt]:
         return self.local_adjoints(block) + self.backwards(block)
 
@@ -354,7 +367,7 @@ class _Reverse:
         if loop.index:
             self.indices.append(loop.index)
         inits = self.scalar_inits(loop.id, loop.body)
-        body = self.block(loop.body)
+        body = self.where(nonempty(loop), loop.body)
         if loop.index:
             self.indices.pop()
         if not body:
@@ -398,7 +411,7 @@ class _Reverse:
             case For():
                 self.indices.append(stmt.index)
                 inits = self.scalar_inits(stmt.id, stmt.body)
-                body = self.block(stmt.body)
+                body = self.where(nonempty(stmt), stmt.body)
                 self.indices.pop()
                 if body:
                     lo, hi, step = (self.saved(e, stmt.id) for e in exprs(stmt))
@@ -413,7 +426,8 @@ class _Reverse:
                     )
                     out.append(mirrored)
             case If():
-                then, orelse = self.block(stmt.then), self.block(stmt.orelse)
+                then = self.where(implied(stmt.test), stmt.then)
+                orelse = self.block(stmt.orelse)
                 if then or orelse:
                     test = self.decided(stmt.test, stmt.id)
                     out.append(_branch(test, then, orelse, stmt.loc))
@@ -440,7 +454,7 @@ class _Reverse:
         cotangent: Expr = d_target
         reads_itself = stmt.target_name in flows(stmt.value)
         if reads_itself:
-            held = Var(fresh("d_v", self.taken))
+            held = self.hold(d_target)
             out.append(Assign(held, d_target, loc=stmt.loc))
             cotangent = held
             self.zero(stmt, d_target, out)
@@ -481,13 +495,16 @@ class _Reverse:
                 return
             case Var(name) | Load(name, _):
                 if name in self.active:
+                    if isinstance(value, Var):
+                        cotangent = as_wide(cotangent, self.types[name], self.types)
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
-                around = dict(self.held)
+                around, positive = dict(self.held), self.positive
+                self.positive = positive | implied(test)
                 self.contribute(a, cotangent, at, loc, then)
-                self.held = dict(around)
+                self.held, self.positive = dict(around), positive
                 self.contribute(b, cotangent, at, loc, orelse)
                 self.held = around
                 if then or orelse:
@@ -526,24 +543,30 @@ class _Reverse:
         ]
         if not live:
             return
-        singular = rule.singular and not is_tame(op, args)
+        singular = rule.singular and not is_tame(op, args, self.positive)
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
-            held = Var(fresh("d_v", self.taken))
+            held = self.hold(cotangent)
             out.append(Assign(held, cotangent, loc=loc))
             cotangent = held
         env = self.partial_arguments(op, args, live, at, loc, out)
         for k in live:
-            partial = self.partial(op, args, k, env)
+            slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
-                passed: Expr = Call("where", (partial, cotangent, ZERO_F))
+                passed: Expr = Call("where", (slope, cotangent, ZERO_F))
             else:
-                passed = mul(cotangent, partial)
+                passed = mul(cotangent, slope, self.types)
                 if singular:
                     nonzero = Call("!=", (cotangent, ZERO_F))
                     passed = Call("where", (nonzero, passed, ZERO_F))
             self.contribute(args[k], passed, at, loc, out)
+
+    def hold(self, cotangent: Expr) -> Var:
+        """A new name for a cotangent."""
+        held = Var(fresh("d_v", self.taken))
+        self.types[held.name] = expr_dtype(cotangent, self.types)
+        return held
 
     def partial_arguments(
         self,
@@ -564,6 +587,7 @@ class _Reverse:
             value = self.held.get(arg, self.saved(arg, at))
             if not is_leaf(arg) and name in needed and arg not in self.held:
                 held = self.held[arg] = Var(fresh("v", self.taken))
+                self.types[held.name] = expr_dtype(arg, self.types)
                 out.append(Assign(held, value, loc=loc))
                 value = held
             env[name] = value
@@ -583,21 +607,6 @@ class _Reverse:
                 y = held
             env["y"] = y
         return env
-
-    def partial(
-        self, op: str, args: tuple[Expr, ...], k: int, env: dict[str, Expr]
-    ) -> Expr:
-        """Partial `k`: constants are folded first, so that ``x ** 2`` gives ``2 *
-        x``.
-        """
-        rule = RULES[op]
-        constants = {
-            name: arg
-            for name, arg in zip(rule.args, args, strict=True)
-            if isinstance(arg, Const)
-        }
-        shape = fold(substitute(rule.partials[k], constants))
-        return substitute(shape, env)
 
     def saved(self, expr: Expr, at: int) -> Expr:
         """`expr` as it was at statement `at`; indices of loops around us stay as they

@@ -6,15 +6,30 @@ mentions
 are the ones that the reverse sweep asks to have saved. A rule that needs a value cannot
 forget to have it recorded. A partial that is a truth value selects (`c if p else 0.0`)
 instead of multiplying. Sides chosen at kinks are the documented ones (docs/kinks.md).
+Nothing in a partial overflows, underflows or cancels where the partial itself does not:
+it is right over the range of float32 and of float64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyrev.algebra import number
-from pyrev.ir import Call, Const, Expr, Extent, names
+from pyrev.algebra import fold, number
+from pyrev.ir import (
+    Call,
+    Const,
+    Expr,
+    Extent,
+    Loop,
+    Var,
+    names,
+    substitute,
+    walk_expr,
+)
+from pyrev.linear import integer, linear
 from pyrev.parse import parse_expr
+from pyrev.types import as_float
 
 REALS = (-3.0, 3.0)
 POSITIVE = (0.1, 3.0)
@@ -56,17 +71,91 @@ class Rule:
         return isinstance(partial, Call) and partial.op in PREDICATES
 
 
-def is_tame(op: str, args: tuple[Expr, ...]) -> bool:
-    """A singular rule whose arguments here keep every partial finite."""
+def partial(
+    op: str,
+    args: Sequence[Expr],
+    k: int,
+    env: Mapping[str, Expr],
+    types: Mapping[str, str],
+) -> Expr:
+    """Partial `k` of ``op(args)``, in the values that `env` gives for its names.
+
+    Constants are folded first, so that ``x ** 2`` gives ``2 * x``. It computes in
+    floats: an integer that goes around is made one before it is moved or multiplied.
+    """
+    rule = RULES[op]
+    constants = {
+        n: a for n, a in zip(rule.args, args, strict=True) if isinstance(a, Const)
+    }
+    shape = fold(substitute(rule.partials[k], constants))
+    values = dict(env)
+    moved = {
+        a.name
+        for e in walk_expr(shape)
+        if isinstance(e, Call) and e.op not in _EXACT
+        for a in e.args
+        if isinstance(a, Var)
+    }
+    for name in moved & env.keys():
+        values[name] = as_float(env[name], types)
+    return substitute(shape, values)
+
+
+#: What takes an integer as it is. The others leave its range, or are computed by NumPy
+#: in as few bits: the logarithm of an int8 is a float16.
+_EXACT = PREDICATES | {"/", "//", "%", "sign", "where"}
+
+
+def is_tame(
+    op: str, args: tuple[Expr, ...], positive: frozenset[Expr] = frozenset()
+) -> bool:
+    """A singular rule whose arguments here keep every partial finite.
+
+    `positive` are extents known not to be zero (`nonempty`, `implied`).
+    """
     match op, args:
         case "/", (_, Const(k)):
             return k != 0
-        case "/", (_, Extent()):
-            return True
+        case "/", (_, Extent() as size):
+            return size in positive
         case "**", (_, Const()):
             power = number(args[1])
             return power is not None and power >= 1
     return False
+
+
+def nonempty(loop: Loop) -> frozenset[Expr]:
+    """The extents that are not zero wherever `loop` has an iteration.
+
+    >>> from pyrev.ir import Extent, For
+    >>> n = Extent("a", 0)
+    >>> nonempty(For("i", Const(0), n, Const(1), ())) == {n}
+    True
+    """
+    step = integer(loop.step)
+    if not loop.index or not step:
+        return frozenset()
+    # One end is beyond the other: a size is more than a number.
+    least, size = (loop.lo, loop.hi) if step > 0 else (loop.hi, loop.lo)
+    gap = linear(size).plus(linear(least), -1)
+    match gap.terms:
+        case ((Extent() as extent, 1),) if gap.constant <= 0:
+            return frozenset({extent})
+    return frozenset()
+
+
+def implied(test: Expr) -> frozenset[Expr]:
+    """The extents that are not zero where `test` holds."""
+    match test:
+        case Extent():
+            return frozenset({test})
+        case Call("and", (a, b)):
+            return implied(a) | implied(b)
+        case Call(">" | "!=", (Extent() as size, Const(0))):
+            return frozenset({size})
+        case Call(">=", (Extent() as size, Const(int(k)))) if k > 0:
+            return frozenset({size})
+    return frozenset()
 
 
 def rule(
@@ -102,7 +191,7 @@ RULES: dict[str, Rule] = {
     "sqrt": rule(x="0.5 / y", domain=POSITIVE, singular=True),
     "cbrt": rule(x="1 / (3 * y * y)", domain=POSITIVE, singular=True),
     "exp": rule(x="y"),
-    "expm1": rule(x="y + 1"),
+    "expm1": rule(x="exp(x)"),
     "log": rule(x="1 / x", domain=POSITIVE, singular=True),
     "log1p": rule(x="1 / (1 + x)", domain=POSITIVE, singular=True),
     "log2": rule(x="1.4426950408889634 / x", domain=POSITIVE, singular=True),
@@ -113,18 +202,22 @@ RULES: dict[str, Rule] = {
     "sin": rule(x="cos(x)"),
     "cos": rule(x="-sin(x)"),
     "tan": rule(x="1 + y * y", domain=UNIT),
-    "asin": rule(x="1 / sqrt(1 - x * x)", domain=UNIT, singular=True),
-    "acos": rule(x="-1 / sqrt(1 - x * x)", domain=UNIT, singular=True),
+    "asin": rule(x="1 / sqrt((1 - x) * (1 + x))", domain=UNIT, singular=True),
+    "acos": rule(x="-1 / sqrt((1 - x) * (1 + x))", domain=UNIT, singular=True),
     "atan": rule(x="1 / (1 + x * x)"),
     "atan2": rule(
-        a="0 if a == 0 and b == 0 else b / (a * a + b * b)",
-        b="0 if a == 0 and b == 0 else -a / (a * a + b * b)",
+        a="0 if a == 0 and b == 0 else b / a / (a + b * (b / a))"
+        " if abs(a) > abs(b) else 1 / (b + a * (a / b))",
+        b="0 if a == 0 and b == 0 else -(a / b / (b + a * (a / b)))"
+        " if abs(b) > abs(a) else -1 / (a + b * (b / a))",
         domain=POSITIVE,
         singular=True,
     ),
     "hypot": rule(
-        a="0 if y == 0 else a / y",
-        b="0 if y == 0 else b / y",
+        a="0 if a == 0 and b == 0 else copysign(1.0, a) / sqrt(1 + b / a * (b / a))"
+        " if abs(a) > abs(b) else a / abs(b) / sqrt(1 + a / b * (a / b))",
+        b="0 if a == 0 and b == 0 else copysign(1.0, b) / sqrt(1 + a / b * (a / b))"
+        " if abs(b) > abs(a) else b / abs(a) / sqrt(1 + b / a * (b / a))",
         domain=POSITIVE,
         singular=True,
     ),
@@ -134,8 +227,8 @@ RULES: dict[str, Rule] = {
     "sinh": rule(x="cosh(x)"),
     "cosh": rule(x="sinh(x)"),
     "tanh": rule(x="1 - y * y"),
-    "asinh": rule(x="1 / sqrt(x * x + 1)"),
-    "acosh": rule(x="1 / sqrt((x - 1) * (x + 1))", domain=ABOVE_ONE, singular=True),
+    "asinh": rule(x="1 / hypot(1.0, x)"),
+    "acosh": rule(x="1 / (sqrt(x - 1) * sqrt(x + 1))", domain=ABOVE_ONE, singular=True),
     "atanh": rule(x="1 / ((1 - x) * (1 + x))", domain=UNIT, singular=True),
     # selections: a tie goes to the first argument
     "min": rule(a="not b < a", b="b < a"),

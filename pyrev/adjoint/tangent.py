@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.rules import RULES
+from pyrev.adjoint.rules import RULES, partial
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.algebra import ZERO_F, add, fold, mul
+from pyrev.algebra import ZERO_F, add, mul
 from pyrev.ir import (
     Add,
     Alloc,
@@ -40,8 +40,8 @@ from pyrev.ir import (
     fresh,
     like,
     names,
-    substitute,
 )
+from pyrev.types import Floats, as_wide, infer
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,8 @@ class _Tangent:
         asserts: bool,
     ) -> None:
         self.program, self.wrt, self.asserts = program, wrt, asserts
+        #: What has no dtype is a derivative.
+        self.types = Floats(infer(program))
         #: What moves, in each of the directions.
         self.moving = [activity(program, wrt)] * directions
         every = self.active = self.moving[0]
@@ -113,6 +115,7 @@ class _Tangent:
             {name: fresh(f"dot_{name}{end}", self.taken) for name in order}
             for end in ends
         ]
+        self.types |= {dot[n]: self.types[n] for dot in self.dots for n in dot}
         #: The tangents of the direction that is printed now.
         self.dot = self.dots[0]
 
@@ -189,12 +192,11 @@ class _Tangent:
             match stmt:
                 case _ if name not in self.active:
                     pass
-                case Assign(target, value):
+                case Assign(target, value) | Add(target, value):
                     dot = self.of(value)
-                    moved.append(Assign(self.d(target), dot, loc=stmt.loc))
-                case Add(target, value):
-                    dot = self.of(value)
-                    moved.append(Add(self.d(target), dot, loc=stmt.loc))
+                    if isinstance(target, Var):
+                        dot = as_wide(dot, self.types[name], self.types)
+                    moved.append(type(stmt)(self.d(target), dot, loc=stmt.loc))
                 case Alloc():
                     moved.append(self.made(stmt))
         return tuple(moved)
@@ -249,18 +251,17 @@ class _Tangent:
         rule = RULES[op]
         env: dict[str, Expr] = dict(zip(rule.args, args, strict=True))
         env["y"] = Call(op, args)
-        constants = {k: v for k, v in env.items() if isinstance(v, Const)}
         total: Expr = Const(0)
         for k, arg in enumerate(args):
             if not rule.flows(k) or not flows(arg) & self.active:
                 continue
             moved = self.of(arg)
-            partial = substitute(fold(substitute(rule.partials[k], constants)), env)
+            slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
-                term: Expr = Call("where", (partial, moved, ZERO_F))
+                term: Expr = Call("where", (slope, moved, ZERO_F))
             else:
-                term = mul(moved, partial)
-                if rule.singular and names(partial) and moved != ONE_F:
+                term = mul(moved, slope, self.types)
+                if rule.singular and names(slope) and moved != ONE_F:
                     zero = Call("==", (moved, ZERO_F))
                     term = Call("where", (zero, ZERO_F, term))
             total = add(total, term)

@@ -185,6 +185,9 @@ class Expressions:
                     ab = (left, right)
                     unsigned = [f"(unsigned long long){inside(x, 15)}" for x in ab]
                     return f"(long long)({f' {op} '.join(unsigned)})", 15
+                if kind == "int32":
+                    both = (f"(unsigned){inside(x, 15)}" for x in (left, right))
+                    return f"(int)({f' {op} '.join(both)})", 15
                 text = f"{inside(left, level)} {op} {inside(right, tight)}"
                 return self.narrow((text, level), kind)
             case "neg", (x,):

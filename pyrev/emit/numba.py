@@ -755,8 +755,11 @@ class _Module:
     # ---------------------------------------------------------------- leaves
 
     def store(self, s: Assign | Add, mode: _Mode) -> ast.stmt:
-        target = store(self.tree(s.target, mode))
         kind = expr_dtype(s.target, self.types)
+        if isinstance(s, Add) and isinstance(s.target, Var) and kind in NARROW:
+            # Numba's own sum would have 64 bits.
+            s = Assign(s.target, Call("+", (s.target, s.value)), loc=s.loc)
+        target = store(self.tree(s.target, mode))
         value, dtype = self.typed(s.value, mode)
         if isinstance(s, Assign):
             if isinstance(s.target, Var):

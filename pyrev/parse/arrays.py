@@ -18,7 +18,6 @@ import gast
 from pyrev.ir import (
     ONE,
     ZERO,
-    Add,
     Alloc,
     Assign,
     Block,
@@ -40,7 +39,7 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.parse import views
-from pyrev.parse.expression import negated
+from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import Names, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.tree import bindings
@@ -609,7 +608,7 @@ class Arrays(Names):
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
             given = views.collected(source.at(index))
             place = Load(name, index, loc=at)
-            return [Add(total, given, loc=at), Assign(place, total, loc=at)]
+            return [increment(total, given, at), Assign(place, total, loc=at)]
 
         self._nest(whole.shape, at, body)
         return self._encoded(made, at)
@@ -713,7 +712,7 @@ class Arrays(Names):
             place: Var | Load = Var(name, loc=at)
             if shape:
                 place = Load(name, index[:-1], loc=at)
-            return [Add(place, term(index), loc=at)]
+            return [increment(place, term(index), at)]
 
         inner = min(a.shape[-1], b.shape[0], key=_weight)
         self._nest((*shape, inner), at, body)
@@ -958,11 +957,7 @@ def _update(place: Var | Load, value: Expr, op: str, at: Loc) -> Stmt:
     """``place = value``, or ``place op= value``."""
     if not op:
         return Assign(place, value, loc=at)
-    if op == "+":
-        return Add(place, value, loc=at)
-    if op == "-":
-        return Add(place, negated(value), loc=at)
-    return Assign(place, Call(op, (place, value), loc=at), loc=at)
+    return assigned(place, Call(op, (place, value), loc=at), at)
 
 
 def _overlaps(place: Load, element: Expr) -> bool:

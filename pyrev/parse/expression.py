@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gast
 
-from pyrev.ir import Call, Const, Expr, Extent, Load, Var
+from pyrev.ir import Add, Assign, Call, Const, Expr, Extent, Load, Loc, Var
 
 BINARY: dict[type[gast.AST], str] = {
     gast.Add: "+",
@@ -54,6 +54,30 @@ def negated(value: Expr) -> Expr:
     if isinstance(value, Const) and type(value.value) in (int, float):
         return Const(-value.value, loc=value.loc)
     return Call("neg", (value,), loc=value.loc)
+
+
+def assigned(place: Var | Load, value: Expr, at: Loc) -> Assign | Add:
+    """``place = value``; an increment where `value` is the place plus something.
+
+    What is subtracted is a negative increment.
+    """
+    match value:
+        case Call("+", (a, b)) if a == place:
+            return increment(place, b, at)
+        case Call("-", (a, b)) if a == place:
+            return Add(place, negated(b), loc=at)
+    return Assign(place, value, loc=at)
+
+
+def increment(place: Var | Load, term: Expr, at: Loc) -> Assign | Add:
+    """``place += term``.
+
+    A term with a sign is spelt out: ``place += -term`` is ``place -= term`` for floats,
+    and not for all integers. `pyrev.widen` knows which they are.
+    """
+    if isinstance(term, Call) and term.op == "neg":
+        return Assign(place, Call("+", (place, term), loc=at), loc=at)
+    return Add(place, term, loc=at)
 
 
 def _expr(node: gast.AST) -> Expr:

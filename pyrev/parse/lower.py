@@ -46,7 +46,7 @@ from pyrev.ir import (
 )
 from pyrev.parse import fence, views
 from pyrev.parse.control import LEAVE, RETURNED, structured
-from pyrev.parse.expression import BINARY, conjunction, negated
+from pyrev.parse.expression import BINARY, assigned, conjunction
 from pyrev.parse.functions import is_range
 from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
 from pyrev.parse.rebinding import Compound, Rebinding, parameter_ids
@@ -648,16 +648,10 @@ class Lowering(Rebinding):
                 place = replace(place, index=index)
             old: Expr = self._temp(place, "old")
             self.out.extend(late)
-        elif isinstance(node.op, gast.Add):
-            self.out.append(Add(place, value, loc=at))
-            return
-        elif isinstance(node.op, gast.Sub):
-            self.out.append(Add(place, negated(value), loc=at))
-            return
         else:
             old = place
         result = Call(BINARY[type(node.op)], (old, value), loc=at)
-        self.out.append(Assign(place, result, loc=at))
+        self.out.append(assigned(place, result, at))
 
     def _augment_number(
         self,
@@ -1098,18 +1092,6 @@ class Lowering(Rebinding):
             f"`{gast.unparse(node).strip()}` is neither a name nor an array element",
             "assign to a name or to an element such as `a[i]`",
         )
-
-
-def assigned(place: Var | Load, value: Expr, at: Loc) -> Assign | Add:
-    """``place = value``; an increment where `value` is the place plus something."""
-    match value:
-        case Call("+", (a, b)) if a == place:
-            return Add(place, b, loc=at)
-        case Call("+", (a, b)) if b == place:
-            return Add(place, a, loc=at)
-        case Call("-", (a, b)) if a == place:
-            return Add(place, negated(b), loc=at)
-    return Assign(place, value, loc=at)
 
 
 def _range_of(lo: Expr, hi: Expr, step: Expr) -> range | None:

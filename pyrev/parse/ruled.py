@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pyrev.algebra import add, mul, neg, number
+from pyrev.algebra import number
 from pyrev.ir import (
     Add,
     Alloc,
@@ -94,26 +94,26 @@ def _linear(value: Expr, moved: set[str]) -> bool:
 def at_one(seed: str) -> Callable[[Expr], Expr]:
     """What `map_expr` sets the cotangent `seed` to one with.
 
-    Needless ones and zeros go.
+    What `NOTHING` takes part in goes. Factors of one stay until dtypes are known: they
+    are what makes floats of integers.
 
     >>> from pyrev.ir import map_expr
     >>> from pyrev.parse import parse_expr
     >>> from pyrev.show import expr_text
     >>> expr_text(map_expr(parse_expr("2 * (d * x) + d / y"), at_one("d")))
-    '2 * x + 1.0 / y'
+    '2 * (1.0 * x) + 1.0 / y'
     """
 
     def visit(e: Expr) -> Expr:
         match e:
             case Var(name) if name == seed:
                 return Const(1.0)
-            case Call("*", (a, b)):
-                zero = any(number(x) == 0 for x in (a, b))
-                return NOTHING if zero else mul(a, b)
-            case Call("+", (a, b)):
-                return add(a, b)
-            case Call("neg", (x,)):
-                return neg(x)
+            case Call("*" | "/" | "neg", args) if any(a is NOTHING for a in args):
+                return NOTHING
+            case Call("+", (a, b)) if a is NOTHING or b is NOTHING:
+                return b if a is NOTHING else a
+            case Call("-", (a, b)) if b is NOTHING:
+                return a
         return e
 
     return visit

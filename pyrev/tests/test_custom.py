@@ -388,3 +388,29 @@ def test_what_does_not_fit() -> None:
 
     with pytest.raises(pyrev.UnsupportedError, match="P117|P203"):
         pyrev.grad(of_array)(U)
+
+
+def pole_vjp(a, result, d_result):
+    return d_result / (2 * result)
+
+
+@pyrev.custom_vjp(pole_vjp)
+def root_with_a_pole(a):
+    return a**0.5
+
+
+def at_a_pole(x):
+    return root_with_a_pole(x)
+
+
+def power_of_a_half(x):
+    return x**0.5
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("f", [at_a_pole, power_of_a_half])
+def test_a_derivative_may_have_a_pole_where_the_function_has_none(f, target):
+    made = pyrev.differentiable(f, target=target)
+    assert pyrev.grad(made)(0.0).x == np.inf
+    assert pyrev.grad(made)(4.0).x == 0.25
+    assert pyrev.jvp(made, 0.0, tangents={"x": 1.0})[1]["return"] == np.inf

@@ -206,3 +206,84 @@ def test_a_sum_that_begins_with_zero_is_never_minus_zero(target: str) -> None:
     made = pyrev.differentiable(signed, target=target)  # type: ignore[call-overload]
     assert made(2.0, -0.0) == 2.0
     assert pyrev.grad(made, wrt="x")(2.0, -0.0) == 1.0
+
+
+def moved_signs(x, k, m, out):
+    s = 0.0
+    n = k[0]
+    for i in range(x.shape[0]):
+        t = x[i] * k[i]
+        out[0, i] = x[i] * -k[i]
+        out[1, i] = x[i] * (2 * k[i])
+        out[2, i] = -(k[i] - 7) * x[i]
+        out[3, i] = t * m[i] * -(k[i] + m[i])
+        out[4, i] = x[i] - -k[i] * x[i]
+        s -= k[i]
+        s += -m[i]
+        out[5, i] = s * x[i]
+        n -= k[i] + 2
+        n += -k[i]
+        out[6, i] = x[i] * n
+        out[7, i] += (k[i] << 3) * x[i] - -m[i]
+        out[8, i] = np.arctan2(k[i] * 3, x[i])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "target"),
+    [
+        ("uint8", "int16", "python"),
+        ("int8", "uint8", "python"),
+        ("uint32", "int32", "python"),
+        ("int64", "uint16", "python"),
+        ("uint8", "int16", "numba"),
+        ("int32", "int8", "numba"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_what_goes_around_in_a_factor_does_so_in_its_derivative(
+    one: str, other: str, target: str
+) -> None:
+    ends = [np.iinfo(d) for d in (one, other)]
+    k = np.array([3, 100, ends[0].min, ends[0].max, 0, 1], one)
+    m = np.array([100, ends[1].max, 1, ends[1].min, 7, 0], other)
+    x = np.linspace(0.5, 1.5, 6)
+    low, high, own = np.zeros((9, 6)), np.zeros((9, 6)), np.zeros((9, 6))
+    h = 2.0**-20
+    with np.errstate(all="ignore"):
+        moved_signs(x - h, k, m, low)
+        moved_signs(x + h, k, m, high)
+        moved_signs(x, k, m, own)
+    expected = (high - low) / (2 * h)
+    made = pyrev.differentiable(moved_signs, target=target)
+    out = np.zeros((9, 6))
+    _, pullback = pyrev.vjp(made, x, k, m, out, wrt="x")
+    np.testing.assert_allclose(out, own, rtol=1e-13)
+    scale = np.abs(expected) + np.abs(own) * 1e-3 + 1e-3
+    tangents = pyrev.jvp(made, x, k, m, np.zeros((9, 6)), tangents={"x": np.ones(6)})[1]
+    assert np.all(np.abs(tangents.out - expected) < 1e-6 * scale)
+    for row in range(9):
+        seed = np.zeros((9, 6))
+        seed[row] = 1.0
+        assert np.all(np.abs(pullback(out=seed).x - expected[row]) < 1e-6 * scale[row])
+
+
+def chosen_width(x, k, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] * -(3 if x[i] > 0.7 else k[i])
+
+
+def bounded_width(x, k, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] * (min(k[i], 7) + 1) + max(k[i], 0) % 3
+
+
+def test_a_width_that_the_path_decides_is_refused() -> None:
+    k = np.array([3, 200, 7], np.uint8)
+    with pytest.raises(pyrev.ArgumentError, match="int64 or uint8, as the path"):
+        pyrev.differentiable(chosen_width)(X[:3], k, np.zeros(3))
+    # Where neither width is left both are right.
+    k = np.array([3, 200, -(2**31)], np.int32)
+    out, expected = np.zeros(3), np.zeros(3)
+    bounded_width(X[:3], k, expected)
+    pyrev.differentiable(bounded_width, target="python")(X[:3], k, out)
+    np.testing.assert_array_equal(out, expected)

@@ -119,3 +119,41 @@ def test_and_and_or_of_numbers_pass_the_derivative_of_the_operand_they_are(
 ) -> None:
     gradient = pyrev.grad(pyrev.differentiable(either, target=target))(*point)
     assert (gradient["a"], gradient["b"]) == pytest.approx(expected)
+
+
+def mean_or_zero(x, y):
+    s = 0.0
+    for i in range(y.shape[0]):
+        t = y[i] / x.shape[0]
+        if x.shape[0] > 0:
+            s += t
+        s += y[i]
+    return s
+
+
+def kept_apart(x, p):
+    return p, p / x.shape[0]
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_division_by_the_extent_of_an_empty_array_counts_where_it_is_used(target):
+    empty, y = np.zeros(0), np.array([1.0, 2.0])
+    made = pyrev.differentiable(mean_or_zero, target=target)
+    assert pyrev.grad(made)(empty, y).y.tolist() == [1.0, 1.0]
+    assert pyrev.grad(made)(np.ones(4), y).y.tolist() == [1.25, 1.25]
+    made = pyrev.differentiable(kept_apart, target=target)
+    _, pullback = pyrev.vjp(made, empty, np.float64(2.0))
+    assert pullback((1.0, None)).p == 1.0
+    assert pullback((1.0, 1.0)).p == np.inf
+
+
+def test_a_division_by_an_extent_known_not_to_be_zero_has_no_guard() -> None:
+    def scaled(x, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] / x.shape[0]
+        if out.shape[0] > 0:
+            out[0] = x[0] / out.shape[0]
+
+    text = pyrev.differentiable(scaled).adjoint.source
+    assert "!= 0.0" not in text

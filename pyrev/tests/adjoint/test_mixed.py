@@ -67,3 +67,22 @@ def test_narrow_terms_of_a_wide_sum_are_not_added_in_float32(target: str) -> Non
             expected[k] += np.sign(step) * math.fsum(ends) / 0.25
     # Other elements' shares cancel but for the rounding of their sums.
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-14)
+
+
+def of_a_number(p, a, b, one, two):
+    for i in range(a.shape[0]):
+        one[i] = p * a[i]
+        two[i] = p * b[i]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_the_adjoint_of_a_wide_number_sums_narrow_terms_as_wide(target: str) -> None:
+    a, b = np.full(1000, 1e-9, np.float32), np.ones(1000, np.float32)
+    b[1::2] = -1.0
+    one, two = np.zeros_like(a), np.zeros_like(b)
+    f = pyrev.differentiable(of_a_number, target=target)
+    _, pullback = pyrev.vjp(f, 0.5, a, b, one, two, wrt="p")
+    found = pullback(one=np.ones_like(one), two=np.ones_like(two)).p
+    # Linear in `p`: the exact sum of what it is multiplied by.
+    expected = math.fsum([*a.astype(np.float64), *b.astype(np.float64)])
+    assert found == pytest.approx(expected, rel=1e-6)
