@@ -10,10 +10,11 @@ of Li et al. 2018, section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
+from pyrev.adjoint.discarded import discarded, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
@@ -100,6 +101,11 @@ class _Reverse:
         #: The local values in `wrt`: their adjoints are there, if only as zeros.
         self.inner = frozenset(wrt) - params
         self.active |= self.inner
+        #: Statements whose cotangent may be zero because nothing was added to it.
+        self.discarded = discarded(program, self.active)
+        self.finite = finite_scalars(program)
+        #: Cotangents that are not zero where the present statement of the sweep runs.
+        self.nonzero: frozenset[Expr] = frozenset()
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
@@ -439,9 +445,52 @@ class _Reverse:
             cotangent = held
             self.zero(stmt, d_target, out)
         self.held.clear()
-        self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
+        if stmt.id in self.discarded and not self.steady(stmt.value):
+            self.unless_zero(stmt.value, cotangent, stmt.id, stmt.loc, out)
+        else:
+            self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
         if not reads_itself:
             self.zero(stmt, d_target, out)
+
+    def steady(self, value: Expr) -> bool:
+        """Does a zero cotangent of `value` leave zeros, whatever the arguments are?"""
+        return steady(value, self.active, self.finite)
+
+    def unless_zero(
+        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
+    ) -> None:
+        """`contribute` of what may be discarded: a zero contributes exactly nothing."""
+        self.nonzero = frozenset({cotangent})
+        self.only_if(Call("!=", (cotangent, ZERO_F)), value, cotangent, at, loc, out)
+        self.nonzero = frozenset()
+
+    def only_if(
+        self,
+        test: Expr,
+        value: Expr,
+        cotangent: Expr,
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> None:
+        """`contribute` under a test: a block, or a term or two that are selected.
+
+        Code without branches may run in vectors; many terms are better left out.
+        """
+        made: list[Stmt] = []
+        around = dict(self.held)
+        self.contribute(value, cotangent, at, loc, made)
+        terms = [s for s in made if isinstance(s, Add)]
+        flat = all(isinstance(s, (Add, Assign)) for s in made)
+        if flat and len(terms) <= _SELECTED:
+            for s in made:
+                if isinstance(s, Add):
+                    s = replace(s, value=Call("where", (test, s.value, ZERO_F)))
+                out.append(s)
+            return
+        self.held = around
+        if made:
+            out.append(If(test, tuple(made), (), loc=loc))
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
         """What a new array's elements were copied from or filled with."""
@@ -456,7 +505,12 @@ class _Reverse:
             scope = set(self.taken)
             index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
             body: list[Stmt] = []
-            self.contribute(stmt.fill, Load(d_name, index), stmt.id, stmt.loc, body)
+            d_fill = Load(d_name, index)
+            self.held.clear()
+            if self.steady(stmt.fill):
+                self.contribute(stmt.fill, d_fill, stmt.id, stmt.loc, body)
+            else:  # every element may be overwritten
+                self.unless_zero(stmt.fill, d_fill, stmt.id, stmt.loc, body)
             for k in reversed(range(rank)):
                 extent = self.saved(stmt.shape[k], stmt.id)
                 body = [
@@ -521,6 +575,7 @@ class _Reverse:
         if not live:
             return
         singular = rule.singular and not is_tame(op, args)
+        singular = singular and cotangent not in self.nonzero
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
@@ -531,6 +586,9 @@ class _Reverse:
         for k in live:
             partial = self.partial(op, args, k, env)
             if rule.selects(k):
+                if not self.steady(args[k]):
+                    self.only_if(partial, args[k], cotangent, at, loc, out)
+                    continue
                 passed: Expr = Call("where", (partial, cotangent, ZERO_F))
             else:
                 passed = mul(cotangent, partial)
@@ -636,6 +694,8 @@ def _probed(program: Program) -> tuple[str, ...]:
         if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "probe"
     )
 
+
+_SELECTED = 2  # terms that are selected one by one
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})
 
