@@ -9,13 +9,14 @@ where that can be needed. Scalars are followed through the text, arrays by ISL.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import flows, written_arrays
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.algebra import fold
-from pyrev.dependence import Access, Leaf, Region
+from pyrev.dependence import Access, Leaf, Region, remade
 from pyrev.ir import (
     Add,
     Alloc,
@@ -34,9 +35,13 @@ from pyrev.ir import (
     Var,
     While,
     loop_indices,
+    map_block,
+    map_expr,
+    names,
     substitute,
     walk,
     walk_expr,
+    written,
 )
 from pyrev.linear import integer
 from pyrev.liveness import live_out
@@ -176,6 +181,13 @@ def finite_scalars(program: Program) -> frozenset[str]:
     return found
 
 
+#: What a loop runs over: where it starts, ends, and the step.
+Range = tuple[Expr, Expr, Expr]
+
+#: Scalars that are used, whatever comes or (with a range) if that is not empty.
+Used = frozenset[tuple[str, Range | None]]
+
+
 @dataclass
 class _Array:
     """The accesses of one array, by statement."""
@@ -187,7 +199,8 @@ class _Array:
 
 class _Analysis:
     def __init__(self, program: Program, active: frozenset[str]) -> None:
-        self.program, self.active = program, active
+        self.program = program = replace(program, body=_measured(program.body))
+        self.active = active
         self.gone: set[int] = set()
         result = program.body[-1] if program.body else None
         values = result.values if isinstance(result, Return) else ()
@@ -195,6 +208,13 @@ class _Analysis:
         self.outputs = {*written_arrays(program), *returned}
         self.arrays = {p.name for p in program.params if p.rank}
         self.arrays |= {s.array for s in walk(program.body) if isinstance(s, Alloc)}
+        #: Names of which neither value nor size is one number throughout.
+        self.changing = frozenset(
+            s.target.name
+            for s in walk(program.body)
+            if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+        )
+        self.changing |= loop_indices(program.body) | remade(program.body)
         self._region: Region | None = None
 
     def run(self) -> frozenset[int]:
@@ -217,9 +237,7 @@ class _Analysis:
 
     # ---------------------------------------------------------------- scalars
 
-    def block(
-        self, block: Block, used: frozenset[str], around: tuple[For, ...]
-    ) -> frozenset[str]:
+    def block(self, block: Block, used: Used, around: tuple[Range, ...]) -> Used:
         """The scalars whose value is used on all paths from the start of `block`.
 
         Those in `used` are from its end on. What is not is noted.
@@ -228,34 +246,50 @@ class _Analysis:
             used = self.statement(stmt, used, around)
         return used
 
-    def statement(
-        self, stmt: Stmt, used: frozenset[str], around: tuple[For, ...]
-    ) -> frozenset[str]:
+    def statement(self, stmt: Stmt, used: Used, around: tuple[Range, ...]) -> Used:
         match stmt:
             case Assign(target, value) | Add(target, value):
-                if isinstance(target, Var) and target.name not in used:
-                    self.gone.add(stmt.id)
-                if isinstance(stmt, Assign) and isinstance(target, Var):
-                    used -= {target.name}
+                if isinstance(target, Var):
+                    if not any((target.name, r) in used for r in (None, *around)):
+                        self.gone.add(stmt.id)
+                    if isinstance(stmt, Assign):
+                        used = frozenset(u for u in used if u[0] != target.name)
                 return used | self.scalars(value) if self.kept(stmt) else used
             case If(_, then, orelse):
                 one = self.block(then, used, around)
-                return one & self.block(orelse, used, around)
+                return _meet(one, self.block(orelse, used, around))
             case For() | While():
-                inside = (*around, stmt) if isinstance(stmt, For) else around
+                of = self.range(stmt)
+                inside = around if of is None else (*around, of)
                 end = used
                 while True:
                     begin = self.block(stmt.body, end, inside)
-                    if end <= begin:
+                    both = _meet(end, begin)
+                    if both == end:
                         break
-                    end &= begin
-                return begin if _runs(stmt, around) else begin & used
+                    end = both
+                if of is not None and (of in around or _sure_range(of)):
+                    return begin
+                within = {(n, of) for n, r in begin if r is None and of is not None}
+                return _meet(begin, used) | within
             case Return(values):
                 return used.union(*(self.scalars(v) for v in values))
         return used
 
-    def scalars(self, value: Expr) -> frozenset[str]:
-        return frozenset(e.name for e in sure(value) if isinstance(e, Var))
+    def scalars(self, value: Expr) -> Used:
+        return frozenset((e.name, None) for e in sure(value) if isinstance(e, Var))
+
+    def range(self, loop: For | While) -> Range | None:
+        """The bounds of a loop that is not left early, if they never change."""
+        if not isinstance(loop, For):
+            return None
+        bounds = loop.lo, loop.hi, loop.step
+        parts = [e for b in bounds for e in walk_expr(b)]
+        if any(isinstance(e, Load) for e in parts):
+            return None
+        read = {e.name for e in parts if isinstance(e, Var)}
+        measured = {e.array for e in parts if isinstance(e, Extent)}
+        return None if (read | measured) & self.changing else bounds
 
     # ---------------------------------------------------------------- arrays
 
@@ -393,15 +427,34 @@ def _apart(s: Leaf, t: Leaf) -> bool:
     return any(holds.get(u.number, u.holds) != u.holds for u in t.tests)
 
 
-def _runs(loop: For | While, around: tuple[For, ...]) -> bool:
-    """Has a loop an iteration, whatever the sizes?"""
-    if not isinstance(loop, For):
+def _measured(body: Block) -> Block:
+    """`body` with the sizes of local arrays written as what they were made of."""
+    makes = [s for s in walk(body) if isinstance(s, Alloc)]
+    count = Counter(s.array for s in makes)
+    changing = written(body)
+    known: dict[Expr, Expr] = {}
+    for s in makes:
+        for axis, size in enumerate(s.shape) if count[s.array] == 1 else ():
+            size = map_expr(size, lambda e: known.get(e, e))
+            parts = list(walk_expr(size))
+            if any(isinstance(e, Load) for e in parts) or names(size) & changing:
+                continue
+            if any(isinstance(e, Extent) and count[e.array] for e in parts):
+                continue
+            known[Extent(s.array, axis)] = size
+    return map_block(body, lambda e: known.get(e, e)) if known else body
+
+
+def _sure_range(of: Range) -> bool:
+    """Has a range of numbers one at all?"""
+    lo, hi, step = map(integer, of)
+    if lo is None or hi is None or not step:
         return False
-    lo, hi, step = integer(loop.lo), integer(loop.hi), integer(loop.step)
-    if lo is not None and hi is not None and step:
-        return len(range(lo, hi, step)) > 0
-    plain = all(
-        isinstance(e, (Const, Extent)) for e in (loop.lo, loop.hi, loop.step)
-    )
-    same = [(f.lo, f.hi, f.step) for f in around]
-    return plain and (loop.lo, loop.hi, loop.step) in same
+    return len(range(lo, hi, step)) > 0
+
+
+def _meet(one: Used, two: Used) -> Used:
+    """What is used on both of two paths."""
+    found = one & two
+    found |= {u for u in one if (u[0], None) in two}
+    return found | {u for u in two if (u[0], None) in one}
