@@ -18,6 +18,7 @@ from pyrev.adjoint.discarded import discarded, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
+from pyrev.adjoint.spared import spared, tested
 from pyrev.algebra import ZERO_F, fold, is_leaf, mul
 from pyrev.ir import (
     ONE,
@@ -46,12 +47,14 @@ from pyrev.ir import (
     Var,
     While,
     all_names,
+    blocks,
     exprs,
     fresh,
     names,
     substitute,
     walk,
     walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.liveness import exposed, holders, occurs
@@ -104,6 +107,7 @@ class _Reverse:
         #: Statements whose cotangent may be zero because nothing was added to it.
         self.discarded = discarded(program, self.active)
         self.finite = finite_scalars(program)
+        self.spared = spared(program)
         #: Cotangents that are not zero where the present statement of the sweep runs.
         self.nonzero: frozenset[Expr] = frozenset()
         self.taken = set(all_names(program.body)) | set(avoid)
@@ -473,24 +477,14 @@ class _Reverse:
         loc: Loc,
         out: list[Stmt],
     ) -> None:
-        """`contribute` under a test: a block, or a term or two that are selected.
+        """`contribute` under a test: each term is selected, or zero.
 
-        Code without branches may run in vectors; many terms are better left out.
+        What the terms are made of is computed all the same: code without branches may
+        run in vectors, and loops of increments may be turned into gathers.
         """
         made: list[Stmt] = []
-        around = dict(self.held)
         self.contribute(value, cotangent, at, loc, made)
-        terms = [s for s in made if isinstance(s, Add)]
-        flat = all(isinstance(s, (Add, Assign)) for s in made)
-        if flat and len(terms) <= _SELECTED:
-            for s in made:
-                if isinstance(s, Add):
-                    s = replace(s, value=Call("where", (test, s.value, ZERO_F)))
-                out.append(s)
-            return
-        self.held = around
-        if made:
-            out.append(If(test, tuple(made), (), loc=loc))
+        out += (_selected(s, test) for s in made)
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
         """What a new array's elements were copied from or filled with."""
@@ -531,12 +525,17 @@ class _Reverse:
                 if name in self.active:
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
+                if value in self.spared and (parts := tested(value)) is not None:
+                    test, a = Call("!=", (parts[0], ZERO_F)), parts[1]
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
                 around = dict(self.held)
                 self.contribute(a, cotangent, at, loc, then)
                 self.held = dict(around)
-                self.contribute(b, cotangent, at, loc, orelse)
+                if value in self.spared:
+                    self.while_zero(a, self.spared[value], cotangent, at, loc, orelse)
+                else:
+                    self.contribute(b, cotangent, at, loc, orelse)
                 self.held = around
                 if then or orelse:
                     out.append(_branch(self.decided(test, at), then, orelse, loc))
@@ -556,6 +555,31 @@ class _Reverse:
                 raise AssertionError("the primal has no saved values")
             case _:
                 assert_never(value)
+
+    def while_zero(
+        self,
+        product: Expr,
+        zeros: frozenset[str],
+        cotangent: Expr,
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> None:
+        """`contribute` of a product that is spared, to the names in it that are zero.
+
+        The derivative by these is the other factor, unless that is not finite.
+        """
+        made: list[Stmt] = []
+        around, self.active = self.active, self.active & zeros
+        self.contribute(product, cotangent, at, loc, made)
+        self.active = around
+        for s in made:
+            if isinstance(s, Add):
+                held = Var(fresh("d_v", self.taken))
+                out.append(Assign(held, s.value, loc=loc))
+                finite = Call("isfinite", (held,))
+                s = replace(s, value=Call("where", (finite, held, ZERO_F)))
+            out.append(s)
 
     def through(
         self,
@@ -695,7 +719,13 @@ def _probed(program: Program) -> tuple[str, ...]:
     )
 
 
-_SELECTED = 2  # terms that are selected one by one
+def _selected(stmt: Stmt, test: Expr) -> Stmt:
+    """A statement with zeros for the terms that it adds, unless `test` holds."""
+    if isinstance(stmt, Add):
+        return replace(stmt, value=Call("where", (test, stmt.value, ZERO_F)))
+    inner = tuple(tuple(_selected(s, test) for s in b) for b in blocks(stmt))
+    return with_blocks(stmt, inner)
+
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})
 

@@ -29,6 +29,7 @@ from typing import Any
 
 from pyrev import pool
 from pyrev.diagnostics import BackendError
+from pyrev.parse.source import GENERATED
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
@@ -222,7 +223,8 @@ def load(text: str, name: str) -> ModuleType:
                 raise _unusable(path.parent, error) from None
             linecache.checkcache(key)
             # Numba's cache finds the globals of a function by the name of its module.
-            spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
+            known = f"{GENERATED}{path.stem}"
+            spec = importlib.util.spec_from_file_location(known, path)
             assert spec is not None
             module = importlib.util.module_from_spec(spec)
             sys.modules[spec.name] = module

@@ -33,7 +33,7 @@ from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Inlined
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, plain, read
+from pyrev.parse.source import GENERATED, Source, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
@@ -218,6 +218,7 @@ def _read(
         pairs,
         parts,
         tuple(c.name for c in walk.callbacks.values()),
+        str(function.__globals__.get("__name__")).startswith(GENERATED),
         loc=source.loc(source.node),
     )
     refuse_sums_of_truths(program)

@@ -19,6 +19,9 @@ import gast
 from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import NOWHERE, Loc
 
+#: What the names of modules begin with that hold texts of pyrev's own.
+GENERATED = "_pyrev_"
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
