@@ -18,7 +18,7 @@ from pyrev.adjoint.discarded import discarded, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.adjoint.spared import spared, tested
+from pyrev.adjoint.spared import guarded, spared
 from pyrev.algebra import ZERO_F, fold, is_leaf, mul
 from pyrev.ir import (
     ONE,
@@ -525,17 +525,15 @@ class _Reverse:
                 if name in self.active:
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
-                if value in self.spared and (parts := tested(value)) is not None:
-                    test, a = Call("!=", (parts[0], ZERO_F)), parts[1]
+                if value in self.spared:
+                    self.spare(value, cotangent, at, loc, out)
+                    return
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
                 around = dict(self.held)
                 self.contribute(a, cotangent, at, loc, then)
                 self.held = dict(around)
-                if value in self.spared:
-                    self.while_zero(a, self.spared[value], cotangent, at, loc, orelse)
-                else:
-                    self.contribute(b, cotangent, at, loc, orelse)
+                self.contribute(b, cotangent, at, loc, orelse)
                 self.held = around
                 if then or orelse:
                     out.append(_branch(self.decided(test, at), then, orelse, loc))
@@ -556,30 +554,31 @@ class _Reverse:
             case _:
                 assert_never(value)
 
-    def while_zero(
-        self,
-        product: Expr,
-        zeros: frozenset[str],
-        cotangent: Expr,
-        at: int,
-        loc: Loc,
-        out: list[Stmt],
+    def spare(
+        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
     ) -> None:
-        """`contribute` of a product that is spared, to the names in it that are zero.
+        """`contribute` of a product that is spared where a factor of it is zero.
 
-        The derivative by these is the other factor, unless that is not finite.
+        There its derivatives are those of the product, but for what is not finite.
         """
+        parts = guarded(value)
+        assert parts is not None
+        nonzero = Call("!=", (self.saved(parts[0], at), ZERO_F))
         made: list[Stmt] = []
-        around, self.active = self.active, self.active & zeros
-        self.contribute(product, cotangent, at, loc, made)
-        self.active = around
-        for s in made:
-            if isinstance(s, Add):
-                held = Var(fresh("d_v", self.taken))
-                out.append(Assign(held, s.value, loc=loc))
-                finite = Call("isfinite", (held,))
-                s = replace(s, value=Call("where", (finite, held, ZERO_F)))
-            out.append(s)
+        self.contribute(parts[1], cotangent, at, loc, made)
+        out += (t for s in made for t in self.if_finite(s, nonzero))
+
+    def if_finite(self, stmt: Stmt, unless: Expr) -> Block:
+        """A statement that adds no term that is infinite or nan, unless `unless`."""
+        if isinstance(stmt, Add):
+            held = Var(fresh("d_v", self.taken))
+            test = Call("or", (unless, Call("isfinite", (held,))))
+            term = Call("where", (test, held, ZERO_F))
+            return Assign(held, stmt.value, loc=stmt.loc), replace(stmt, value=term)
+        inner = tuple(
+            tuple(t for s in b for t in self.if_finite(s, unless)) for b in blocks(stmt)
+        )
+        return (with_blocks(stmt, inner),)
 
     def through(
         self,

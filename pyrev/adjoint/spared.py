@@ -8,9 +8,8 @@ the constant: the Hessian of a misfit, for one, is asked for where the misfit is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from pyrev.adjoint.activity import flows
 from pyrev.ir import (
     Add,
     Assign,
@@ -30,14 +29,14 @@ from pyrev.ir import (
 Stored = Mapping[str, list[tuple[Var | Load, Expr]]]
 
 
-def spared(program: Program) -> Mapping[Expr, frozenset[str]]:
+def spared(program: Program) -> frozenset[Expr]:
     """The selections of a derivative that spare a product with zero.
 
-    With each of them the names that are zero where the tested one is, which it flows
-    through. Selections of the user's own decide what they say.
+    Selections of the user's own decide what they say.
 
     >>> from dataclasses import replace
     >>> from pyrev.parse import parse_text
+    >>> from pyrev.show import expr_text
     >>> f = parse_text('''
     ... def f(d, p, x):
     ...     v = d * p
@@ -45,27 +44,27 @@ def spared(program: Program) -> Mapping[Expr, frozenset[str]]:
     ...     b = d + x if d != 0.0 else 0.0
     ...     return a + b
     ... ''')
-    >>> [sorted(names) for names in spared(replace(f, derived=True)).values()]
-    [['v']]
+    >>> [expr_text(e) for e in spared(replace(f, derived=True))]
+    ['v / x if d != 0.0 else 0.0']
     """
     if not program.derived:
-        return {}
+        return frozenset()
     stored: dict[str, list[tuple[Var | Load, Expr]]] = {}
     for s in walk(program.body):
         if isinstance(s, (Assign, Add)):
             stored.setdefault(s.target_name, []).append((s.target, s.value))
-    found: dict[Expr, frozenset[str]] = {}
+    found: set[Expr] = set()
     for s in walk(program.body):
         for top in exprs(s):
             for e in walk_expr(top):
-                if e not in found and (parts := tested(e)) is not None:
+                if e not in found and (parts := guarded(e)) is not None:
                     d, value = parts
                     if _vanishes(value, d, stored, frozenset()):
-                        found[e] = frozenset(_through(value, d, stored))
-    return found
+                        found.add(e)
+    return frozenset(found)
 
 
-def tested(e: Expr) -> tuple[Expr, Expr] | None:
+def guarded(e: Expr) -> tuple[Expr, Expr] | None:
     """What is compared with zero, and what is selected unless it is zero."""
     match e:
         case Call("where", (Call("!=", (d, Const(z))), value, Const(other))):
@@ -114,11 +113,3 @@ def _there(e: Var | Load, target: Var | Load, value: Expr) -> Expr | None:
         if k != at:
             return None
     return substitute(value, moved)
-
-
-def _through(value: Expr, d: Expr, stored: Stored) -> Iterator[str]:
-    for e in walk_expr(value):
-        if isinstance(e, (Var, Load)) and _vanishes(e, d, stored, frozenset()):
-            yield e.name if isinstance(e, Var) else e.array
-        elif e == d:
-            yield from flows(d)

@@ -577,3 +577,121 @@ def f(x, out, n):
         out[i] = t[i] * t[i]
 """
     assert gone(text, "x t out") == ["t"]
+
+
+# ------------------------------------------------------------------ second derivatives
+
+
+def root_misfit(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += (np.sqrt(x[i]) * y[i] - 1.0) ** 2
+    return s
+
+
+def misfit_of_valid(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        t = x[i] * x[i] * y[i]
+        e = np.exp(x[i]) * y[i] * x[i]
+        if not np.isnan(t):
+            s += (t - 2.0) ** 2
+        if x[i] > 0.0 and not np.isnan(y[i]):
+            s += e + t
+    return s
+
+
+def misfit_in_arrays(x, y):
+    n = x.shape[0]
+    t = np.zeros(n)
+    for i in range(n):
+        t[i] = x[i] * x[i] * y[i]
+    s = 0.0
+    for i in range(n):
+        if not np.isnan(t[i]):
+            s += (t[i] - 2.0) ** 2
+    return s
+
+
+def misfit_of_several(x, y):
+    s = 0.0
+    for i in range(x.shape[0] - 1):
+        t = x[i] * x[i] * y[i] + x[i + 1] * x[i + 1] * x[i] * y[i + 1]
+        if not np.isnan(t):
+            s += (t - 2.0) ** 2
+    return s
+
+
+# Each misfit is zero somewhere: there the cotangent is, and the curvature is not.
+CURVED = [
+    Case(root_misfit, (4.0, 1.0, 2.25), (0.5, 1.0, 0.7)),
+    Case(misfit_of_valid, (2.0, 1.0, -3.0, 1.0), (0.5, NAN, 1.0, 2.0)),
+    Case(misfit_in_arrays, (2.0, 1.0, -3.0, 1.0), (0.5, NAN, 1.0, 2.0)),
+    Case(misfit_of_several, (1.0, 1.0, 1.0, 0.3), (1.0, 1.0, NAN, 0.5)),
+]
+#: No kink, no large number within reach of second differences.
+SMOOTH_HERE = (
+    missing_data,
+    missing_data_skipped,
+    regression_in_arrays,
+    mean_of_valid,
+    softplus,
+    root_outside,
+    two_branches,
+    two_tests,
+    overwritten_element,
+    edges_never_read,
+    last_one_wins,
+    break_before_use,
+    early_return,
+    discarded_result,
+    temporary_of_a_helper,
+    conditional_expression,
+    whole_arrays,
+    where_over_arrays,
+    image_of_valid,
+)
+CURVATURES = pytest.mark.parametrize(
+    "case",
+    CURVED + [c for c in CASES if c.f in SMOOTH_HERE],
+    ids=lambda c: c.f.__name__,
+)
+
+
+def curvature(case: Case) -> Any:
+    x, y = arguments(case)
+    h = 2e-4
+    units = h * np.eye(x.size)
+    found = np.empty((x.size, x.size))
+    for a, u in enumerate(units):
+        for b, v in enumerate(units):
+            corners = [(u + v, 1), (u - v, -1), (v - u, -1), (-u - v, 1)]
+            found[a, b] = sum(k * case.f(x + d, y) for d, k in corners) / (4 * h * h)
+    return found
+
+
+@CURVATURES
+def test_the_hessian_is_that_of_what_is_kept(case: Case) -> None:
+    f = pyrev.differentiable(case.f, target="python")
+    found = pyrev.hessian(f, wrt="x")(*arguments(case))
+    np.testing.assert_allclose(found, curvature(case), rtol=1e-4, atol=1e-4)
+
+
+@CURVATURES
+def test_the_adjoint_of_the_adjoint_says_the_same(case: Case) -> None:
+    f = pyrev.differentiable(case.f, target="python")
+    x, y = arguments(case)
+    expected_rows = curvature(case)
+    for k in range(x.size):
+        again = pyrev.differentiable(f.adjoint, target="python")
+        _, pullback = pyrev.vjp(again, x, y, 1.0, wrt="x")
+        row = pullback((np.eye(x.size)[k], None)).x
+        np.testing.assert_allclose(row, expected_rows[k], rtol=1e-4, atol=1e-4)
+
+
+def test_a_test_of_the_users_own_still_decides() -> None:
+    def f(w, x):
+        return w * x + w * w if w != 0.0 else 0.0
+
+    found = pyrev.grad(pyrev.differentiable(f, target="python"))(0.0, 2.0)
+    assert found.w == 0.0 and found.x == 0.0
