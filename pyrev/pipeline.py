@@ -21,6 +21,7 @@ from typing import Any
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
+from pyrev.adjoint.spared import laid_open
 from pyrev.adjoint.tangent import Tangent, partials, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.adjoint.webs import separated
@@ -249,7 +250,7 @@ def prepared(
 ) -> tuple[Program, frozenset[str]]:
     """The program to differentiate, and the names in it that `store` asks to keep."""
     known = all_names(program.body)
-    program = separated(program, avoid | RESERVED)
+    program = separated(laid_open(program, avoid | RESERVED), avoid | RESERVED)
     # A further web of a scalar has a number behind its name.
     kept = {n for n in all_names(program.body) if n in store}
     kept |= {

@@ -18,7 +18,7 @@ from pyrev.adjoint.discarded import discarded, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
-from pyrev.adjoint.spared import guarded, spared
+from pyrev.adjoint.spared import guarded, lifted
 from pyrev.algebra import ZERO_F, fold, is_leaf, mul
 from pyrev.ir import (
     ONE,
@@ -104,10 +104,19 @@ class _Reverse:
         #: The local values in `wrt`: their adjoints are there, if only as zeros.
         self.inner = frozenset(wrt) - params
         self.active |= self.inner
-        #: Statements whose cotangent may be zero because nothing was added to it.
-        self.discarded = discarded(program, self.active)
         self.finite = finite_scalars(program)
-        self.spared = spared(program)
+        #: Products that are spared where a factor is zero, and these factors.
+        self.lifted = lifted(program)
+        self.spared = frozenset(
+            s.target for s in walk(program.body) if s.id in self.lifted
+        )
+        #: Statements whose cotangent may be zero because nothing was added to it. What
+        #: a derivative has made of values that were discarded is so, too.
+        self.discarded = (
+            frozenset(s.id for s in walk(program.body))
+            if self.lifted
+            else discarded(program, self.active)
+        )
         #: Cotangents that are not zero where the present statement of the sweep runs.
         self.nonzero: frozenset[Expr] = frozenset()
         self.taken = set(all_names(program.body)) | set(avoid)
@@ -449,10 +458,16 @@ class _Reverse:
             cotangent = held
             self.zero(stmt, d_target, out)
         self.held.clear()
+        made: list[Stmt] = []
         if stmt.id in self.discarded and not self.steady(stmt.value):
-            self.unless_zero(stmt.value, cotangent, stmt.id, stmt.loc, out)
+            self.unless_zero(stmt.value, cotangent, stmt.id, stmt.loc, made)
         else:
-            self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
+            self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, made)
+        if stmt.id in self.lifted:
+            d = self.saved(self.lifted[stmt.id], stmt.id)
+            nonzero = Call("!=", (d, ZERO_F))
+            made = [t for s in made for t in self.if_finite(s, nonzero)]
+        out += made
         if not reads_itself:
             self.zero(stmt, d_target, out)
 
@@ -525,8 +540,8 @@ class _Reverse:
                 if name in self.active:
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
-                if value in self.spared:
-                    self.spare(value, cotangent, at, loc, out)
+                if (parts := guarded(value)) and parts[1] in self.spared:
+                    self.contribute(parts[1], cotangent, at, loc, out)
                     return
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
@@ -554,22 +569,11 @@ class _Reverse:
             case _:
                 assert_never(value)
 
-    def spare(
-        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
-    ) -> None:
-        """`contribute` of a product that is spared where a factor of it is zero.
-
-        There its derivatives are those of the product, but for what is not finite.
-        """
-        parts = guarded(value)
-        assert parts is not None
-        nonzero = Call("!=", (self.saved(parts[0], at), ZERO_F))
-        made: list[Stmt] = []
-        self.contribute(parts[1], cotangent, at, loc, made)
-        out += (t for s in made for t in self.if_finite(s, nonzero))
-
     def if_finite(self, stmt: Stmt, unless: Expr) -> Block:
-        """A statement that adds no term that is infinite or nan, unless `unless`."""
+        """A statement that adds no term that is infinite or nan, unless `unless`.
+
+        So the derivatives of a product that is spared are those of the product.
+        """
         if isinstance(stmt, Add):
             held = Var(fresh("d_v", self.taken))
             test = Call("or", (unless, Call("isfinite", (held,))))

@@ -9,21 +9,32 @@ the constant: the Hessian of a misfit, for one, is asked for where the misfit is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from pyrev.algebra import ZERO_F
 from pyrev.ir import (
     Add,
     Assign,
+    Block,
     Call,
     Const,
     Expr,
     Load,
     Program,
+    Stmt,
     Var,
+    all_names,
+    blocks,
     exprs,
+    fresh,
+    names,
     substitute,
     walk,
     walk_expr,
+    with_blocks,
+    written,
 )
+from pyrev.parse.shapes import number
 
 #: The places of a program and what is stored in each.
 Stored = Mapping[str, list[tuple[Var | Load, Expr]]]
@@ -62,6 +73,95 @@ def spared(program: Program) -> frozenset[Expr]:
                     if _vanishes(value, d, stored, frozenset()):
                         found.add(e)
     return frozenset(found)
+
+
+def laid_open(program: Program, avoid: frozenset[str]) -> Program:
+    """A derivative with a name for each product that a test spares.
+
+    Law: the same values. The product is worked out before the test, from the names that
+    are zero with it: what it is made of is then known whatever the test says, and only
+    the name is selected. Its loads were made before, or pyrev had not written them.
+
+    >>> from dataclasses import replace
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.show import program_text
+    >>> f = parse_text('''
+    ... def f(a, d, p, x):
+    ...     v = d * p
+    ...     a[0] += v / x if d != 0.0 else 0.0
+    ... ''')
+    >>> print(program_text(laid_open(replace(f, derived=True), frozenset())))
+    def f(a, d, p, x):
+        v = d * p
+        spared = d * p / x
+        a[0] += spared if d != 0.0 else 0.0
+    """
+    found = spared(program)
+    if not found:
+        return program
+    params = {p.name for p in program.params}
+    made = _Opened(found, {*all_names(program.body), *params, *avoid})
+    return replace(program, body=number(made.block(program.body, {})))
+
+
+def lifted(program: Program) -> Mapping[int, Expr]:
+    """What `laid_open` made: by the statements that name a product what spares it."""
+    found: dict[int, Expr] = {}
+    for e in spared(program):
+        parts = guarded(e)
+        if parts is not None and isinstance(parts[1], Var):
+            for s in walk(program.body):
+                if isinstance(s, Assign) and s.target == parts[1]:
+                    found[s.id] = parts[0]
+    return found
+
+
+class _Opened:
+    def __init__(self, found: frozenset[Expr], taken: set[str]) -> None:
+        self.found, self.taken = found, taken
+
+    def block(self, block: Block, known: dict[str, Expr]) -> Block:
+        """`known` are scalars of this block, and what they were set to just before."""
+        out: list[Stmt] = []
+        for s in block:
+            if isinstance(s, (Assign, Add)):
+                value = s.value
+                parts = guarded(value) if value in self.found else None
+                if parts is not None:
+                    d, product = parts
+                    own = Var(fresh("spared", self.taken))
+                    whole = self.written_out(product, d, known)
+                    out.append(Assign(own, whole, loc=s.loc))
+                    test = Call("!=", (d, ZERO_F))
+                    s = replace(s, value=Call("where", (test, own, ZERO_F)))
+            inner = tuple(self.block(b, {}) for b in blocks(s))
+            s = with_blocks(s, inner) if inner else s
+            changed = written((s,))
+            known = {
+                n: e
+                for n, e in known.items()
+                if n not in changed and not names(e) & changed
+            }
+            match s:
+                case Assign(Var(name), value) if name not in names(value):
+                    if not any(
+                        isinstance(e, Call) and e.op == "where"
+                        for e in walk_expr(value)
+                    ):
+                        known[name] = value
+            out.append(s)
+        return tuple(out)
+
+    def written_out(self, e: Expr, d: Expr, known: Mapping[str, Expr]) -> Expr:
+        """A product with the factors that `d` is in, as far as they are known."""
+        match e:
+            case Var(name) if e != d and name in known:
+                inner = self.written_out(known[name], d, known)
+                through = any(part == d for part in walk_expr(inner))
+                return inner if through else e
+            case Call(op, args):
+                return Call(op, tuple(self.written_out(a, d, known) for a in args))
+        return e
 
 
 def guarded(e: Expr) -> tuple[Expr, Expr] | None:
