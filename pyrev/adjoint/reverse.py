@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.discarded import discarded, finite_scalars, steady
+from pyrev.adjoint.discarded import discarded, finite, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, is_tame
 from pyrev.adjoint.slopes import refuse_second
@@ -50,6 +50,7 @@ from pyrev.ir import (
     blocks,
     exprs,
     fresh,
+    map_expr,
     names,
     substitute,
     walk,
@@ -479,9 +480,19 @@ class _Reverse:
         self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
     ) -> None:
         """`contribute` of what may be discarded: a zero contributes exactly nothing."""
+        made: list[Stmt] = []
         self.nonzero = frozenset({cotangent})
-        self.only_if(Call("!=", (cotangent, ZERO_F)), value, cotangent, at, loc, out)
+        self.contribute(value, cotangent, at, loc, made)
         self.nonzero = frozenset()
+        test = Call("!=", (cotangent, ZERO_F))
+        known = self.finite
+        for s in made:
+            sure = isinstance(s, (Assign, Add)) and finite(
+                map_expr(s.value, lambda e: ZERO_F if e == cotangent else e), known
+            )
+            if sure and isinstance(s, Assign) and isinstance(s.target, Var):
+                known |= {s.target.name}
+            out.append(s if sure else _selected(s, test))
 
     def only_if(
         self,

@@ -708,3 +708,72 @@ def test_a_test_of_the_users_own_still_decides() -> None:
 
     found = pyrev.grad(pyrev.differentiable(f, target="python"))(0.0, 2.0)
     assert found.w == 0.0 and found.x == 0.0
+
+
+# ------------------------------------------------------------------ sinking
+
+
+def test_a_value_that_one_branch_uses_is_computed_there() -> None:
+    text = pyrev.differentiable(missing_data).adjoint.source
+    assert "!= 0.0" not in text and "if not np.isnan(y[i]):" in text
+
+
+def test_a_value_that_is_asked_for_stays_where_it_is() -> None:
+    f = pyrev.differentiable(missing_data, store=("d",), target="python")
+    found = pyrev.grad(f)(*arguments(CASES[0]))
+    np.testing.assert_allclose(found.x, expected(CASES[0])[0], rtol=2e-5, atol=1e-7)
+
+
+def moved_past_a_write(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        t = x[i] * y[i]
+        x[i] = 2.0 * x[i]
+        if x[i] > 0.0:
+            s += t * x[i]
+    return s
+
+
+def carried_to_the_next(x, y):
+    s = 0.0
+    t = 1.0
+    for i in range(x.shape[0]):
+        if x[i] > 0.0:
+            s += t * x[i]
+        t = x[i] * y[i]
+    return s
+
+
+def used_behind_the_branch(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        t = x[i] * y[i]
+        if x[i] > 0.0:
+            s += t * x[i]
+        s += t
+    return s
+
+
+def sunk_twice(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        t = x[i] * y[i]
+        u = np.sqrt(t) * t
+        if x[i] > 0.0:
+            s += x[i]
+            if not np.isnan(y[i]):
+                for k in range(3):
+                    s += u * x[i]
+        else:
+            s -= x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    "f", [moved_past_a_write, carried_to_the_next, used_behind_the_branch, sunk_twice]
+)
+def test_what_sinks_means_the_same(f: Callable[..., Any]) -> None:
+    x, y = np.array(_X), np.array(_SOUND)
+    by_x = differences(lambda x: f(x.copy(), y), x)
+    found = pyrev.grad(pyrev.differentiable(f, target="python"))(x.copy(), y)
+    np.testing.assert_allclose(found.x, by_x, rtol=2e-5, atol=1e-7)
