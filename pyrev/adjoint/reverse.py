@@ -109,7 +109,9 @@ class _Reverse:
         #: Products that are spared where a factor is zero, and these factors.
         self.lifted = lifted(program)
         self.spared = frozenset(
-            s.target for s in walk(program.body) if s.id in self.lifted
+            s.target
+            for s in walk(program.body)
+            if isinstance(s, Assign) and s.id in self.lifted
         )
         #: Statements whose cotangent may be zero because nothing was added to it. What
         #: a derivative has made of values that were discarded is so, too.

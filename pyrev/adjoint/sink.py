@@ -13,10 +13,12 @@ from dataclasses import replace
 
 from pyrev.adjoint.activity import activity
 from pyrev.ir import (
+    RISKY,
     Assign,
     Block,
     Call,
     Const,
+    Expr,
     For,
     If,
     Program,
@@ -25,7 +27,6 @@ from pyrev.ir import (
     While,
     blocks,
     names,
-    risky,
     walk_expr,
     with_blocks,
     written,
@@ -114,9 +115,9 @@ class _Sink:
                 read = names(value)
             case _:
                 return None
-        if name in read or isinstance(value, Const) or risky(value):
+        if name in read or isinstance(value, Const):
             return None
-        if any(isinstance(e, Call) and e.op in _STAYS for e in walk_expr(value)):
+        if any(map(_stays, walk_expr(value))):
             return None
         for at in reversed(range(len(behind))):
             other = behind[at]
@@ -130,6 +131,16 @@ class _Sink:
             later = live_before(tuple(reversed(behind[:at])), after)
             return None if both or name in later else at
         return None
+
+
+def _stays(e: Expr) -> bool:
+    """Does a part of a value say something of its place, or may it raise?"""
+    match e:
+        case Call("**", (_, Const(power))):
+            return power < 0
+        case Call(op):
+            return op in _STAYS or op in RISKY
+    return False
 
 
 #: What says something of the place where it stands.

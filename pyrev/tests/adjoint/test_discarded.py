@@ -762,7 +762,7 @@ def sunk_twice(x, y):
         if x[i] > 0.0:
             s += x[i]
             if not np.isnan(y[i]):
-                for k in range(3):
+                for _ in range(3):
                     s += u * x[i]
         else:
             s -= x[i]
