@@ -350,7 +350,7 @@ def or_and(x, y):
 
 
 def filled_with(x, y):
-    t = np.full(3, x[0] * y[1] * x[0])
+    t = np.full(3, x[0] * y[1] * x[0], dtype=x.dtype)
     for i in range(3):
         t[i] = x[i] * x[i]
     return t[0] + t[1] * t[2]
@@ -368,6 +368,19 @@ def whole_arrays(x, y):
 def where_over_arrays(x, y):
     d = np.where(np.isnan(y), 0.0, (x - y) ** 2 * x)
     return np.sum(d)
+
+
+def stops_reading(x, y):
+    n = x.shape[0]
+    t = np.zeros(n)
+    for i in range(n):
+        t[i] = x[i] * x[i] * y[i]
+    s = 0.0
+    for i in range(n):
+        s += t[i]
+        if x[i] > 1.0:
+            break
+    return s
 
 
 def two_passes(x, y):
@@ -458,6 +471,7 @@ CASES = [
     Case(filled_with, _X, _NANS),
     Case(whole_arrays, _X, _NANS),
     Case(where_over_arrays, _X, _NANS),
+    Case(stops_reading, _X, (0.5, 1.1, 0.8, INF)),
     Case(two_passes, _X, _NANS),
     Case(gated, _X, _NANS),
     Case(image_of_valid, _X, _NANS),
