@@ -352,8 +352,13 @@ class _Analysis:
             return False
         if read.index is None:
             return isinstance(stmt, (Alloc, Return))
-        if not isinstance(stmt, (Assign, Add)) or not self.kept(stmt):
-            return False
+        match stmt:
+            case Assign() | Add() if self.kept(stmt):
+                values: tuple[Expr, ...] = (stmt.value,)
+            case Return():
+                values = stmt.values
+            case _:
+                return False
         if read.number != leaf.number:
             return False
         elements = region.elements(leaf, read, "c")
@@ -361,7 +366,8 @@ class _Analysis:
             return False
         return any(
             isinstance(e, Load) and (e.array, e.index) == (read.name, read.index)
-            for e in sure(stmt.value)
+            for value in values
+            for e in sure(value)
         )
 
     def lives(self, name: str, write: tuple[Leaf, Access], found: _Array) -> bool:

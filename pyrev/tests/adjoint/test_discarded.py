@@ -350,8 +350,8 @@ def or_and(x, y):
 
 
 def filled_with(x, y):
-    t = np.full(3, x[0] * y[1] * x[0], dtype=x.dtype)
-    for i in range(3):
+    t = np.full_like(x, x[0] * y[1] * x[0])
+    for i in range(x.shape[0]):
         t[i] = x[i] * x[i]
     return t[0] + t[1] * t[2]
 
