@@ -546,17 +546,19 @@ class Region:
                 return k + 1
         return 0
 
-    def same_element(self, s: Leaf, a: Access, t: Leaf, b: Access) -> str | None:
+    def same_element(
+        self, s: Leaf, a: Access, t: Leaf, b: Access, p: str = "a", q: str = "b"
+    ) -> str | None:
         """The formula for `a` of `s` (``a<k>``) and `b` of `t` (``b<k>``) to meet.
 
         None if they never do, whatever the instances.
         """
         if a.name != b.name:
             return None
-        one, two = self.elements(s, a, "a"), self.elements(t, b, "b")
+        one, two = self.elements(s, a, p), self.elements(t, b, q)
         ps, pt = self.private_depth(s, a.name), self.private_depth(t, b.name)
         shared = min(ps, pt, self.common(s, t))
-        parts = [f"a{k} = b{k}" for k in range(shared)]
+        parts = [f"{p}{k} = {q}{k}" for k in range(shared)]
         if one is None or two is None:
             return conj(parts)
         if len(one) - ps != len(two) - pt:
@@ -582,7 +584,14 @@ class Region:
         return k
 
     def before(
-        self, s: Leaf, a: Access, t: Leaf, b: Access, or_same: bool = False
+        self,
+        s: Leaf,
+        a: Access,
+        t: Leaf,
+        b: Access,
+        or_same: bool = False,
+        p: str = "a",
+        q: str = "b",
     ) -> tuple[str, ...]:
         """Formulas, one per way in which `a` of `s` comes before `b` of `t`."""
         shared = min(self.common(s, t), a.depth, b.depth)
@@ -592,11 +601,11 @@ class Region:
             loop = s.loops[k].loop
             step = integer(loop.step)
             if step is None:
-                ways.append(conj((*equal, f"a{k} != b{k}")))
+                ways.append(conj((*equal, f"{p}{k} != {q}{k}")))
             else:
                 less = "<" if (step > 0) != loop.reverse else ">"
-                ways.append(conj((*equal, f"a{k} {less} b{k}")))
-            equal.append(f"a{k} = b{k}")
+                ways.append(conj((*equal, f"{p}{k} {less} {q}{k}")))
+            equal.append(f"{p}{k} = {q}{k}")
         if a.number < b.number or (or_same and a.number == b.number):
             ways.append(conj(equal))
         return tuple(ways)

@@ -384,7 +384,7 @@ class Program:
     `alike` pairs arrays with dtypes (as in `Alloc`) that they must have: those whose
     elements take the place of an array with another name. `callbacks` are the names of
     the functions that its probes call, the second argument of the operation ``probe``
-    says which.
+    says which. One that is `derived` was read from a derivative that pyrev has written.
     """
 
     name: str
@@ -394,6 +394,7 @@ class Program:
     alike: tuple[tuple[str, Dtype, Loc], ...] = ()
     views: tuple[View, ...] = ()
     callbacks: tuple[str, ...] = ()
+    derived: bool = False
     loc: Loc = _loc()
 
 

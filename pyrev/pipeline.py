@@ -20,7 +20,9 @@ from typing import Any
 
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
+from pyrev.adjoint.sink import sunk
 from pyrev.adjoint.slopes import valued
+from pyrev.adjoint.spared import laid_open
 from pyrev.adjoint.tangent import Tangent, partials, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.adjoint.webs import separated
@@ -233,7 +235,7 @@ def derive(
     `store` are kept and not made again. With `shorten` partials are multiplied out
     between reads and writes, where there is something to multiply.
     """
-    program, kept = prepared(program, avoid, store)
+    program, kept = prepared(program, wrt, avoid, store)
     shortened = False
     if shorten:
         program, counts = preaccumulated(program, wrt, avoid | RESERVED)
@@ -245,11 +247,14 @@ def derive(
 
 
 def prepared(
-    program: Program, avoid: frozenset[str], store: tuple[str, ...]
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    store: tuple[str, ...],
 ) -> tuple[Program, frozenset[str]]:
     """The program to differentiate, and the names in it that `store` asks to keep."""
     known = all_names(program.body)
-    program = separated(program, avoid | RESERVED)
+    program = separated(laid_open(program, avoid | RESERVED), avoid | RESERVED)
     # A further web of a scalar has a number behind its name.
     kept = {n for n in all_names(program.body) if n in store}
     kept |= {
@@ -257,7 +262,8 @@ def prepared(
         for n in all_names(program.body)
         if n not in known and n.rpartition("_")[0] in store
     }
-    return program, frozenset(kept)
+    # Webs are apart now: a value that one branch uses is not another's, too.
+    return sunk(program, wrt, frozenset(kept)), frozenset(kept)
 
 
 def tidied(program: Program, users: frozenset[str]) -> Program:

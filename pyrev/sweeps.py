@@ -98,7 +98,7 @@ def sweeps(
     The names in `store` are kept, and partials multiplied out with `shorten`, as for
     `pipeline.derive`.
     """
-    program, kept = prepared(program, avoid, store)
+    program, kept = prepared(program, wrt, avoid, store)
     if shorten:
         program, _ = preaccumulated(program, wrt, avoid | RESERVED)
     params = {p.name: p for p in program.params}

@@ -10,13 +10,15 @@ of Li et al. 2018, section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
+from pyrev.adjoint.discarded import discarded, finite, finite_scalars, steady
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty, partial
 from pyrev.adjoint.slopes import refuse_second
+from pyrev.adjoint.spared import guarded, lifted
 from pyrev.algebra import ZERO_F, is_leaf, mul
 from pyrev.ir import (
     ONE,
@@ -46,13 +48,16 @@ from pyrev.ir import (
     Var,
     While,
     all_names,
+    blocks,
     exprs,
     fresh,
     like,
+    map_expr,
     names,
     parts_of,
     walk,
     walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.liveness import exposed, holders, occurs
@@ -102,6 +107,23 @@ class _Reverse:
         #: The local values in `wrt`: their adjoints are there, if only as zeros.
         self.inner = frozenset(wrt) - params
         self.active |= self.inner
+        self.finite = finite_scalars(program)
+        #: Products that are spared where a factor is zero, and these factors.
+        self.lifted = lifted(program)
+        self.spared = frozenset(
+            s.target
+            for s in walk(program.body)
+            if isinstance(s, Assign) and s.id in self.lifted
+        )
+        #: Statements whose cotangent may be zero because nothing was added to it. What
+        #: a derivative has made of values that were discarded is so, too.
+        self.discarded = (
+            frozenset(s.id for s in walk(program.body))
+            if self.lifted
+            else discarded(program, self.active)
+        )
+        #: Cotangents that are not zero where the present statement of the sweep runs.
+        self.nonzero: frozenset[Expr] = frozenset()
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
@@ -459,9 +481,58 @@ class _Reverse:
             cotangent = held
             self.zero(stmt, d_target, out)
         self.held.clear()
-        self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, out)
+        made: list[Stmt] = []
+        if stmt.id in self.discarded and not self.steady(stmt.value):
+            self.unless_zero(stmt.value, cotangent, stmt.id, stmt.loc, made)
+        else:
+            self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, made)
+        if stmt.id in self.lifted:
+            d = self.saved(self.lifted[stmt.id], stmt.id)
+            nonzero = Call("!=", (d, ZERO_F))
+            made = [t for s in made for t in self.if_finite(s, nonzero)]
+        out += made
         if not reads_itself:
             self.zero(stmt, d_target, out)
+
+    def steady(self, value: Expr) -> bool:
+        """Does a zero cotangent of `value` leave zeros, whatever the arguments are?"""
+        return steady(value, self.active, self.finite)
+
+    def unless_zero(
+        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
+    ) -> None:
+        """`contribute` of what may be discarded: a zero contributes exactly nothing."""
+        made: list[Stmt] = []
+        self.nonzero = frozenset({cotangent})
+        self.contribute(value, cotangent, at, loc, made)
+        self.nonzero = frozenset()
+        test = Call("!=", (cotangent, ZERO_F))
+        known = self.finite
+        for s in made:
+            sure = isinstance(s, (Assign, Add)) and finite(
+                map_expr(s.value, lambda e: ZERO_F if e == cotangent else e), known
+            )
+            if sure and isinstance(s, Assign) and isinstance(s.target, Var):
+                known |= {s.target.name}
+            out.append(s if sure else _selected(s, test))
+
+    def only_if(
+        self,
+        test: Expr,
+        value: Expr,
+        cotangent: Expr,
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> None:
+        """`contribute` under a test: each term is selected, or zero.
+
+        What the terms are made of is computed all the same: code without branches may
+        run in vectors, and loops of increments may be turned into gathers.
+        """
+        made: list[Stmt] = []
+        self.contribute(value, cotangent, at, loc, made)
+        out += (_selected(s, test) for s in made)
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
         """What a new array's elements were copied from or filled with."""
@@ -476,7 +547,12 @@ class _Reverse:
             scope = set(self.taken)
             index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
             body: list[Stmt] = []
-            self.contribute(stmt.fill, Load(d_name, index), stmt.id, stmt.loc, body)
+            d_fill = Load(d_name, index)
+            self.held.clear()
+            if self.steady(stmt.fill):
+                self.contribute(stmt.fill, d_fill, stmt.id, stmt.loc, body)
+            else:  # every element may be overwritten
+                self.unless_zero(stmt.fill, d_fill, stmt.id, stmt.loc, body)
             for k in reversed(range(rank)):
                 extent = self.saved(stmt.shape[k], stmt.id)
                 body = [
@@ -499,6 +575,9 @@ class _Reverse:
                         cotangent = as_wide(cotangent, self.types[name], self.types)
                     out.append(Add(self.d_of(value, at), cotangent, loc=loc))
             case Call("where", (test, a, b)):
+                if (parts := guarded(value)) and parts[1] in self.spared:
+                    self.contribute(parts[1], cotangent, at, loc, out)
+                    return
                 then: list[Stmt] = []
                 orelse: list[Stmt] = []
                 around, positive = dict(self.held), self.positive
@@ -526,6 +605,21 @@ class _Reverse:
             case _:
                 assert_never(value)
 
+    def if_finite(self, stmt: Stmt, unless: Expr) -> Block:
+        """A statement that adds no term that is infinite or nan, unless `unless`.
+
+        So the derivatives of a product that is spared are those of the product.
+        """
+        if isinstance(stmt, Add):
+            held = Var(fresh("d_v", self.taken))
+            test = Call("or", (unless, Call("isfinite", (held,))))
+            term = Call("where", (test, held, ZERO_F))
+            return Assign(held, stmt.value, loc=stmt.loc), replace(stmt, value=term)
+        inner = tuple(
+            tuple(t for s in b for t in self.if_finite(s, unless)) for b in blocks(stmt)
+        )
+        return (with_blocks(stmt, inner),)
+
     def through(
         self,
         op: str,
@@ -544,6 +638,7 @@ class _Reverse:
         if not live:
             return
         singular = rule.singular and not is_tame(op, args, self.positive)
+        singular = singular and cotangent not in self.nonzero
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
@@ -554,6 +649,9 @@ class _Reverse:
         for k in live:
             slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
+                if not self.steady(args[k]):
+                    self.only_if(slope, args[k], cotangent, at, loc, out)
+                    continue
                 passed: Expr = Call("where", (slope, cotangent, ZERO_F))
             else:
                 passed = mul(cotangent, slope, self.types)
@@ -650,6 +748,14 @@ def _probed(program: Program) -> tuple[str, ...]:
         for s in walk(program.body)
         if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "probe"
     )
+
+
+def _selected(stmt: Stmt, test: Expr) -> Stmt:
+    """A statement with zeros for the terms that it adds, unless `test` holds."""
+    if isinstance(stmt, Add):
+        return replace(stmt, value=Call("where", (test, stmt.value, ZERO_F)))
+    inner = tuple(tuple(_selected(s, test) for s in b) for b in blocks(stmt))
+    return with_blocks(stmt, inner)
 
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})

@@ -12,6 +12,7 @@ from typing import assert_never
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.rules import RULES, partial
 from pyrev.adjoint.slopes import refuse_second
+from pyrev.adjoint.spared import spared
 from pyrev.algebra import ZERO_F, add, mul
 from pyrev.ir import (
     Add,
@@ -98,6 +99,7 @@ class _Tangent:
         self.program, self.wrt, self.asserts = program, wrt, asserts
         #: What has no dtype is a derivative.
         self.types = Floats(infer(program))
+        self.spared = spared(program)
         #: What moves, in each of the directions.
         self.moving = [activity(program, wrt)] * directions
         every = self.active = self.moving[0]
@@ -231,6 +233,8 @@ class _Tangent:
             case Call("or", (a, b)):
                 return self.of(Call("where", (a, a, b)))
             case Call("where", (test, a, b)):
+                if expr in self.spared:
+                    test = self.also_moving(test)
                 return Call("where", (test, self.of(a), self.of(b)))
             case Call("by_rule"):
                 raise refuse_second(expr.loc)
@@ -242,6 +246,16 @@ class _Tangent:
                 raise AssertionError("the primal has no saved values")
             case _:
                 assert_never(expr)
+
+    def also_moving(self, test: Expr) -> Expr:
+        """A test that spares products with zero, if that stays zero, too."""
+        match test:
+            case Call("!=" | "==" as op, (d, zero)):
+                moved = self.of(d)
+                if moved != ZERO_F:
+                    both = "or" if op == "!=" else "and"
+                    return Call(both, (test, Call(op, (moved, zero))))
+        return test
 
     def at(self, place: Var | Load) -> Expr:
         """The tangent of what a place holds."""

@@ -35,6 +35,7 @@ from typing import Any
 
 from pyrev import pool
 from pyrev.net import generated
+from pyrev.parse.source import GENERATED
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
@@ -256,6 +257,8 @@ def _forgiving(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
             return None
 
     return use
+
+
 class Loaded:
     """A generated module in memory, which is forgotten when this object is."""
 
@@ -327,7 +330,7 @@ def _unload(module: ModuleType, key: str) -> None:
 
 def _executed(text: str, path: Path) -> ModuleType:
     # Numba's cache finds the globals of a function by the name of its module.
-    spec = importlib.util.spec_from_file_location(f"_pyrev_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{GENERATED}{path.stem}", path)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -36,7 +36,7 @@ from pyrev.parse.names import Capture, Place
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.parse.source import GENERATED, Source, Texts, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
@@ -262,6 +262,7 @@ def _read(
         pairs,
         parts,
         tuple(c.name for c in walk.callbacks.values()),
+        str(function.__globals__.get("__name__")).startswith(GENERATED),
         loc=source.loc(source.node),
     )
     refuse_sums_of_truths(program)

@@ -22,6 +22,9 @@ from pyrev.diagnostics import Finding, UnsupportedError
 from pyrev.ir import NOWHERE, Loc
 from pyrev.parse.grounds import Grounds
 
+#: What the names of modules begin with that hold texts of pyrev's own.
+GENERATED = "_pyrev_"
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

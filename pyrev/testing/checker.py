@@ -8,6 +8,7 @@ import inspect
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def check_grad(
     line = ""
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
-    return GradientReport(
+    report = GradientReport(
         function=plain.__name__,
         entries=compared,
         tolerance=tolerance,
@@ -160,6 +161,10 @@ def check_grad(
         ),
         line=line,
     )
+    if slow or report.max_error <= tolerance:
+        return report
+    keeps = _tangent_right(f, arguments, weights, gradients, report.worst, tolerance)
+    return replace(report, tangent_right=keeps)
 
 
 def _kind(value: Any) -> str:
@@ -257,22 +262,34 @@ def dot_product_error(
     rng: np.random.Generator,
 ) -> float:
     """How far `<J v, w>` is from `<v, J^T w>` for a random `v`, relatively."""
-    call = api.Call(f, (), copy.deepcopy(dict(arguments)))
-    unit = call.units.tangent("python", call.kinds, tuple(gradients))
-    values = dict(call.values)
     v: dict[str, Any] = {}
+    for name, gradient in gradients.items():
+        like = np.asarray(arguments[name])
+        moves = np.asarray(rng.uniform(-1.0, 1.0, like.shape), like.dtype)
+        # at a pole there is nothing to compare
+        v[name] = np.where(np.isfinite(np.asarray(gradient)), moves, 0.0 * moves)
+    left = _pushed(f, arguments, weights, v)
+    right: list[float] = []
+    for name, gradient in gradients.items():
+        finite = np.where(np.isfinite(gradient), gradient, 0.0)
+        product = np.asarray(finite, np.float64) * np.asarray(v[name], np.float64)
+        right.extend(np.ravel(product).tolist())
+    size = total(list(map(abs, right)))
+    off = abs(left - total(right))
+    return off / max(1.0, size) if off == off else float("inf")
+
+
+def _pushed(f: Any, arguments: Values, weights: Cotangents, v: Values) -> float:
+    """`<J v, w>` by the tangent."""
+    call = api.Call(f, (), copy.deepcopy(dict(arguments)))
+    unit = call.units.tangent("python", call.kinds, tuple(v))
+    values = dict(call.values)
     dots: dict[str, str] = {}
     for dot, name in unit.cotangents:
         assert isinstance(name, str)
         like = np.asarray(values[name])
-        moves = np.asarray(rng.uniform(-1.0, 1.0, like.shape), like.dtype)
-        if name not in gradients:
-            moves = np.zeros_like(like)
-        else:  # at a pole there is nothing to compare
-            finite = np.isfinite(np.asarray(gradients[name]))
-            moves = np.where(finite, moves, np.zeros_like(moves))
-        v[name] = moves if like.ndim else float(moves)
-        values[dot] = copy.deepcopy(v[name])
+        moves = np.asarray(v.get(name, np.zeros_like(like)), like.dtype)
+        values[dot] = moves.copy() if like.ndim else float(moves)
         dots[name] = dot
     found = unit.call([values[p] for p in unit.params])
     pushed = tuple(found)[len(weights.returned) :] if weights.returned else ()
@@ -280,15 +297,28 @@ def dot_product_error(
         name: np.asarray(values[dots[name]] if name in dots else np.zeros_like(w))
         for name, w in weights.written.items()
     }
-    left = terms(Outcome(pushed, moved_arrays, weights.structure), weights)
-    right: list[float] = []
-    for name, gradient in gradients.items():
-        finite = np.where(np.isfinite(gradient), gradient, 0.0)
-        product = np.asarray(finite, np.float64) * np.asarray(v[name], np.float64)
-        right.extend(np.ravel(product).tolist())
-    size = total(list(map(abs, right)))
-    off = abs(total(left) - total(right))
-    return off / max(1.0, size) if off == off else float("inf")
+    return total(terms(Outcome(pushed, moved_arrays, weights.structure), weights))
+
+
+def _tangent_right(
+    f: Any,
+    arguments: Values,
+    weights: Cotangents,
+    gradients: Values,
+    worst: Comparison | None,
+    tolerance: float,
+) -> bool | None:
+    """Does the tangent keep to the differences where the gradient is furthest off?"""
+    if worst is None or worst.index is None:
+        return None
+    v = {n: np.zeros_like(np.asarray(arguments[n])) for n in gradients}
+    v[worst.parameter][worst.index] = 1.0
+    found = _pushed(f, arguments, weights, v)
+    sizes = np.abs(np.asarray(gradients[worst.parameter], np.float64))
+    scale = max([1.0, abs(worst.expected), *sizes[np.isfinite(sizes)].tolist()])
+    return bool(
+        abs(found - worst.expected) <= scale * (tolerance + 10.0 * worst.uncertainty)
+    )
 
 
 def _with_progress(

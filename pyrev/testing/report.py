@@ -13,7 +13,8 @@ class GradientReport:
     """What `check_grad` found; true when everything agrees within the tolerance.
 
     `entries` holds every derivative that was compared, random directions first.
-    `line` names the first line, seen from the outputs, whose adjoint is wrong.
+    `line` names the first line, seen from the outputs, whose adjoint is wrong;
+    `tangent_right` says of the worst derivative whether the forward mode has it right.
     """
 
     function: str
@@ -24,6 +25,7 @@ class GradientReport:
     compiled: bool
     skipped: tuple[str, ...] = ()
     line: str = ""
+    tangent_right: bool | None = None
 
     @property
     def worst(self) -> Comparison | None:
@@ -95,6 +97,7 @@ class GradientReport:
             "compiled": self.compiled,
             "skipped": list(self.skipped),
             "line": self.line,
+            "tangent_right": self.tangent_right,
             "entries": [c.to_dict() for c in self.entries],
         }
 
@@ -119,7 +122,9 @@ class GradientReport:
         if self.dot_product_error is not None:
             wrong = self.max_error > self.tolerance
             apart = not self.dot_product_error <= self.tolerance
-            if wrong and not apart:
+            if wrong and self.tangent_right:
+                lines.append("  the tangent keeps to the differences, the gradient not")
+            elif wrong and not apart:
                 lines.append("  the tangent is wrong alike: both use the same rules")
             if apart and not wrong:
                 lines.append("  the gradient keeps to the differences, the tangent not")

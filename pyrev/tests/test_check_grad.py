@@ -438,6 +438,25 @@ def test_a_wrong_tangent_is_told_from_a_wrong_gradient(
     assert "the gradient keeps to the differences, the tangent not" in str(report)
 
 
+def test_a_wrong_gradient_is_told_from_a_right_tangent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def valid(x, y):
+        s = 0.0
+        for i in range(x.shape[0]):
+            d = (x[i] - y[i]) ** 2
+            if not np.isnan(y[i]):
+                s += d
+        return s
+
+    arguments = np.array([1.0, 2.0]), np.array([0.5, np.nan])
+    assert check(valid, *arguments)
+    monkeypatch.setattr("pyrev.adjoint.reverse.discarded", lambda *_: frozenset())
+    report = check(valid, *arguments)
+    assert not report and report.line.endswith("d = (x[i] - y[i]) ** 2")
+    assert "the tangent keeps to the differences, the gradient not" in str(report)
+
+
 def edited(block: Block, edit: Callable[[Stmt], Stmt | None]) -> Block:
     """A block with some statements changed or, for None, left out."""
     out: list[Stmt] = []

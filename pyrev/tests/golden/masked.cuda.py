@@ -27,7 +27,7 @@ extern "C" __global__ void masked_adjoint_2(double* __restrict__ d_a,
     // no two iterations of i write the same element of d_a: [i], d_g_2: [i]
     for (long long i = thread_x(); i < g_n0; i += threads_x()) {
         // kernels.py:47: g[i] = a[i] * a[i]
-        d_a[i] += 2.0 * d_g_2[i] * a[i];
+        d_a[i] += d_g_2[i] != 0.0 ? 2.0 * d_g_2[i] * a[i] : 0.0;
         d_g_2[i] = 0.0;
     }
 }
