@@ -228,6 +228,10 @@ class _Widths:
         widths = {concrete(k) for k in made if not is_float(k)}
         if len(widths) < 2 or not widths & NARROW:
             return
+        if widths == {"int32", "int64"} and any(
+            isinstance(part, Extent) for part in walk_expr(e)
+        ):
+            return  # a size or a place in an array: what has 32 bits has enough
         around, ends = self.range(e), [np.iinfo(k) for k in widths]
         if around and all(k.min <= around.low and around.high <= k.max for k in ends):
             return

@@ -104,8 +104,13 @@ def _both(a: Expr, b: Expr) -> Iterator[Var | Load]:
     yield from (e for e in sure(a) if e in others)
 
 
-def finite(partial: Expr, known: frozenset[str]) -> bool:
-    """Is this a finite number whatever the arguments are, as the scalars `known`?"""
+def finite(
+    partial: Expr, known: frozenset[str], positive: frozenset[Expr] = frozenset()
+) -> bool:
+    """Is this a finite number whatever the arguments are, as the scalars `known`?
+
+    The extents that are `positive` are not zero.
+    """
     for e in walk_expr(partial):
         match e:
             case Const() | Extent():
@@ -115,23 +120,28 @@ def finite(partial: Expr, known: frozenset[str]) -> bool:
                     return False
             case Call("+" | "-" | "*" | "neg" | "float" | "float32" | "float64"):
                 pass
-            case Call("/", args) if is_tame("/", args):
+            case Call("/", args) if is_tame("/", args, positive):
                 pass
             case _:
                 return False
     return True
 
 
-def steady(value: Expr, active: frozenset[str], known: frozenset[str]) -> bool:
+def steady(
+    value: Expr,
+    active: frozenset[str],
+    known: frozenset[str],
+    positive: frozenset[Expr] = frozenset(),
+) -> bool:
     """Are the partials of `value` by its active leaves finite, or choices, all?
 
     Then a zero cotangent of it leaves zeros, whatever the arguments are.
     """
     match value:
         case Call("where", (_, a, b)):
-            return steady(a, active, known) and steady(b, active, known)
+            return all(steady(e, active, known, positive) for e in (a, b))
         case Call("and" | "or", args):
-            return all(steady(a, active, known) for a in args)
+            return all(steady(a, active, known, positive) for a in args)
         case Call(op, args):
             rule = RULES[op]
             env = dict(zip(rule.args, args, strict=True))
@@ -139,11 +149,11 @@ def steady(value: Expr, active: frozenset[str], known: frozenset[str]) -> bool:
             for k, arg in enumerate(args):
                 if not rule.flows(k) or not flows(arg) & active:
                     continue
-                if not steady(arg, active, known):
+                if not steady(arg, active, known, positive):
                     return False
                 partial = fold(substitute(rule.partials[k], constants))
                 if not rule.selects(k) and not finite(
-                    substitute(partial, env | {"y": value}), known
+                    substitute(partial, env | {"y": value}), known, positive
                 ):
                     return False
     return True

@@ -496,7 +496,7 @@ class _Reverse:
 
     def steady(self, value: Expr) -> bool:
         """Does a zero cotangent of `value` leave zeros, whatever the arguments are?"""
-        return steady(value, self.active, self.finite)
+        return steady(value, self.active, self.finite, self.positive)
 
     def unless_zero(
         self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.warnings import catch_warnings_for_item
 
 BETWEEN_FILES = 500e6  # bytes of resident memory
 WITHIN_A_FILE = 1000e6
@@ -146,7 +147,11 @@ def _answer(session: pytest.Session, questions: BinaryIO, answers: BinaryIO) -> 
                 break
             item = session.items[place]
             nextitem = None if following is None else session.items[following]
-            reports = runtestprotocol(item, log=False, nextitem=nextitem)
+            # The wrapper that sees to a test's filters of warnings is the parent's.
+            with catch_warnings_for_item(
+                config=item.config, ihook=item.ihook, when="runtest", item=item
+            ):
+                reports = runtestprotocol(item, log=False, nextitem=nextitem)
             told = item.config.hook.pytest_report_to_serializable
             data = [told(config=item.config, report=r) for r in reports]
             _send(answers, (data, resident()))

@@ -116,7 +116,7 @@ def test_slices_of_so_few_bits_are_refused(dtype: str) -> None:
         return (x[k:] ** 2).sum()
 
     k = np.dtype(dtype).type(5)
-    with pytest.raises(pyrev.ArgumentError, match=r"write int\(k\)"):
+    with pytest.raises(pyrev.ArgumentError, match=r"write int\("):
         pyrev.differentiable(cut)(X, k)
     assert pyrev.differentiable(cut)(X, np.int32(5)) == pytest.approx(cut(X, 5))
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pyrev.tests.recycling import resident
-
 pytest.importorskip("xdist")
 
 CONFTEST = """
+import numba
 import pytest
 from pyrev.tests import recycling
 
-recycling.BETWEEN_FILES = recycling.WITHIN_A_FILE = {limit}
+limit = recycling.resident() + 100e6
+recycling.BETWEEN_FILES = recycling.WITHIN_A_FILE = limit
 
 
 def pytest_configure(config):
@@ -71,10 +71,7 @@ def test_after_it():
 def test_each_report_arrives_and_a_child_that_has_grown_is_replaced(
     tmp_path: Path,
 ) -> None:
-    limit = resident() + 100e6
-    (tmp_path / "conftest.py").write_text(
-        CONFTEST.format(limit=limit, folder=str(tmp_path))
-    )
+    (tmp_path / "conftest.py").write_text(CONFTEST.format(folder=str(tmp_path)))
     (tmp_path / "test_of_children.py").write_text(TESTS.format(folder=str(tmp_path)))
     root = str(Path(__file__).resolve().parents[2])
     done = subprocess.run(
