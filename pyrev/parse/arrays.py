@@ -317,7 +317,7 @@ class Arrays(Names):
 
     def _changes(self, array: str, at: Loc) -> None:
         """Elements of `array` are written here."""
-        self.changed.add(array)
+        self.changed.append(array)
         for copy, arrays in self.copies.items():
             others = arrays if array == copy else {copy} if array in arrays else set()
             if any(map(self._reachable, others)):
@@ -697,6 +697,10 @@ class Arrays(Names):
             result = self._encoded(
                 self._allocate(name, shape, Const(0.0), dtype, at), at
             )
+            # Should the product have more axes after all, one of the two has.
+            for one, other in ((a, b), (b, a)):
+                if one.rank == 2 and other.base is not None and other.rank == 1:
+                    self.rows.append((name, other.base, 0, 2))
         else:
             whole_number = self._integral(Call("*", (a.element, b.element)))
             zero = Const(0 if whole_number else 0.0, loc=at)

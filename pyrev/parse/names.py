@@ -161,7 +161,7 @@ class Names:
     #: In which block each of them is made; which arrays the function writes to; those
     #: that the loops around run over.
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)
+    changed: list[str] = field(default_factory=list)
     #: Returned copies of what is one of these arrays in Python, depending on the run.
     copies: dict[str, frozenset[str]] = field(default_factory=dict)
     #: The functions that are being read, the outermost first.

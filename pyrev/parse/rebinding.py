@@ -85,6 +85,20 @@ class Exchange:
     path: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Arrays that one array of Python's has become, and that array.
+
+    They may not be written at all, it may not from the write number `since` on.
+    """
+
+    name: str
+    at: Loc
+    arrays: set[str]
+    value: str
+    since: int
+
+
 @dataclass(slots=True)
 class Rebinding(Iteration):
     """The part of the walk that follows the names of arrays from block to block."""
@@ -100,7 +114,10 @@ class Rebinding(Iteration):
     #: How many arrays there were when the present function began.
     _first: int = 0
     #: Arrays that would be one in Python: none of them may be written.
-    _apart: list[tuple[frozenset[str], str, Loc]] = field(default_factory=list)
+    _apart: list[Apart] = field(default_factory=list)
+    #: Where the elements of an array were copied: for which name, where, and how many
+    #: writes to it there were (`_writes_before`).
+    _kept_in: dict[str, dict[str, tuple[str, Loc, int]]] = field(default_factory=dict)
 
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
@@ -220,7 +237,7 @@ class Rebinding(Iteration):
         alone = alone and current.name not in self.iterated
         statements, allocations = mark
         new = value.name in list(self.allocated)[allocations:]
-        if alone and (new or not whole.view or self._leaves(value, bound, scope)):
+        if alone and (new or not whole.view or self._leaves(value, bound, scope, at)):
             target = self._whole(current)
             assert target is not None
             if not self._takes_over(target, whole, name, at):
@@ -287,8 +304,13 @@ class Rebinding(Iteration):
         whole = self._whole(bound)
         return whole is not None and whole.view and whole.base == array
 
-    def _leaves(self, value: Var, bound: tuple[int, ...], scope: Scope) -> bool:
-        """Is this an array made since, in the block where a name takes it over?"""
+    def _leaves(
+        self, value: Var, bound: tuple[int, ...], scope: Scope, at: Loc
+    ) -> bool:
+        """Is this an array made since, which nobody reads by its other names again?"""
+        others = [n for n, e in scope.bound.items() if e == value]
+        if any(Reads(n).behind(scope.source.node, at.end_line) for n in others):
+            return False
         for user, e in scope.bound.items():
             path = scope.paths.get(user, scope.start)
             if e == replace(value, loc=e.loc) and len(path) > len(bound):
@@ -417,9 +439,10 @@ class Rebinding(Iteration):
                 and self._shares(e := scope.bound[m], value.base)
             }
             if value.base is not None and (others or value.base not in self.allocated):
-                group = {target.name, value.base}
+                group = {target.name} - {value.base}
                 group |= {e.name for m in others if isinstance(e := entry[m], Var)}
-                self._apart.append((frozenset(group), name, at))
+                since = self._writes_before(value.base)
+                self._apart.append(Apart(name, at, group, value.base, since))
             if any(
                 self._reachable(a, scope, [m for m in entry if around.needs(m)])
                 for a in self.copies.get(value.base or "", ())
@@ -427,6 +450,9 @@ class Rebinding(Iteration):
                 self._refuse_rebinding(name, at, "`{}` may be another array's name in")
             if not self._takes_over(target, value, name, at):
                 return
+            if value.base is not None:
+                kept = self._kept_in.setdefault(value.base, {})
+                kept[target.name] = name, at, self._writes_before(value.base)
             todo[name] = target, value
         while todo:
             # First what no other value is read from.
@@ -446,13 +472,30 @@ class Rebinding(Iteration):
             assert target.name is not None
             self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
 
+    def _writes_before(self, array: str) -> int:
+        """How many writes there were, if `array` is new wherever they come again.
+
+        Then they have filled it before it gets further names; else it is 0.
+        """
+        depth = len(self.made_in.get(array, ()))
+        new = array in self.allocated and all(
+            depth > len(c.around)
+            for c in self.compounds
+            if not isinstance(c.node, gast.If)
+        )
+        return len(self.changed) if new else 0
+
     def _check_apart(self) -> None:
         """Refuse writes to arrays that are one in Python, and two in the program."""
-        for arrays, name, at in self._apart:
-            if arrays & self.changed:
-                self._refuse_rebinding(
-                    name, at, "`{}` and another name stand for one array, written in"
-                )
+        for value, kept in self._kept_in.items():
+            if len(kept) > 1:
+                name, at, since = min(kept.values(), key=lambda k: k[2])
+                self._apart.append(Apart(name, at, {*kept}, value, since))
+        for one in self._apart:
+            written = (one.arrays - {one.value}) & {*self.changed}
+            if written or one.value in self.changed[one.since :]:
+                because = "`{}` and another name stand for one array, written in"
+                self._refuse_rebinding(one.name, one.at, because)
 
     # ---------------------------------------------------------------- loops
 

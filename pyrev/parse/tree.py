@@ -178,6 +178,16 @@ class Reads:
             child = parent
         return again and self.first([node]) == "read"
 
+    def behind(self, definition: gast.AST, line: int) -> bool:
+        """Is the name read in a line behind this one?"""
+        return self._enclosed(definition) or any(
+            isinstance(n, gast.Name)
+            and n.id == self.name
+            and n.lineno > line
+            and isinstance(n.ctx, gast.Load)
+            for n in gast.walk(definition)
+        )
+
     def inside(self, node: gast.AST, but: gast.AST | None = None) -> bool:
         """Is the name read anywhere in `node`, `but` left out?"""
         if node is but:

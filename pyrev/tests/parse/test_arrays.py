@@ -1042,18 +1042,6 @@ def refused(f, why):
     assert why in str(caught.value)
 
 
-def test_the_array_that_a_name_took_over_is_not_used_again():
-    def f(u, n):
-        a = u.copy()
-        for _ in range(n):
-            b = a * 2.0
-            a = b
-            b[0] = 0.0
-        return a
-
-    refused(f, "`b` may stand for different arrays here")
-
-
 def test_a_name_bound_to_one_view_or_another_is_refused_after_the_branch():
     def f(u, v, n):
         if n > 2:

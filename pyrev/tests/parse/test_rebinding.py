@@ -399,6 +399,33 @@ def swapped_in_two_loops(a, b, n):
     return a[0] + 3.0 * b[0] + a[1] * b[1]
 
 
+@case(3, numbers=[(0,), (3,)])
+def written_by_its_other_name(u, n):
+    a = u.copy()
+    for _ in range(n):
+        b = a * 2.0
+        a = b
+        b[0] = 0.5 * a[1]
+    return np.sum(a * u)
+
+
+@case(3, numbers=[(0,), (3,)])
+def accepted_or_rejected(x, n):
+    current = x.copy()
+    best = current
+    least = 100.0
+    for k in range(n):
+        trial = current * 0.9
+        trial[k % 3] += 0.1
+        value = np.sum(trial * trial)
+        if value < least + 0.2:
+            current = trial
+            if value < least:
+                best = trial
+                least = value
+    return np.sum(best * current)
+
+
 def made(
     f: Any, sizes: tuple[int, ...], numbers: tuple[Any, ...], shape: Any
 ) -> list[Any]:
