@@ -205,9 +205,6 @@ class Unit:
         if self.target == "cuda":
             return device.call(function, values, self.changed)
         if self.target != "numba":
-            if self.cotangents:
-                # A derivative has poles where the function has none.
-                values = [np.float64(v) if type(v) is float else v for v in values]
             return self._interpreted(function, values)
         if launches_are_safe():
             return function(*values)

@@ -1435,7 +1435,9 @@ class _Storage:
             own = record.target.name
             return (Alloc(own, shape, None, like(array), array, loc=loc),)
         target = record.target
-        index = tuple(Var(f"{target.array}_{k}") for k in range(rank))
+        # Another record may be called as an index would be.
+        scope = set(self.taken)
+        index = tuple(Var(fresh(f"{target.array}_{k}", scope)) for k in range(rank))
         stmt: Stmt = Assign(
             Load(target.array, (*target.index, *index)), Load(array, index), loc=loc
         )

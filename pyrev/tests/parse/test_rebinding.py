@@ -460,3 +460,22 @@ def test_compiled_too(f: Any, n: int) -> None:
     assert g(*copy.deepcopy(arguments)) == pytest.approx(expected, rel=1e-12)
     report = pyrev.check_grad(g, *arguments)
     assert report.ok, str(report)
+
+
+def three_axes(x, s, steps):
+    a = np.zeros_like(x)
+    for _ in range(steps):
+        x, a = a, x
+        for i in range(a.shape[0]):
+            for j in range(1, a.shape[1]):
+                for k in range(1, a.shape[2]):
+                    a[i, j, k] -= s * (a[i, 0, k] * x[0, j, 1] + a[i, 0, 1])
+    return np.sum(x * a)
+
+
+def test_records_of_arrays_with_three_axes_have_indices_of_their_own() -> None:
+    x = np.random.default_rng(0).uniform(0.5, 1.5, (2, 2, 3))
+    report = pyrev.check_grad(
+        pyrev.differentiable(three_axes, target="python"), x, 0.8, 3
+    )
+    assert report.ok, str(report)
