@@ -41,6 +41,10 @@ class Relapse:
 
 REBINDING = "pyrev/parse/rebinding.py"
 NAMES = "pyrev/tests/parse/test_rebinding.py"
+DISCARDED = "pyrev/tests/adjoint/test_discarded.py"
+INTEGERS = "pyrev/tests/test_integers.py pyrev/tests/test_rewrites.py"
+AGREEMENT = "pyrev/tests/test_agreement.py pyrev/tests/test_sequences.py"
+HELD = "pyrev/tests/test_held.py"
 
 RELAPSES: list[Relapse] = [
     # ------------------------------------------------ names that change places
@@ -147,6 +151,187 @@ RELAPSES: list[Relapse] = [
         "            if any(map(self._reachable, others)):\n",
         "            if False:\n",
         "pyrev/tests/test_rejections.py",
+    ),
+    # ------------------------------------------------ what is discarded
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/reverse.py",
+        "if stmt.id in self.discarded and not self.steady(stmt.value):",
+        "if False:",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/discarded.py",
+        "                if name not in known:\n                    return False\n",
+        "                pass\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/discarded.py",
+        '            yield from _both(a, b)\n        case Call("and"',
+        '            yield from (*sure(a), *sure(b))\n        case Call("and"',
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/sink.py",
+        "if read & written((other,)):",
+        "if False:",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/sink.py",
+        "            return None if both or name in later else at\n",
+        "            return None if both else at\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "pyrev/adjoint/reverse.py",
+        "                if not self.steady(args[k]):\n",
+        "                if False:\n",
+        DISCARDED,
+    ),
+    # ------------------------------------------------ integers that go around
+    Relapse(
+        "integers",
+        "pyrev/algebra.py",
+        '        case _, Call("neg", (x,)) if not wraps(x, types):\n',
+        '        case _, Call("neg", (x,)):\n',
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "pyrev/algebra.py",
+        "            if not wraps(x, types) and not wraps(a, types):\n",
+        "            if True:\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "pyrev/adjoint/rules.py",
+        "        values[name] = as_float(env[name], types)\n",
+        "        values[name] = env[name]\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "pyrev/widen.py",
+        "    made = _Signs(program, types).block(program.body)\n",
+        "    made = program.body\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "pyrev/widen.py",
+        "        _Widths(replace(program, body=made), types)\n",
+        "",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "pyrev/widen.py",
+        "        made = _Wide(types).block(made)\n",
+        "",
+        INTEGERS,
+    ),
+    # ------------------------------------------------ text and function
+    Relapse(
+        "agreement",
+        "pyrev/parse/grounds.py",
+        "                f.__code__ is not code\n                or f",
+        "                f",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "pyrev/parse/grounds.py",
+        "                or f.__defaults__ is not defaults\n",
+        "",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "pyrev/parse/grounds.py",
+        "if ask(name, MISSING) is not found:",
+        "if False:",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "pyrev/parse/grounds.py",
+        "            if _content(cell) is not found:\n                return False\n",
+        "            pass\n",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "pyrev/parse/source.py",
+        "        and all(map(_equal_constants, code.co_consts, other.co_consts))\n",
+        "",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "pyrev/readings.py",
+        "            for reading in self._known:\n"
+        "                captured = reading.units.captured()\n",
+        "            for reading in self._known:\n"
+        "                captured = {c.name: c.read() for c in"
+        " reading.units.parsed.captured}\n",
+        AGREEMENT,
+    ),
+    # ------------------------------------------------ inputs that change
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        "    return total % 2**64\n",
+        "    return total % 2**64 if array.size < 512 else 0\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        "            if (done or name in self._steering) and not _equal(seal(array),"
+        " before):\n",
+        "            if name in self._steering and not _equal(seal(array), before):\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        "            elif hold is Hold.ANYBODY:\n"
+        "                self.arrays[name] = copied(value)\n",
+        "",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        '            elif unit.target == "python" or not lean and'
+        " self._take(value.nbytes):\n"
+        "                self.arrays[name] = copied(value)\n",
+        '            elif unit.target == "python" or not lean and'
+        " self._take(value.nbytes):\n"
+        "                self.arrays[name] = value\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        "                watched[name] = self.arrays[name] = value.view()\n",
+        "                self.arrays[name] = value.view()\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "pyrev/held.py",
+        "            place += words.size\n",
+        "            pass\n",
+        HELD,
     ),
 ]
 
