@@ -38,6 +38,8 @@ _MEANT = (IndexError, MemoryError)
 #: What code that pyrev made raises is the user's, except for this.
 _NEVER = (SystemError, NameError, AttributeError, KeyError, RecursionError)
 
+#: What makes arrays in place of NumPy.
+_POOL = str(Path(__file__).with_name("pool.py"))
 _runs: set[CodeType] = set()
 _reads: set[CodeType] = set()
 #: The files of generated texts: what they raise is what the user's function raises.
@@ -117,7 +119,7 @@ def _kind(code: CodeType) -> str:
     if code in _runs or file in generated:
         return "run"
     if file.startswith(_HERE) and not file.startswith(_LIKE_USERS):
-        return "" if file == __file__ else "pyrev"
+        return "" if file in (__file__, _POOL) else "pyrev"
     if any(part in file for part in _COMPILERS):
         return "compiler"
     if any(part in file for part in _LIBRARIES) or file.startswith("<frozen "):

@@ -401,20 +401,20 @@ class Lowering(Rebinding):
 
     def _branch(self, node: gast.If, scope: Scope, around: Compound) -> None:
         condition = self._value(node.test, scope, test=True)
-        before = self._standing(scope)
+        before, seen = self._standing(scope), self._visible(scope)
         with self._block() as then:
             self._all(node.body, scope)
-            self._carried(scope, before, around)
+            self._carried(scope, seen, around)
         taken = self._stand(scope, before)
         with self._block() as other:
             self._all(node.orelse, scope)
-            self._carried(scope, before, around)
+            self._carried(scope, seen, around)
         # Names that changed places are as they were before, or, where one branch leaves
         # the loop, as the one that goes on has them.
-        target = before[0]
+        target = seen[0]
         if self._leaves_loop(node.body) != self._leaves_loop(node.orelse):
             target = taken[0] if self._leaves_loop(node.orelse) else dict(scope.bound)
-        target = {n: target[n] for n in before[0]}
+        target = {n: target[n] for n in seen[0]}
         passed = self._standing(scope)
         self._stand(scope, taken)
         self._put(then, target, scope, around)
@@ -690,7 +690,7 @@ class Lowering(Rebinding):
             return
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
         index = header.index
-        start = self._standing(scope)[0]
+        start = self._visible(scope)[0]
         lent = {n: e for n, e in scope.bound.items() if e == Var(index)}
 
         def copy(offset: int) -> list[Stmt]:
@@ -700,7 +700,7 @@ class Lowering(Rebinding):
                 if isinstance(header.step, Const):
                     jump = Const(offset * header.step.value, loc=at)
                 place = Call("+", (place, jump), loc=at)
-            entry = self._standing(scope)
+            entry = self._visible(scope)
             with self._block() as made:
                 header.bind(place)
                 self._all(node.body, scope)
@@ -736,7 +736,7 @@ class Lowering(Rebinding):
     def _while(self, node: gast.While, scope: Scope, around: Compound) -> None:
         at = scope.source.loc(node)
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
-        start = self._standing(scope)[0]
+        start = self._visible(scope)[0]
 
         def test() -> tuple[list[Stmt], Expr]:
             with self._block() as made:
@@ -750,7 +750,7 @@ class Lowering(Rebinding):
         before, condition = test()
 
         def copy(offset: int) -> list[Stmt]:
-            entry = self._standing(scope)
+            entry = self._visible(scope)
             with self._block() as made:
                 self._all(node.body, scope)
                 self._carried(scope, entry, around)

@@ -268,18 +268,15 @@ class Names:
             return
         scope.uses.setdefault(name, []).append(tuple(self.open))
         path = scope.paths.get(name, ())
-        settled = tuple(self.open)[: len(path)] == path or (
-            bound.name in self.allocated
-            and bindings(scope.source.node).count(name) == 1
-        )
-        if settled and name not in scope.retired:
+        if tuple(self.open)[: len(path)] == path and name not in scope.retired:
             return
-        self.findings.add(
-            "P206",
-            at,
-            f"`{name}` may stand for different arrays here",
-            "give each array a name of its own, or write `.copy()`",
-        )
+        because = f"`{name}` may stand for different arrays here"
+        help = "give each array a name of its own, or write `.copy()`"
+        if bindings(scope.source.node).count(name) == 1 and name not in scope.retired:
+            # Its derivative is made and gone with it.
+            because = f"`{name}` is made in a loop or a branch, and used behind it"
+            help = f"make it before, and assign the elements: `{name}[:] = ...`"
+        self.findings.add("P206", at, because, help)
 
     def _find(self, name: str, scope: Scope, noted: bool = True) -> object:
         """What a name stands for: the `Scope` that binds it, a `Helper`, or a value.

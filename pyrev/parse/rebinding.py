@@ -373,6 +373,16 @@ class Rebinding(Iteration):
         finally:
             self.compounds.pop()
 
+    def _visible(self, scope: Scope) -> Standing:
+        """The arrays that names stand for here, whatever blocks were run before."""
+        arrays, paths = self._standing(scope)
+        block = tuple(self.open)
+        seen = {n for n in arrays if block[: len(p := paths.get(n, ()))] == p}
+        return (
+            {n: e for n, e in arrays.items() if n in seen},
+            {n: p for n, p in paths.items() if n in seen},
+        )
+
     def _carried(self, scope: Scope, entry: Standing, around: Compound) -> None:
         """At the end of a block: names stand for the arrays that they had at `entry`.
 

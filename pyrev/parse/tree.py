@@ -160,23 +160,30 @@ class Reads:
         around = _path_to(definition, node)
         if around is None or self._enclosed(definition):
             return True
-        if isinstance(node, gast.While) and self.inside(node.test):
+        if self._again(node):
             return True
-        again = isinstance(node, (gast.For, gast.While))
         child = node
         for parent in reversed(around):
-            if isinstance(parent, (gast.For, gast.While)):
-                again = True
-                if self.inside(parent, but=child):
-                    return True
             for block in ("body", "orelse"):
                 stmts = getattr(parent, block, None)
                 if isinstance(stmts, list) and any(s is child for s in stmts):
                     after = stmts[[s is child for s in stmts].index(True) + 1 :]
-                    if any(self.inside(s) for s in after):
-                        return True
+                    found = self.first(after)
+                    if found:
+                        return found == "read"
+            if self._again(parent):
+                return True
             child = parent
-        return again and self.first([node]) == "read"
+        return False
+
+    def _again(self, node: gast.AST) -> bool:
+        """May another iteration, if this is a loop, read what the last one leaves?"""
+        match node:
+            case gast.For(target=target, body=body):
+                return not self._binds([target]) and self.first(body) == "read"
+            case gast.While(test=test, body=body):
+                return self.inside(test) or self.first(body) == "read"
+        return False
 
     def behind(self, definition: gast.AST, line: int) -> bool:
         """Is the name read in a line behind this one?"""
@@ -188,16 +195,14 @@ class Reads:
             for n in gast.walk(definition)
         )
 
-    def inside(self, node: gast.AST, but: gast.AST | None = None) -> bool:
-        """Is the name read anywhere in `node`, `but` left out?"""
-        if node is but:
-            return False
+    def inside(self, node: gast.AST) -> bool:
+        """Is the name read anywhere in `node`?"""
         match node:
             case gast.Name(id=name, ctx=gast.Load()) if name == self.name:
                 return True
             case gast.AugAssign(target=gast.Name(id=name)) if name == self.name:
                 return True
-        return any(self.inside(c, but) for c in gast.iter_child_nodes(node))
+        return any(map(self.inside, gast.iter_child_nodes(node)))
 
     def first(self, stmts: list[gast.AST]) -> str:
         """What happens to the name first: "read", "bound", or "" for neither."""
