@@ -64,11 +64,9 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "names",
-        "pyrev/parse/lower.py",
-        "            target = taken[0] if self._leaves_loop(node.orelse) else"
-        " dict(scope.bound)\n",
-        "            target = dict(scope.bound) if self._leaves_loop(node.orelse) else"
-        " taken[0]\n",
+        "pyrev/parse/tree.py",
+        'return not self._binds([target]) and self.first(body) == "read"',
+        "return False",
         NAMES,
     ),
     Relapse(
