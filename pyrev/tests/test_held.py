@@ -172,6 +172,7 @@ def test_a_captured_array_may_change(
         assert not copies and "`WEIGHTS` changed" in str(error)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
 @pytest.mark.parametrize("copies", [True, False])
 def test_the_shape_of_an_input_may_be_assigned_to(
     copies: bool, target: str, monkeypatch: pytest.MonkeyPatch

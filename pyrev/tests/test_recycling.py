@@ -41,7 +41,7 @@ kept = []
 
 @pytest.mark.parametrize("k", range(6))
 def test_that_grows(k):
-    kept.append(np.ones(5_000_000))
+    kept.append(np.ones(15_000_000))
     with open({folder!r} + "/pids", "a") as file:
         file.write(f"{{os.getpid()}}\\n")
 
