@@ -293,7 +293,7 @@ class Lowering(Rebinding):
 
     def _make_room(self, differing: _Differing, mark: int) -> None:
         """Allocate, in front of the paths, the array that each of them fills."""
-        new = self._written_since(mark)
+        new = written(tuple(self.out[mark:]))
 
         def known(e: Expr) -> Expr:
             if isinstance(e, Extent) and e.array in new and e.array in self.sizes:
@@ -312,9 +312,6 @@ class Lowering(Rebinding):
         room = Alloc(differing.name, shape, None, dtype, loc=differing.at)
         self.facts.append(RankFact(differing.name, whole.rank, differing.at))
         self.out.insert(mark, room)
-
-    def _written_since(self, mark: int) -> frozenset[str]:
-        return written(tuple(self.out[mark:]))
 
     def _returned(
         self, node: gast.Return, scope: Scope
