@@ -426,6 +426,47 @@ def accepted_or_rejected(x, n):
     return np.sum(best * current)
 
 
+def turned_or_swapped(a, b, c, m):
+    if m == 0:
+        a, b, c = c, a, b
+    elif m == 1:
+        b, c = c, b
+    a[0] = a[0] * b[1] + c[2]
+    return b
+
+
+@case(4, 4, 4, numbers=[(0,), (1,), (2,)])
+def exchanged_in_each_call_of_a_helper(p, q, r, m):
+    t = 0.0
+    for j in range(3):
+        w = turned_or_swapped(p, q, r, (m + j) % 3)
+        t += w[0] * w[2]
+    return t + p[0] * q[1] + r[2]
+
+
+def smoothed(a, n):
+    b = np.zeros_like(a)
+    for _ in range(n):
+        b[1:-1] = 0.5 * (a[2:] + a[:-2]) * a[1:-1]
+        if b[1] < 0.05:
+            break
+        a, b = b, a
+    return a
+
+
+@case(5, 5, numbers=[(0.0,), (2.0,), (5.0,), (50.0,)])
+def exchanged_or_replaced(x, y, most):
+    best = x.copy()
+    current = y.copy()
+    for t in range(3):
+        new = smoothed(current + 0.1 * t, 2)
+        if np.sum(new) > most:
+            best, current = current, best
+        else:
+            current = new
+    return np.sum(best * current)
+
+
 def made(
     f: Any, sizes: tuple[int, ...], numbers: tuple[Any, ...], shape: Any
 ) -> list[Any]:
