@@ -159,9 +159,9 @@ def seal(array: Any) -> Any:
     return array.tobytes() if array.nbytes <= FEW else digest(array)
 
 
-def digest(array: np.ndarray[Any, Any]) -> int:
-    """A number for all bits of an array: see `pyrev.emit.digest`."""
-    total = place = 0
+def digest(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """Two numbers for all bits of an array: see `pyrev.emit.digest`."""
+    plain = mixed = place = 0
     for piece in pieces(array):
         raw = piece.view(np.uint8)
         start = -piece.__array_interface__["data"][0] % 8
@@ -170,9 +170,10 @@ def digest(array: np.ndarray[Any, Any]) -> int:
         edges[:start] = raw[:start]
         edges[8 : 8 + raw.size - end] = raw[end:]
         for words in (raw[start:end].view(np.uint64), edges.view(np.uint64)):
-            total += int(_compiled().call([words, np.uint64(place)]))
+            found = _compiled().call([words, np.uint64(place)])
+            plain, mixed = plain + int(found[0]), mixed + int(found[1])
             place += words.size
-    return total % 2**64
+    return plain % 2**64, mixed % 2**64
 
 
 def _equal(found: Any, before: Any) -> bool:

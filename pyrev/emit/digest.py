@@ -1,9 +1,13 @@
-"""A number for all bits of an array, at the speed of memory: on all cores, on a GPU.
+"""Numbers for all bits of an array, at the speed of memory: on all cores, on a GPU.
 
-It is the sum, modulo 2**64, of a bijection of each word that depends on its place (the
-finaliser of splitmix64), so it changes whenever one word changes, it can be summed up
-in any order, and of two arrays that differ in more they are equal as seldom as two
-random numbers of 64 bits.
+On the CPU there are two, modulo 2**64, which can be summed up in any order: the sum of
+the words, which changes whenever one word does, and the sum of the products of the two
+halves of each word, to which a multiple of its place was added (the hash NH of Black et
+al., UMAC, CRYPTO 1999, section 4, whose keys are here the places). A change of several
+words that leaves both as they were is as rare as two random numbers of 64 bits that are
+equal; one that leaves the first (two words that change places) goes unseen once in
+2**32. On a GPU it is the sum of a bijection of each word that depends on its place (the
+finaliser of splitmix64).
 """
 
 from __future__ import annotations
@@ -25,30 +29,30 @@ PARALLEL = {**SERIAL, "parallel": True}
 
 @njit(**SERIAL)
 def _part(words, place, first, last):
-    total = np.uint64(0)
+    plain = np.uint64(0)
+    mixed = np.uint64(0)
     for i in range(first, last):
-        k = np.uint64(i)
-        z = words[k] + (place + k + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        total += z ^ (z >> np.uint64(31))
-    return total
+        word = words[np.uint64(i)]
+        plain += word
+        z = word + (place + np.uint64(i) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed += (z & np.uint64(0xFFFFFFFF)) * (z >> np.uint64(32))
+    return plain, mixed
 
 
 @njit(**PARALLEL)
 def _parts(words, place, sums):
     for chunk in prange(64):
         first, last = words.size * chunk // 64, words.size * (chunk + 1) // 64
-        sums[chunk] = _part(words, place, first, last)
+        sums[chunk, 0], sums[chunk, 1] = _part(words, place, first, last)
 
 
 @njit(**ENTRY)
 def digest(words, place):
-    if words.size < 4194304:  # one core is done in about a millisecond
+    if words.size < 262144:  # one core is done before another has started
         return _part(words, place, 0, words.size)
-    sums = np.empty(64, dtype=np.uint64)
+    sums = np.empty((64, 2), dtype=np.uint64)
     _parts(words, place, sums)
-    return sums.sum()
+    return sums[:, 0].sum(), sums[:, 1].sum()
 """
 
 _KERNEL = """\
