@@ -31,8 +31,8 @@ from pyrev.ir import (
 
 
 def steering(program: Program) -> frozenset[str]:
-    """The names whose values reach a subscript, a size, a range, a test or an operation
-    that may raise.
+    """The names whose values reach a subscript, a size, a range, a statement's test, a
+    test that keeps something from being read, or an operation that may raise.
 
     >>> from pyrev.parse import parse
     >>> def f(x, index, out):
@@ -63,6 +63,14 @@ def steering(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
+def _may_fail(e: Expr) -> bool:
+    """Is there what a test may have to keep from running, or only arithmetic?"""
+    return any(
+        isinstance(part, Load) or (isinstance(part, Call) and part.op in RISKY)
+        for part in walk_expr(e)
+    )
+
+
 def _deciding(stmt: Stmt) -> Iterator[Expr]:
     """The expressions in `stmt` whose values decide more than numbers."""
     match stmt:
@@ -75,9 +83,9 @@ def _deciding(stmt: Stmt) -> Iterator[Expr]:
             match e:
                 case Load(_, index):
                     yield from index
-                case Call("where", (test, _, _)):
+                case Call("where", (test, *arms)) if any(map(_may_fail, arms)):
                     yield test
-                case Call("and" | "or", parts):
-                    yield from parts
+                case Call("and" | "or", (_, *later)) if any(map(_may_fail, later)):
+                    yield from e.args
                 case Call(op, parts) if op in RISKY:
                     yield from parts

@@ -14,6 +14,8 @@ import pytest
 
 import pyrev
 from pyrev import held
+from pyrev.parse import parse
+from pyrev.steering import steering
 from pyrev.testing import draw_cotangents, run
 from pyrev.tests.everything import EVERY, share_of
 from pyrev.tests.oracle import same_bits
@@ -467,3 +469,29 @@ def test_a_digest_does_not_depend_on_threads() -> None:
     assert before not in halves
     a[-1] = -a[-1]
     assert held.digest(a) != before
+
+
+# ---------------------------------------------------------------- what steers
+
+
+def chosen(x, mask, table, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        v = out[i]
+        # A choice between two numbers, and one of what is read.
+        out[i] = 2.0 * v if mask[i] > 0.0 else 0.0
+        out[i] += x[int(table[i])] if table[i] < x.shape[0] else 0.0
+
+
+def test_a_choice_between_numbers_does_not_steer_and_one_of_reads_does() -> None:
+    found = steering(parse(chosen).program)
+    assert "mask" not in found
+    assert {"table", "i"} <= found
+
+
+def guarded_read(x, on, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        out[i] = x[i + 1] if on[i] > 0.0 and x[i + 1] > 0.0 else 0.0
+
+
+def test_what_keeps_an_array_from_being_read_steers() -> None:
+    assert "on" in steering(parse(guarded_read).program)
