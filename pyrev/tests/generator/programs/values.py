@@ -46,6 +46,10 @@ class Values:
         self.exchanged: set[str] = set()
         self.second: set[str] = set()
         self.unsure: set[str] = set()
+        # Names that changed places on some paths; was there an early `return`? What
+        # follows one stands on some paths too.
+        self.turned: set[str] = set()
+        self.left = False
         # Names that were bound to a new array on every path; the parameters.
         self.detached: set[str] = set()
         self.given: set[str] = set()
