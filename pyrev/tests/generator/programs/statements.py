@@ -555,6 +555,8 @@ class Statements(Values):
         inner = scope.inner()
         inner.loops += 1
         inner.integers.append(name)
+        # Before the body is written: nothing in it gives them another array.
+        self.exchanged |= {a.name, b.name}
         if self.chance(20):
             self.jump(inner)
         self.changed.add(self.root(b.name))
