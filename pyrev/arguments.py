@@ -42,6 +42,11 @@ class Kind:
         return is_float(self.dtype)
 
 
+def is_python_number(value: object) -> bool:
+    """Is this a number of Python's own, which adapts to the array beside it?"""
+    return isinstance(value, (int, float)) and not isinstance(value, np.generic)
+
+
 def kind_of(name: str, value: object) -> Kind:
     """The kind of one argument; `ArgumentError` if no function takes such a value."""
     if isinstance(value, (bool, np.bool_)):

@@ -24,7 +24,13 @@ from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
-from pyrev.arguments import Kind, expectations, kinds, wrt_names
+from pyrev.arguments import (
+    Kind,
+    expectations,
+    is_python_number,
+    kinds,
+    wrt_names,
+)
 from pyrev.bounds import Bounds, Variant, natural
 from pyrev.deep import deep, on_a_large_stack
 from pyrev.device import cupy, is_array, is_device
@@ -67,7 +73,7 @@ from pyrev.ir import (
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.net import runs_users
-from pyrev.parse import Capture, Parsed, parse, retype
+from pyrev.parse import Capture, Parsed, checked_dtypes, parse, retype
 from pyrev.parse.grounds import is_value
 from pyrev.pipeline import (
     Derived,
@@ -381,7 +387,15 @@ class Units:
 
     def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
-        return kinds(self.program.name, self.expected, values)
+        found = kinds(self.program.name, self.expected, values)
+        if self.program.alike:
+            # The kinds do not say whether a number is one of Python's.
+            strong = frozenset(n for n, k in found.items() if not k.rank)
+            strong = frozenset(n for n in strong if not is_python_number(values[n]))
+            if strong:
+                key = "dtypes", _key(found), strong
+                self._once(key, lambda: checked_dtypes(self.read(found), strong))
+        return found
 
     def fitting(self, values: Mapping[str, Any]) -> Units:
         """The variants for arguments of these ranks.

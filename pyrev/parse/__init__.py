@@ -34,7 +34,7 @@ from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Place
 from pyrev.parse.shallow import shallow
-from pyrev.parse.shapes import retype
+from pyrev.parse.shapes import checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import GENERATED, Source, Texts, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
@@ -49,6 +49,7 @@ __all__ = [
     "parse_block",
     "parse_expr",
     "parse_text",
+    "checked_dtypes",
     "retype",
 ]
 
@@ -267,7 +268,7 @@ def _read(
     )
     refuse_sums_of_truths(program)
     return Parsed(
-        shapes.checked_dtypes(program) if final else program,
+        checked_dtypes(program) if final else program,
         tuple(walk.captures.values()),
         tuple(walk.callbacks.values()),
         grounds,

@@ -6,7 +6,7 @@ integer; the others are float64; annotations win. Everything here reads the IR a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
@@ -622,12 +622,18 @@ def retype(program: Program, types: Mapping[str, tuple[int, str]]) -> Program:
     return typed
 
 
-def checked_dtypes(program: Program) -> Program:
-    """`program`, if no array would change its dtype when its name is bound again."""
+def checked_dtypes(program: Program, strong: Set[str] = frozenset()) -> Program:
+    """`program`, if no array would change its dtype when its name is bound again.
+
+    A number that is a parameter is one of Python's, which adapts to the array beside
+    it, or one of NumPy's, which does not: those are in `strong`.
+    """
     if not program.alike:
         return program
     findings = Findings()
-    dtypes = infer(program)
+    weak = {"float64": WEAK_FLOAT, "int64": WEAK_INT}
+    numbers = [p for p in program.params if not p.rank and p.name not in strong]
+    dtypes = infer(program, {p.name: weak.get(p.dtype, p.dtype) for p in numbers})
     for name, dtype, at in program.alike:
         found = [kind(p, dtypes) for p in parts_of(dtype)]
         new = concrete(reduce(promote, [k for k in found if k is not None]))

@@ -520,3 +520,49 @@ def test_records_of_arrays_with_three_axes_have_indices_of_their_own() -> None:
         pyrev.differentiable(three_axes, target="python"), x, 0.8, 3
     )
     assert report.ok, str(report)
+
+
+def scaled(b, c, n):
+    for _ in range(n):
+        b = c * b
+    return b
+
+
+def divided(b, c, n):
+    if n > 1:
+        b = b / c
+    return np.sum(b * b)
+
+
+@pytest.mark.parametrize("f", [scaled, divided])
+@pytest.mark.parametrize("number", [1.5, 2, np.float32(1.5)])
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_numbers_of_python_leave_float32_as_it_is(
+    f: Any, number: Any, target: str
+) -> None:
+    b = np.array([0.5, -1.25, 2.0], np.float32)
+    g = pyrev.differentiable(f, target=target)
+    expected = f(b.copy(), number, 3)
+    value, pullback = pyrev.vjp(g, b.copy(), number, 3)
+    assert value.dtype == expected.dtype == np.float32
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    gradient = pullback(np.ones_like(expected))["b"]
+    h = 1e-6 * np.eye(3)
+    wide = b.astype(np.float64)
+    differences = [
+        (np.sum(f(wide + e, number, 3)) - np.sum(f(wide - e, number, 3))) / 2e-6
+        for e in h
+    ]
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, differences, rtol=2e-6)
+
+
+@pytest.mark.parametrize("f", [scaled, divided])
+@pytest.mark.parametrize("number", [np.float64(1.5), np.int64(2)])
+def test_numbers_of_numpy_make_it_float64(f: Any, number: Any) -> None:
+    b = np.array([0.5, -1.25, 2.0], np.float32)
+    assert f(b, number, 3).dtype == np.float64
+    g = pyrev.differentiable(f, target="python")
+    g(b.copy(), number.item(), 3)
+    with pytest.raises(pyrev.UnsupportedError, match="float32, and float64 from here"):
+        g(b.copy(), number, 3)

@@ -57,8 +57,12 @@ class Statements(Values):
         return made
 
     def made_at(self, name: str) -> None:
-        """Note whether a name is first bound in a loop or a branch."""
-        if self.indent > 1:
+        """Note whether a name is first bound in a loop or a branch.
+
+        What follows an early `return` is a branch. An array that is made there does not
+        change places with one of the caller, which gets its contents back at the end.
+        """
+        if self.indent > 1 or self.left:
             self.born_inside.add(name)
 
     def writable(self, scope: Scope) -> Array | None:
@@ -477,7 +481,7 @@ class Statements(Values):
             if not a.fixed and self.may("swap", a):
                 inside = self.strict and a.name in self.born_inside
                 # On some paths only: arrays of the caller, or new ones.
-                given = self.strict and (test or self.indent > 1)
+                given = self.strict and (test or self.indent > 1 or self.left)
                 given = given and a.name in self.given
                 key = (a.shape, a.dtype, inside, given)
                 groups.setdefault(key, []).append(a.name)
@@ -493,6 +497,8 @@ class Statements(Values):
         for one, two in zip(chosen, other, strict=True):
             self.join(one, two)
         self.exchanged.update(chosen)
+        if test or self.indent > 1 or self.left:
+            self.turned.update(chosen)
         if count == 2 and not test and self.chance(15):
             kept = self.fresh(("tmp", "swap", "hold", "old"))
             for one, two in zip([kept, *chosen], [*chosen, kept], strict=True):
@@ -516,9 +522,8 @@ class Statements(Values):
             if not a.fixed and self.may("swap", a) and self.may("write", a)
         ]
         if self.strict:
-            free = [
-                a for a in free if (a.name in self.born_inside) == (self.indent > 1)
-            ]
+            inside = self.indent > 1 or self.left
+            free = [a for a in free if (a.name in self.born_inside) == inside]
         if not free:
             return False
         a = self.pick(*free)
@@ -550,6 +555,8 @@ class Statements(Values):
         inner = scope.inner()
         inner.loops += 1
         inner.integers.append(name)
+        # Before the body is written: nothing in it gives them another array.
+        self.exchanged |= {a.name, b.name}
         if self.chance(20):
             self.jump(inner)
         self.changed.add(self.root(b.name))
@@ -582,6 +589,7 @@ class Statements(Values):
             names = [a.name, b.name]
             self.use("2 names change places")
         self.exchanged.update(names)
+        self.turned.update(names)
         for n in names[1:]:
             self.join(names[0], n)
         other = names[1:] + names[:1]
@@ -694,6 +702,7 @@ class Statements(Values):
             return False
         if self.plan == "nothing" and not scope.loops and self.chance(50):
             return False
+        self.left = True
         self.emit(f"if {self.condition(scope)}:")
         match self.plan:
             case "nothing":

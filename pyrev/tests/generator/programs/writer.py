@@ -161,6 +161,9 @@ class Function(Idioms):
                 frozenset(
                     n for n in names if any(roots[n] == self.root(s) for s in r.same)
                 ),
+                # Which array it is depends on the run: a caller that writes to it, or
+                # to those that it may be, is refused, for two are one then.
+                bool(r.same & (self.turned | self.unsure)),
             )
             for r in results
         )
