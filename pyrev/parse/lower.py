@@ -1075,7 +1075,7 @@ class Lowering(Rebinding):
                         return part
                     self._refuse_target(node, scope)
                     return None
-                if isinstance(load, Extent):
+                if isinstance(load, (Extent, Call)):
                     self._refuse_target(node, scope)
                 if not isinstance(load, Load):
                     assert self.findings.found or self.unsettled

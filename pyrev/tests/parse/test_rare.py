@@ -226,7 +226,130 @@ def truth_of_a_size(a, n):
     return s * a[k] * (a.size and 2.0)
 
 
+@case(lambda m: dict(a=m(4), x=0.3))
+def one_array_or_another(a, x):
+    y = a * x if x > 0.5 else a * a
+    return y[0] * y[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3))
+def a_number_for_an_array(a, x):
+    y = np.where(x > 0.0, a * x, 2.0)
+    return y[0] * y[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3), "a")
+def written_through_a_transposed(a, x):
+    a.T[0], x = x, a[1]
+    return x * x
+
+
+@case(lambda m: dict(a=m(4), n=-3))
+def no_elements(a, n):
+    v = np.zeros(max(n, 0))
+    w = np.zeros(max(n + 6, 0))
+    w[:] = a[0] * a[1]
+    return np.sum(v) + np.sum(w * w)
+
+
+@case(lambda m: dict(a=m(5), x=0.3), "a")
+def a_number_into_a_slice_and_what_is_read_of_it(a, x):
+    a[0:2], x, a[4] = x * x, a[1] * a[2], a[0] * x
+    return x * a[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3))
+def default_of_a_helper_inside(a, x):
+    def powered(v, k=-2.0, *, more=-1.0):
+        return k * v * v + more * v
+
+    return powered(a[0]) * powered(x, more=2.0)
+
+
+def far_off(x, n):
+    if x > 1.0:
+        return not n > 2
+    for k in range(n):
+        if k > 2:
+            return x > 0.0 and x < 3.0
+    return n > 1 or not x < 0.0
+
+
+@case(lambda m: dict(a=m(4), n=2))
+def a_helper_that_returns_truths(a, n):
+    s = 0.0
+    for i in range(4):
+        if far_off(a[i], n + i):
+            s += a[i] * a[i]
+    return s
+
+
 # ------------------------------------------------------------------ loops
+
+
+@case(lambda m: dict(a=m(3), n=2, x=0.7))
+def backwards_in_steps_that_are_data(a, n, x):
+    s = 0.0
+    for i in reversed(range(0, 3, n)):
+        s += a[i] * x * (s + 1.0)
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def leaves_from_inside_a_branch(a):
+    s = 0.0
+    for i in range(6):
+        if a[i] > 0.0:
+            s += a[i]
+            if s > 2.0:
+                break
+        s += a[i] * a[i]
+        if s > 1.0:
+            if a[i] > 0.5:
+                break
+            s += 1.0
+        s *= 1.1
+    return s
+
+
+@case(lambda m: dict(a=m(6), n=3))
+def truths_of_truths(a, n):
+    s = 0.0
+    i = 0
+    while True:
+        if i >= 6:
+            break
+        far = (i > n or not i < 5) and i != 4
+        near = not far
+        if near and not (far or i == 1):
+            s += a[i] * a[i]
+        elif far:
+            s *= a[i]
+        i += 1
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def a_bound_name_on_both_branches(a):
+    s = 0.0
+    for i in range(5):
+        s += a[i] * a[i]
+    if s > 1.0:
+        i = 0
+    else:
+        i = 1
+    return s * a[i]
+
+
+@case(lambda m: dict(a=m(4)))
+def turned_in_a_loop_without_iterations(a):
+    u = a * 2.0
+    v = a * a
+    for k in range(3, 3):
+        u, v = v, u * v
+    for k in range(1):
+        u, v = v, u
+    return np.sum(u * u * v)
 
 
 @case(lambda m: dict(a=m(5), n=2))
@@ -400,3 +523,145 @@ def test_a_rare_form_is_what_it_is_in_cpython(
     plain, _, outputs = CASES[name]
     f = pyrev.differentiable(plain, target="python")
     check(f, plain, arguments(name), outputs, rng)
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+class Unhashable:
+    """What `in` cannot look for in a table."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: float) -> float:
+        return x
+
+
+UNHASHABLE = Unhashable()
+COMPLEX, NARROW = 1j, np.float16(1.0)
+
+
+def helper(x):
+    return x
+
+
+REFUSED: dict[Callable[..., Any], str] = {
+    lambda a, x: np.argmin(a, axis=0)[0] + a[0, 0]: "P108",
+    lambda a, x: np.cumsum(a, axis=0)[0]: "P108",
+    lambda a, x: np.cumsum(a)[0] * a[0, 0]: "P108",
+    lambda a, x: np.concatenate(a)[0]: "P108",
+    lambda a, x: np.concatenate((a, a * a))[0] * a[0, 0]: "P108",
+    lambda a, x: np.dot(a): "P108",
+    lambda a, x: a.transpose(1, 0)[0, 0]: "P107",
+    lambda a, x: a.astype(UNHASHABLE)[0]: "P107",
+    lambda a, x: (a * 2).astype(a.dtype)[0]: "P107",
+    lambda a, x: UNHASHABLE(x): "P107",
+    lambda a, x: undefined(x): "P107",  # type: ignore[name-defined]  # noqa: F821
+    lambda a, x: (lambda v: v)(x): "P107",
+    lambda a, x: x * float("abc"): "P106",
+    lambda a, x: x + b"a": "P106",
+    lambda a, x: x + (lambda v: v): "P106",
+    lambda a, x: x + helper: "P113",
+    lambda a, x: x + int: "P113",
+    lambda a, x: x + COMPLEX: "P113",
+    lambda a, x: x + NARROW: "P113",
+    lambda a, x: np.full_like(a)[0]: "P208",
+    lambda a, x: np.array(a, dtype=np.float32)[0]: "P208",
+    lambda a, x: np.array([1.0, x], dtype=UNHASHABLE)[0]: "P208",
+    lambda a, x: np.arange()[0]: "P208",
+    lambda a, x: np.arange(3, dtype=UNHASHABLE)[0]: "P208",
+    lambda a, x: np.arange(3, dtype=a.dtype)[1] * x: "P208",
+    lambda a, x: np.linspace(0)[0] * x: "P208",
+    lambda a, x: np.eye()[0, 0]: "P208",
+    lambda a, x: np.copy(2.0) * x: "P208",
+    lambda a, x: a[True]: "P210",
+    lambda a, x: a[x > 0.0]: "P210",
+    lambda a, x: np.dtype(a.dtype) * x: "P107",
+}
+
+
+def indexed_by_a_bool(a, on: bool):
+    return a[on]
+
+
+def numbered_twice(a, x):
+    for i, v in enumerate(a, 1, 2):
+        x += v
+    return x
+
+
+def a_pair_of_three(a, x):
+    for p, v in zip(a, a, a):
+        x += p * v
+    return x
+
+
+def a_range_in_steps_of_nothing(a, x):
+    for i, k in enumerate(range(0, 3, 0)):
+        x += k
+    return x
+
+
+def product_that_is_written_beside(a, x):
+    (a * 2)[0], x = 1.0, 2.0
+    return x * a[1]
+
+
+def values_into_two_targets_at_once(a, x):
+    a[0] = (a[1], a[2]) = x
+
+
+def product_that_is_written(a, x):
+    (a * 2)[0] = x
+    return a[1]
+
+
+def part_of_a_product_that_is_written(a, x):
+    (a * 2)[0:2] = x
+    return a[1]
+
+
+def two_of_what_is_not_known(a, x):
+    x, y = undefined(x)  # type: ignore[name-defined]  # noqa: F821
+    return x
+
+
+def calls_itself(a, x):
+    return calls_itself(a, x - 1.0)
+
+
+REFUSED |= {
+    indexed_by_a_bool: "P210",
+    numbered_twice: "P111",
+    a_pair_of_three: "P112",
+    a_range_in_steps_of_nothing: "P111",
+    values_into_two_targets_at_once: "P112",
+    product_that_is_written: "P112",
+    product_that_is_written_beside: "P112",
+    part_of_a_product_that_is_written: "P112",
+    two_of_what_is_not_known: "P107",
+    calls_itself: "P109",
+}
+
+
+@pytest.mark.parametrize("plain", REFUSED, ids=[f"{k}" for k in range(len(REFUSED))])
+def test_a_form_outside_the_language_is_refused_where_it_stands(
+    plain: Callable[..., Any],
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(plain, target="python")
+    codes = {finding.code for finding in caught.value.findings}
+    assert REFUSED[plain] in codes
+    first = plain.__code__.co_firstlineno
+    last = max(n for *_, n in plain.__code__.co_lines() if n is not None)
+    assert all(first <= f.at.line <= last for f in caught.value.findings)
+
+
+def test_a_function_that_calls_itself_while_it_is_made_is_refused() -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+
+        @pyrev.differentiable
+        def inside(a):
+            return a[0] * inside(a)
+
+    assert [finding.code for finding in caught.value.findings] == ["P109"]
