@@ -48,128 +48,8 @@ EXCLUDED = {
     r"if TYPE_CHECKING:": "read by mypy only",
 }
 
-#: The lines that nothing reaches, under the reason: the file, the function, the text.
-UNREACHED = {
-    "The program that the parser makes has no such part.": r"""
-        parse/views.py kinds: return ()
-        adjoint/activity.py flows: return flows(inner)
-        adjoint/elimination.py visit: case Saved():
-        adjoint/reverse.py statement: case Grow() | While() | Tell() | Return() | Restart():
-        adjoint/reverse.py contribute: case Saved():
-        adjoint/reverse.py saved: case Saved():
-        adjoint/tangent.py statement: case Grow() | Tell() | Restart():
-        adjoint/tangent.py of: case Const() | Extent():
-        adjoint/tangent.py of: return ZERO_F
-        adjoint/tangent.py of: case Saved():
-    """,
-    "Operands of `and` and `or` that are numbers are a `where` by then.": r"""
-        adjoint/discarded.py steady: return all(steady(a, active, known, positive) for a in args)
-        adjoint/reverse.py contribute: self.contribute(Call("where", (a, b, a)), cotangent, at, loc, out)
-        adjoint/reverse.py contribute: self.contribute(Call("where", (a, a, b)), cotangent, at, loc, out)
-        adjoint/tangent.py of: return self.of(Call("where", (a, b, a)))
-        adjoint/tangent.py of: return self.of(Call("where", (a, a, b)))
-    """,
-    "A guard: no program is known that comes here.": r"""
-        parse/__init__.py _read: walk.findings.check()
-        parse/arrays.py _reachable: return True
-        parse/arrays.py _masked: return None
-        parse/arrays.py _unless_none: return count
-        parse/calls.py _call: return REFUSED
-        parse/calls.py _by_rule: return (ZERO,)
-        parse/functions.py dtype_name: except TypeError:
-        parse/functions.py dtype_name: return None
-        parse/iteration.py _literal: return None
-        parse/iteration.py _backwards: return None
-        parse/iteration.py _together: return None
-        parse/lower.py _paths: return None
-        parse/lower.py _spread_rank: return
-        parse/lower.py _unrolled: scope.bound |= start
-        parse/lower.py _refuse_target: return
-        parse/shapes.py block: self.report(s.source, s.loc)
-        parse/sizes.py range: return _Range(Var(loop.index), Var(loop.index))
-        parse/sizes.py nonnegative: return False
-        parse/tree.py loose: return True
-        parse/truths.py strong: return False
-        parse/values.py _captured: return ZERO
-        parse/values.py _extent: return None
-        parse/views.py size: return count
-        parse/views.py add: return a
-        parse/views.py _capped: return e
-        adjoint/discarded.py passes: return False
-        adjoint/discarded.py _measured: continue
-        adjoint/reverse.py home: return FUNCTION
-        adjoint/reverse.py home: return best
-        adjoint/reverse.py home: case _:
-        adjoint/reverse.py base_dtype: dtype = self.allocs[name].dtype
-        adjoint/slopes.py _kept: return ()
-        adjoint/spared.py _vanishes: return all(_vanishes(a, d, stored, asked) for a in args)
-        adjoint/spared.py _there: if k != at:
-        adjoint/spared.py _there: return None
-        adjoint/tidy.py _sweep: continue
-    """,
-    "The end of a search that finds, for the types.": r"""
-        parse/lent.py _view: return None
-        parse/names.py home: return None
-        parse/rebinding.py _around: return None
-        parse/tree.py what: return "not a number"
-    """,
-    "For text that is not a user's: the rule table, statements in doctests.": r"""
-        parse/creation.py _dtype: return str(node.attr)
-        parse/expression.py _expr: return _expr(operand)
-        parse/expression.py _expr: raise ValueError(f"not an expression of the rule table: {gast.dump(node)}")
-    """,
-    "Open: a program may come here, and none of the corpora does.": r"""
-        parse/arrays.py _measured: if isinstance(node, gast.Name):
-        parse/arrays.py _measured: found = self._find(node.id, scope)
-        parse/arrays.py _measured: lent = found.bound.get(node.id) if isinstance(found, Scope) else None
-        parse/arrays.py _measured: return self._arrayed(lent, at) if isinstance(lent, Load) else None
-        parse/arrays.py _fill: kept = self._made(Whole(target.shape, mask, False), "mask", at)
-        parse/arrays.py _fill: mask = kept.element
-        parse/lower.py _make_room: self._refuse_paths(differing.at, "the paths return arrays of unlike shapes")
-        parse/lower.py _make_room: return
-        parse/lower.py _for: step = self._temp(step, "step")
-        parse/lower.py tested: inner = If(
-        parse/lower.py tested: return [inner]
-        parse/names.py _array: path = tuple(gast.unparse(node).strip().split("."))
-        parse/names.py _array: return self._capture(self._holder(scope), path, found)
-        parse/rebinding.py _compound: continue
-        parse/rebinding.py _turning: return frozenset()
-        parse/rebinding.py _copied_back: self._refuse_rebinding(name, at, "`{}` may be another array's name in")
-        parse/rebinding.py _copied_back: first = next(iter(todo))
-        parse/rebinding.py _copied_back: target, value = todo[first]
-        parse/rebinding.py _copied_back: todo[first] = target, self._made(replace(value, view=False), first, at)
-        parse/rebinding.py _copied_back: continue
-        parse/rebinding.py _rotations: break
-        parse/rebinding.py _refuse_witnesses: found += [n for n, e in place.bound.items() if n in seen and sees(e)]
-        parse/rebinding.py _refuse_witnesses: place = place.outer
-        parse/rebinding.py _refuse_witnesses: found.append("the array that a loop runs over")
-        parse/ruled.py not_linear: moved.add(s.array)
-        parse/ruled.py not_linear: return s.loc
-        parse/ruled.py not_linear: if any(names(e) & moved for e in exprs(s)):
-        parse/ruled.py reaches: marked |= written((s,))
-        parse/ruled.py visit: return NOTHING
-        parse/ruled.py visit: return b if a is NOTHING else a
-        parse/ruled.py visit: return a
-        parse/shallow.py _decided: out.append(Assign(result, first, loc=at))
-        parse/shallow.py _decided: go_on = result if expr.op == "and" else Call("not", (result,), loc=at)
-        parse/shallow.py _decided: out.append(If(go_on, branches[0], loc=at))
-        parse/shallow.py _held: return self._piece(value, out)
-        parse/source.py _equal_constants: return sorted(map(repr, one)) == sorted(map(repr, other))
-        parse/tree.py first: return "bound"
-        parse/tree.py first: if self.inside(head) or self.first(body) == "read":
-        parse/tree.py first: return "read"
-        parse/values.py _before: made = self._made(whole, "value", earlier.loc)
-        parse/values.py _before: values[k] = self._encoded(made, earlier.loc)
-        adjoint/intermediates.py why_not: lines = ", ".join(str(s.loc.line) for s in made)
-        adjoint/intermediates.py why_not: return f"lines {lines} make it anew" if made else "no line makes it"
-        adjoint/preaccumulate.py sloped: slope = Call("where", (slope, Const(1.0), Const(0.0)))
-        adjoint/preaccumulate.py sloped: held = Var(fresh(f"{name}_slope", self.taken))
-        adjoint/preaccumulate.py sloped: made.append(Assign(held, slope, loc=graph.vertices[end].loc))
-        adjoint/preaccumulate.py sloped: slope = held
-        adjoint/preaccumulate.py _ordered: return None
-        adjoint/tangent.py statement: return ()
-    """,
-}
+#: The lines that nothing reaches, each under the reason.
+UNREACHED = Path(__file__).with_name("unreached.md")
 
 
 def measured(folder: Path) -> coverage.Coverage:
@@ -215,8 +95,8 @@ def run(folder: Path, tests: Sequence[str], jobs: int) -> bool:
 
 def listed() -> set[str]:
     """The entries of `UNREACHED`."""
-    lines = [line.strip() for text in UNREACHED.values() for line in text.splitlines()]
-    return {line for line in lines if line}
+    lines = UNREACHED.read_text().splitlines()
+    return {line.strip() for line in lines if line.startswith("    ")}
 
 
 def entries(path: Path) -> list[str]:
