@@ -256,6 +256,10 @@ class Calls(Creation):
                 most = max(k + 1 if k >= 0 else -k for k in named)
                 more = self._rank(base) + most - rank
                 self.facts.append(RankFact(base, more, at, least=True))
+                # It may be a number then, and no name of it an array.
+                left = most if keep else most - len({*named})
+                if left < rank:
+                    return self._encoded(views.part(whole, [ZERO] * (rank - left)), at)
             elif self.exact:
                 self.findings.add(
                     "P209",

@@ -132,14 +132,7 @@ class Lowering(Rebinding):
         self.taken |= identifiers(source.node)
         scope = Scope(source, None, local_names(source.node), None, (), False)
         for node in source.node.body:
-            if isinstance(node, gast.Return):
-                values = self._returned(node, scope)
-                if values is not None:
-                    results, single, at = values
-                    results = tuple(self._read_back(r, scope, at) for r in results)
-                    self.out.append(Return(results, single, loc=at))
-            else:
-                self._statement(node, scope)
+            self._statement(node, scope)
         return self._spelt()
 
     def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
@@ -595,12 +588,15 @@ class Lowering(Rebinding):
         for k, target in enumerate(targets):
             given = values[k]
             if isinstance(given, Var) and self._is_array_var(given):
-                if isinstance(target, (gast.Tuple, gast.List)):
-                    self._spread(target, given, at, scope)
-                elif isinstance(target, gast.Name):
+                if isinstance(target, gast.Name):
                     self._name_array(target, given, mark, at, scope)
-                else:
-                    self._store(target, given, at, scope)
+                    continue
+                with self._aside() as emitted:
+                    if isinstance(target, (gast.Tuple, gast.List)):
+                        self._spread(target, given, at, scope)
+                    else:
+                        self._store(target, given, at, scope)
+                self._keep_later(values, k, emitted)
                 continue
             with self._aside() as emitted:
                 place = self._target(target, scope)
@@ -609,7 +605,9 @@ class Lowering(Rebinding):
             if place is None:
                 continue
             if isinstance(place, Whole):
-                self._fill(place, values[k], at)
+                with self._aside() as emitted:
+                    self._fill(place, values[k], at)
+                self._keep_later(values, k, emitted)
                 continue
             if isinstance(place, Var):
                 self._resembles(place, values[k])
@@ -618,6 +616,13 @@ class Lowering(Rebinding):
                 if name in names(values[later]):
                     values[later] = self._temp(values[later], name)
             self.out.append(Assign(place, values[k], loc=at))
+
+    def _keep_later(self, values: list[Expr], k: int, emitted: Sequence[Stmt]) -> None:
+        """`emitted` assigns value `k`; later values are those from before it."""
+        later = values[k + 1 :]
+        self._before(later, emitted)
+        values[k + 1 :] = later
+        self.out.extend(emitted)
 
     def _augment(self, node: gast.AugAssign, scope: Scope) -> None:
         at = scope.source.loc(node)
@@ -1070,7 +1075,7 @@ class Lowering(Rebinding):
                         return part
                     self._refuse_target(node, scope)
                     return None
-                if isinstance(load, Extent):
+                if isinstance(load, (Extent, Call)):
                     self._refuse_target(node, scope)
                 if not isinstance(load, Load):
                     assert self.findings.found or self.unsettled

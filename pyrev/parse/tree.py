@@ -5,10 +5,6 @@ from __future__ import annotations
 import gast
 
 
-def is_shape(node: gast.AST) -> bool:
-    return isinstance(node, gast.Attribute) and node.attr == "shape"
-
-
 def bindings(node: gast.AST) -> list[str]:
     """The name of each binding in the text of a definition, parameters included."""
     found = [p.id for p in parameters(node)]

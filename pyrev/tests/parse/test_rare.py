@@ -1,0 +1,667 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+# ruff: noqa: B007, B905, E731, UP018
+"""Forms that few programs write mean what CPython makes of them, gradients included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.tests.oracle import check
+
+CASES: dict[str, tuple[Any, Callable[..., dict[str, Any]], tuple[str, ...]]] = {}
+
+
+def case(make, outputs=""):
+    """The arguments of the function under it, and the arrays that it writes."""
+
+    def keep(f):
+        CASES[f.__name__] = (f, make, tuple(outputs.split()))
+        return f
+
+    return keep
+
+
+# ------------------------------------------------------------------ arrays made
+
+
+@case(lambda m: dict(a=m(4), x=1.3))
+def as_arrays(a, x):
+    v = np.asarray(a)
+    w = np.asarray([x, x * x, 2.0])
+    return np.sum(v * v) * w[0] * w[1] + w[2]
+
+
+@case(lambda m: dict(a=m(4)), "a")
+def as_array_is_the_same_array(a):
+    v = np.asarray(a)
+    v[1] = v[0] * v[2]
+    return a[1] * a[3]
+
+
+@case(lambda m: dict(x=1.3))
+def numbered(x):
+    k = np.arange(1, 9, 2)
+    h = np.arange(4, dtype=np.float64)
+    return np.sum(k * x * x) + np.sum(np.sin(h * x))
+
+
+@case(lambda m: dict(x=1.3, n=7))
+def numbered_to_a_size(x, n):
+    s = 0.0
+    down = np.arange(n, 0, -2)
+    for i in range(down.shape[0]):
+        s += math.sin(x * down[i])
+    return s
+
+
+@case(lambda m: dict(x=1.3))
+def literal_of_a_dtype(x):
+    v = np.array([1, 2, 3], dtype=np.float64)
+    v[1] = x * x
+    return v[0] * v[1] * v[2] * x
+
+
+@case(lambda m: dict(a=m(4)))
+def dtype_as_a_text(a):
+    v = np.zeros(4, dtype="float64")
+    for i in range(4):
+        v[i] = a[i] * a[i]
+    return v.sum() * v[0]
+
+
+@case(lambda m: dict(a=m(4)))
+def dtype_of_an_expression(a):
+    v = np.zeros(4, dtype=np.result_type(a * 2.0, np.float64))
+    for i in range(4):
+        v[i] = a[i] * a[i]
+    return v.sum() * v[0]
+
+
+@case(lambda m: dict(a=m(4), b=m(4)))
+def as_the_dtype_of_another(a, b):
+    v = a.astype(b.dtype)
+    v[0] = v[0] * b[1]
+    return np.sum(v * b) * a[0]
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def transposed_by_a_method(a):
+    t = a.transpose()
+    return np.sum(t[1] * t[0]) * t[3, 2]
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def axes_by_position(a):
+    s = a.sum(0)
+    t = np.sum(a, -1)
+    u = np.mean(a, axis=(-1,))
+    v = np.max(a * a, axis=(-2, -1))
+    return s[0] * s[3] + t[1] * t[2] * u[0] + v * v
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def every_axis_by_number(a):
+    v = np.max(a, axis=(-2, -1))
+    w = np.sum(a, axis=(0, 1))
+    return v * w
+
+
+@case(lambda m: dict(a=m(4)))
+def counts_summed(a):
+    c = np.cumsum(np.array([1, 2, 3, 4]))
+    d = np.cumsum(a * a)
+    return np.sum(d * c)
+
+
+# ------------------------------------------------------------------ expressions
+
+
+@case(lambda m: dict(a=m(4), x=1.3))
+def with_a_plus(a, x):
+    v = +a
+    return np.sum(v * v) * +x
+
+
+def scaled(v, k=-2.0):
+    return k * v * v
+
+
+@case(lambda m: dict(x=1.3))
+def negative_default(x):
+    return scaled(x) + scaled(x * x)
+
+
+@case(lambda m: dict(x=1.3, y=0.4, n=0))
+def one_or_the_other(x, y, n):
+    a = n or y * y
+    b = x and x * y
+    return a * b + (x or y) * (y and 2.0)
+
+
+@case(lambda m: dict(M=m(3, 3), u=m(3)))
+def product_in_place(M, u):
+    N = M * 1.0
+    N @= M
+    return np.sum(N @ u)
+
+
+@case(lambda m: dict(a=m(5)), "a")
+def slices_together(a):
+    a[0:2], a[3] = a[2:4] * a[0], a[1] * a[4]
+
+
+@case(lambda m: dict(a=m(5)), "a")
+def a_slice_and_what_is_read_of_it(a):
+    b = np.ones(2) * a[2]
+    a[0:2], a[3] = b, a[1] * a[4]
+    a[3:], (a[0], a[1]) = a[1:3] * a[4], a[3:] * a[4]
+
+
+@case(lambda m: dict(a=m(6)), "a")
+def slices_that_see_the_other(a):
+    a[:3], a[3:] = a[3:], a[:3]
+    return a[0] * a[4]
+
+
+@case(lambda m: dict(a=m(6)), "a")
+def slices_exchanged(a):
+    t = a * a
+    a[:3], a[3:] = t[3:] * a[0], t[:3] * a[5]
+
+
+@case(lambda m: dict(a=m(5)), "a")
+def mask_of_what_is_written(a):
+    a[a > 0.0] *= 2.0
+    a[a < 0.5] = 0.25 * a[0]
+    return np.sum(a * a)
+
+
+@case(lambda m: dict(a=m(2, 3), b=m(3)), "a")
+def more_axes_on_the_right(a, b):
+    a[0] = (b * b)[None, :]
+    return np.sum(a * a)
+
+
+@case(lambda m: dict(a=m(2, 3), x=0.7), "a")
+def extra_axes_of_one(a, x):
+    v = a[0][None, :]
+    a[1, :] = v * x
+    return np.sum(a * a)
+
+
+@case(lambda m: dict(a=m(5), i=2))
+def selected_by_temporaries(a, i):
+    b = np.where(a[i] > 0.0, a, a * a)
+    return np.sum(b * b)
+
+
+def first_and_rest(a):
+    a[0] = a[0] * a[1]
+    return a[0]
+
+
+@case(lambda m: dict(a=m(4)), "a")
+def held_before_a_call(a):
+    return (np.sum(a[1:]) + a[0]) * first_and_rest(a)
+
+
+@case(lambda m: dict(a=m(4)), "a")
+def an_array_before_a_call_that_writes_it(a):
+    b = a[1:] * first_and_rest(a)
+    return np.sum(b * b)
+
+
+@case(lambda m: dict(a=m(5), n=3))
+def truth_of_a_size(a, n):
+    s = 0.0
+    if a.shape[0] and n:
+        s = a[0] * a[1]
+    k = 2 if a.shape[0] else 0
+    return s * a[k] * (a.size and 2.0)
+
+
+@case(lambda m: dict(a=m(4), x=0.3))
+def one_array_or_another(a, x):
+    y = a * x if x > 0.5 else a * a
+    return y[0] * y[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3))
+def a_number_for_an_array(a, x):
+    y = np.where(x > 0.0, a * x, 2.0)
+    return y[0] * y[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3), "a")
+def written_through_a_transposed(a, x):
+    a.T[0], x = x, a[1]
+    return x * x
+
+
+@case(lambda m: dict(a=m(4), n=-3))
+def no_elements(a, n):
+    v = np.zeros(max(n, 0))
+    w = np.zeros(max(n + 6, 0))
+    w[:] = a[0] * a[1]
+    return np.sum(v) + np.sum(w * w)
+
+
+@case(lambda m: dict(a=m(5), x=0.3), "a")
+def a_number_into_a_slice_and_what_is_read_of_it(a, x):
+    a[0:2], x, a[4] = x * x, a[1] * a[2], a[0] * x
+    return x * a[3]
+
+
+@case(lambda m: dict(a=m(4), x=0.3))
+def default_of_a_helper_inside(a, x):
+    def powered(v, k=-2.0, *, more=-1.0):
+        return k * v * v + more * v
+
+    return powered(a[0]) * powered(x, more=2.0)
+
+
+def far_off(x, n):
+    if x > 1.0:
+        return not n > 2
+    for k in range(n):
+        if k > 2:
+            return x > 0.0 and x < 3.0
+    return n > 1 or not x < 0.0
+
+
+@case(lambda m: dict(a=m(4), n=2))
+def a_helper_that_returns_truths(a, n):
+    s = 0.0
+    for i in range(4):
+        if far_off(a[i], n + i):
+            s += a[i] * a[i]
+    return s
+
+
+# ------------------------------------------------------------------ loops
+
+
+@case(lambda m: dict(a=m(3), n=2, x=0.7))
+def backwards_in_steps_that_are_data(a, n, x):
+    s = 0.0
+    for i in reversed(range(0, 3, n)):
+        s += a[i] * x * (s + 1.0)
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def leaves_from_inside_a_branch(a):
+    s = 0.0
+    for i in range(6):
+        if a[i] > 0.0:
+            s += a[i]
+            if s > 2.0:
+                break
+        s += a[i] * a[i]
+        if s > 1.0:
+            if a[i] > 0.5:
+                break
+            s += 1.0
+        s *= 1.1
+    return s
+
+
+@case(lambda m: dict(a=m(6), n=3))
+def truths_of_truths(a, n):
+    s = 0.0
+    i = 0
+    while True:
+        if i >= 6:
+            break
+        far = (i > n or not i < 5) and i != 4
+        near = not far
+        if near and not (far or i == 1):
+            s += a[i] * a[i]
+        elif far:
+            s *= a[i]
+        i += 1
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def a_bound_name_on_both_branches(a):
+    s = 0.0
+    for i in range(5):
+        s += a[i] * a[i]
+    if s > 1.0:
+        i = 0
+    else:
+        i = 1
+    return s * a[i]
+
+
+@case(lambda m: dict(a=m(4)))
+def turned_in_a_loop_without_iterations(a):
+    u = a * 2.0
+    v = a * a
+    for k in range(3, 3):
+        u, v = v, u * v
+    for k in range(1):
+        u, v = v, u
+    return np.sum(u * u * v)
+
+
+@case(lambda m: dict(a=m(5), n=2))
+def counted_from_a_name(a, n):
+    s = 0.0
+    for i, x in enumerate(a, n * 2):
+        s += i * x * x
+    for i, x in enumerate(a, start=n):
+        s += i * x * s
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def both_branches_leave(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i] * a[i]
+        if s > 1.5:
+            break
+        else:
+            s *= 1.1
+            continue
+        s += 100.0
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def else_leaves(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        if a[i] < 3.0:
+            s += a[i] * s
+        else:
+            break
+        s += a[i] * a[i]
+        if s < 2.0:
+            s += 0.1 * a[i]
+        else:
+            return s * a[0]
+        s *= 1.01
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def else_returns(a):
+    s = 1.0
+    if a[0] < 10.0:
+        s = s * a[1]
+    else:
+        return a[2] * a[3]
+    for i in range(6):
+        s += a[i] * a[i]
+    return s
+
+
+def steps_back(a, n):
+    if n > 3:
+        if a[0] > 0.0:
+            return a[0] * a[1]
+        else:
+            return a[1] * a[1]
+    while True:
+        n += 1
+        if n > 5:
+            return a[n % 3] * n
+
+
+@case(lambda m: dict(a=m(6), n=5, k=2))
+def always_returns(a, n, k):
+    return steps_back(a, n) * steps_back(a, k)
+
+
+@case(lambda m: dict(a=m(6), n=4))
+def while_with_a_break_and_names(a, n):
+    u = a * 1.0
+    v = a * 2.0
+    t = 0
+    while t < n and u[0] < 50.0:
+        u, v = v, u * v
+        t += 1
+        if v[1] > 20.0:
+            break
+    return np.sum(u * v)
+
+
+@case(lambda m: dict(a=m(6), k=3), "a")
+def step_that_changes(a, k):
+    s = 0.0
+    for i in range(0, 6, k):
+        k = k + 1
+        a[i] = a[i] * a[i] * k
+        s += a[i]
+    return s
+
+
+@case(lambda m: dict(a=m(6)))
+def ellipsis_and_pass(a):
+    ...
+    s = 0.0
+    for i in range(6):
+        ...
+        s += a[i] * a[i]
+    return s
+
+
+@case(lambda m: dict(a=m(6), n=2))
+def logic_of_names(a, n):
+    s = 0.0
+    on = True
+    off = not on
+    for i in range(6):
+        if not off and (on and i > n):
+            s += a[i] * a[i]
+        on = on and (s < 100.0)
+    return s
+
+
+def nothing(a):
+    a[0] = a[0] * a[1]
+    return None
+
+
+@case(lambda m: dict(a=m(3)), "a")
+def helper_returns_none(a):
+    nothing(a)
+    return a[0] * a[2]
+
+
+@case(lambda m: dict(a=m(6)))
+def quotients_as_subscripts(a):
+    s = 0.0
+    for i in range(12):
+        s += a[i // 2] * a[i % 3] * (i + 1)
+    return s
+
+
+@case(lambda m: dict(a=m(6), step=-2))
+def steps_of_either_sign(a, step):
+    s = 0.0
+    for i in range(5, 0, step):
+        s += a[i] * a[i - 1]
+    return s
+
+
+@case(lambda m: dict(a=m(2, 3)))
+def shape_unpacked_and_counted(a):
+    n, m = a.shape
+    s = 0.0
+    for k in range(a.shape[-1]):
+        s += a[n - 1, k] * a[0, k] * len(a.shape)
+    return s * m
+
+
+@case(lambda m: dict(x=0.3))
+def infinity_as_a_text(x):
+    least = float("inf")
+    for k in range(3):
+        least = min(least, (x - k) * (x - k))
+    return least
+
+
+def arguments(name):
+    rng = np.random.default_rng(7)
+    return CASES[name][1](lambda *shape: rng.standard_normal(shape) + 0.1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rare_form_is_what_it_is_in_cpython(
+    name: str, rng: np.random.Generator
+) -> None:
+    plain, _, outputs = CASES[name]
+    f = pyrev.differentiable(plain, target="python")
+    check(f, plain, arguments(name), outputs, rng)
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+class Unhashable:
+    """What `in` cannot look for in a table."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: float) -> float:
+        return x
+
+
+UNHASHABLE = Unhashable()
+COMPLEX, NARROW = 1j, np.float16(1.0)
+
+
+def helper(x):
+    return x
+
+
+REFUSED: dict[Callable[..., Any], str] = {
+    lambda a, x: np.argmin(a, axis=0)[0] + a[0, 0]: "P108",
+    lambda a, x: np.cumsum(a, axis=0)[0]: "P108",
+    lambda a, x: np.cumsum(a)[0] * a[0, 0]: "P108",
+    lambda a, x: np.concatenate(a)[0]: "P108",
+    lambda a, x: np.concatenate((a, a * a))[0] * a[0, 0]: "P108",
+    lambda a, x: np.dot(a): "P108",
+    lambda a, x: a.transpose(1, 0)[0, 0]: "P107",
+    lambda a, x: a.astype(UNHASHABLE)[0]: "P107",
+    lambda a, x: (a * 2).astype(a.dtype)[0]: "P107",
+    lambda a, x: UNHASHABLE(x): "P107",
+    lambda a, x: undefined(x): "P107",  # type: ignore[name-defined]  # noqa: F821
+    lambda a, x: (lambda v: v)(x): "P107",
+    lambda a, x: x * float("abc"): "P106",
+    lambda a, x: x + b"a": "P106",
+    lambda a, x: x + (lambda v: v): "P106",
+    lambda a, x: x + helper: "P113",
+    lambda a, x: x + int: "P113",
+    lambda a, x: x + COMPLEX: "P113",
+    lambda a, x: x + NARROW: "P113",
+    lambda a, x: np.full_like(a)[0]: "P208",
+    lambda a, x: np.array(a, dtype=np.float32)[0]: "P208",
+    lambda a, x: np.array([1.0, x], dtype=UNHASHABLE)[0]: "P208",
+    lambda a, x: np.arange()[0]: "P208",
+    lambda a, x: np.arange(3, dtype=UNHASHABLE)[0]: "P208",
+    lambda a, x: np.arange(3, dtype=a.dtype)[1] * x: "P208",
+    lambda a, x: np.linspace(0)[0] * x: "P208",
+    lambda a, x: np.eye()[0, 0]: "P208",
+    lambda a, x: np.copy(2.0) * x: "P208",
+    lambda a, x: a[True]: "P210",
+    lambda a, x: a[x > 0.0]: "P210",
+    lambda a, x: np.dtype(a.dtype) * x: "P107",
+}
+
+
+def indexed_by_a_bool(a, on: bool):
+    return a[on]
+
+
+def numbered_twice(a, x):
+    for i, v in enumerate(a, 1, 2):
+        x += v
+    return x
+
+
+def a_pair_of_three(a, x):
+    for p, v in zip(a, a, a):
+        x += p * v
+    return x
+
+
+def a_range_in_steps_of_nothing(a, x):
+    for i, k in enumerate(range(0, 3, 0)):
+        x += k
+    return x
+
+
+def product_that_is_written_beside(a, x):
+    (a * 2)[0], x = 1.0, 2.0
+    return x * a[1]
+
+
+def values_into_two_targets_at_once(a, x):
+    a[0] = (a[1], a[2]) = x
+
+
+def product_that_is_written(a, x):
+    (a * 2)[0] = x
+    return a[1]
+
+
+def part_of_a_product_that_is_written(a, x):
+    (a * 2)[0:2] = x
+    return a[1]
+
+
+def two_of_what_is_not_known(a, x):
+    x, y = undefined(x)  # type: ignore[name-defined]  # noqa: F821
+    return x
+
+
+def calls_itself(a, x):
+    return calls_itself(a, x - 1.0)
+
+
+REFUSED |= {
+    indexed_by_a_bool: "P210",
+    numbered_twice: "P111",
+    a_pair_of_three: "P112",
+    a_range_in_steps_of_nothing: "P111",
+    values_into_two_targets_at_once: "P112",
+    product_that_is_written: "P112",
+    product_that_is_written_beside: "P112",
+    part_of_a_product_that_is_written: "P112",
+    two_of_what_is_not_known: "P107",
+    calls_itself: "P109",
+}
+
+
+@pytest.mark.parametrize("plain", REFUSED, ids=[f"{k}" for k in range(len(REFUSED))])
+def test_a_form_outside_the_language_is_refused_where_it_stands(
+    plain: Callable[..., Any],
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(plain, target="python")
+    codes = {finding.code for finding in caught.value.findings}
+    assert REFUSED[plain] in codes
+    first = plain.__code__.co_firstlineno
+    last = max(n for *_, n in plain.__code__.co_lines() if n is not None)
+    assert all(first <= f.at.line <= last for f in caught.value.findings)
+
+
+def test_a_function_that_calls_itself_while_it_is_made_is_refused() -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+
+        @pyrev.differentiable
+        def inside(a):
+            return a[0] * inside(a)
+
+    assert [finding.code for finding in caught.value.findings] == ["P109"]
