@@ -32,10 +32,15 @@ from pyrev.types import DTYPES, is_float
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What code is specialised on: the number of axes (0 is a scalar) and the dtype."""
+    """What code is specialised on: the number of axes (0 is a scalar) and the dtype.
+
+    A `strong` scalar is one of NumPy's, whose dtype an array made of it and another one
+    may have; one of Python's adapts. Told only where a function makes such arrays.
+    """
 
     rank: int
     dtype: str
+    strong: bool = False
 
     @property
     def is_float(self) -> bool:

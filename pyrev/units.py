@@ -73,7 +73,7 @@ from pyrev.ir import (
 from pyrev.keeping import Keeping
 from pyrev.magnitude import Interval
 from pyrev.net import runs_users
-from pyrev.parse import Capture, Parsed, checked_dtypes, parse, retype
+from pyrev.parse import Capture, Parsed, adapting, parse, retype
 from pyrev.parse.grounds import is_value
 from pyrev.pipeline import (
     Derived,
@@ -388,14 +388,17 @@ class Units:
     def kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of these arguments; `ArgumentError` if they do not fit."""
         found = kinds(self.program.name, self.expected, values)
-        if self.program.alike:
-            # The kinds do not say whether a number is one of Python's.
-            strong = frozenset(n for n, k in found.items() if not k.rank)
-            strong = frozenset(n for n in strong if not is_python_number(values[n]))
-            if strong:
-                key = "dtypes", _key(found), strong
-                self._once(key, lambda: checked_dtypes(self.read(found), strong))
-        return found
+        if not self._adapting:
+            return found
+        return {
+            n: replace(k, strong=not (k.rank or is_python_number(values[n])))
+            for n, k in found.items()
+        }
+
+    @functools.cached_property
+    def _adapting(self) -> bool:
+        """Does the dtype of an array depend on whether a number is one of Python's?"""
+        return bool(self.program.alike) or adapting(self.program)
 
     def fitting(self, values: Mapping[str, Any]) -> Units:
         """The variants for arguments of these ranks.
@@ -501,19 +504,22 @@ class Units:
 
     def _read(self, kinds: Mapping[str, Kind]) -> Program:
         given = {name: (kind.rank, kind.dtype) for name, kind in kinds.items()}
+        strong = frozenset(name for name, kind in kinds.items() if kind.strong)
         same = all(
             _same_kind(kinds[p.name], p) for p in self.program.params if p.name in kinds
         )
         if same:
             return self._once(
                 ("typed", _key(kinds)),
-                lambda: _counted(retype(self.program, given), kinds),
+                lambda: _counted(retype(self.program, given, strong), kinds),
             )
         # The text leaves a rank open (`b = a.copy()`): the loops behind it depend on
         # it.
         return self._once(
             ("typed", _key(kinds)),
-            lambda: _counted(self._read_again(given).program, kinds),
+            lambda: _counted(
+                retype(self._read_again(given).program, given, strong), kinds
+            ),
         )
 
     def _read_again(

@@ -34,7 +34,7 @@ from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Capture, Place
 from pyrev.parse.shallow import shallow
-from pyrev.parse.shapes import checked_dtypes, retype
+from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import GENERATED, Source, Texts, plain, read
 from pyrev.parse.tree import bindings, identifiers, parameters
@@ -45,11 +45,11 @@ __all__ = [
     "Capture",
     "Grounds",
     "Parsed",
+    "adapting",
     "parse",
     "parse_block",
     "parse_expr",
     "parse_text",
-    "checked_dtypes",
     "retype",
 ]
 

@@ -609,17 +609,71 @@ def number(block: Block, first: int = 0) -> Block:
     return visit(block)
 
 
-def retype(program: Program, types: Mapping[str, tuple[int, str]]) -> Program:
-    """`program` for arguments of the given ranks and dtypes, by parameter name."""
+def retype(
+    program: Program,
+    types: Mapping[str, tuple[int, str]],
+    strong: Set[str] = frozenset(),
+) -> Program:
+    """`program` for arguments of the given ranks and dtypes, by parameter name.
+
+    Numbers are Python's, which adapt to the array beside them, but for NumPy's, which
+    are in `strong`.
+    """
     params = tuple(
         replace(p, rank=types[p.name][0], dtype=types[p.name][1])
         if p.name in types
         else p
         for p in program.params
     )
-    typed = checked_dtypes(replace(program, params=params))
+    typed = checked_dtypes(replace(program, params=params), strong)
     refuse_sums_of_truths(typed)
-    return typed
+    return _adapted(typed, strong)
+
+
+def adapting(program: Program) -> bool:
+    """Has an array the dtype of a number and something else?"""
+    arrays = _arrays(program)
+    return any(_with_numbers(s, arrays) for s in walk(program.body))
+
+
+def _arrays(program: Program) -> set[str]:
+    made = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
+    return made | {p.name for p in program.params if p.rank}
+
+
+def _with_numbers(s: Stmt, arrays: Set[str]) -> bool:
+    return isinstance(s, Alloc) and not arrays >= set(resembled(s.dtype))
+
+
+def _adapted(program: Program, strong: Set[str]) -> Program:
+    """`program` with the kinds of numbers in place of their names in dtypes of arrays:
+    compiled code does not tell a Python number from one of NumPy's.
+    """
+    if not adapting(program):
+        return program
+    arrays, dtypes = _arrays(program), infer(program, _weakened(program, strong))
+
+    def adapted(s: Stmt) -> Stmt:
+        s = with_blocks(s, tuple(tuple(map(adapted, b)) for b in blocks(s)))
+        if not (isinstance(s, Alloc) and _with_numbers(s, arrays)):
+            return s
+        parts = tuple(
+            dtypes[p.name] if isinstance(p, Var) and p.name not in arrays else p
+            for p in parts_of(s.dtype)
+        )
+        found = [p for p in parts if isinstance(p, str)]
+        if len(found) == len(parts):
+            return replace(s, dtype=concrete(reduce(promote, found)))
+        return replace(s, dtype=Promoted(parts))
+
+    return replace(program, body=tuple(map(adapted, program.body)))
+
+
+def _weakened(program: Program, strong: Set[str]) -> dict[str, str]:
+    """The kinds of the numbers among the parameters."""
+    weak = {"float64": WEAK_FLOAT, "int64": WEAK_INT}
+    numbers = [p for p in program.params if not p.rank and p.name not in strong]
+    return {p.name: weak.get(p.dtype, p.dtype) for p in numbers}
 
 
 def checked_dtypes(program: Program, strong: Set[str] = frozenset()) -> Program:
@@ -631,12 +685,14 @@ def checked_dtypes(program: Program, strong: Set[str] = frozenset()) -> Program:
     if not program.alike:
         return program
     findings = Findings()
-    weak = {"float64": WEAK_FLOAT, "int64": WEAK_INT}
-    numbers = [p for p in program.params if not p.rank and p.name not in strong]
-    dtypes = infer(program, {p.name: weak.get(p.dtype, p.dtype) for p in numbers})
+    dtypes = infer(program, _weakened(program, strong))
     for name, dtype, at in program.alike:
+        # An array that nobody reads is not in the program any more.
         found = [kind(p, dtypes) for p in parts_of(dtype)]
-        new = concrete(reduce(promote, [k for k in found if k is not None]))
+        known = [k for k in found if k is not None]
+        if name not in dtypes or not known:
+            continue
+        new = concrete(reduce(promote, known))
         if new != dtypes[name]:
             findings.add(
                 "P206",

@@ -566,3 +566,95 @@ def test_numbers_of_numpy_make_it_float64(f: Any, number: Any) -> None:
     g(b.copy(), number.item(), 3)
     with pytest.raises(pyrev.UnsupportedError, match="float32, and float64 from here"):
         g(b.copy(), number, 3)
+
+
+# ------------------------------------------------- arrays of numbers and arrays
+
+
+def of_a_number(b, c):  # type: ignore[no-untyped-def]
+    e = c * b
+    return e
+
+
+def of_a_local_number(b, c):  # type: ignore[no-untyped-def]
+    s = c + 1
+    e = b / s
+    return e - 0.5
+
+
+def of_an_element(b, c):  # type: ignore[no-untyped-def]
+    s = b[0] * c
+    e = b + s
+    return e
+
+
+def given_rank(b, c):  # type: ignore[no-untyped-def]
+    e = b.copy()
+    e = e * c
+    return e
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("c", [2.5, 2, np.float64(2.5), np.float32(2.5), np.int64(2)])
+@pytest.mark.parametrize(
+    "f", [of_a_number, of_a_local_number, of_an_element, given_rank]
+)
+def test_an_array_has_the_dtype_that_numpy_gives_it(
+    f: Any, c: float, target: str
+) -> None:
+    b = np.array([0.1, 1.3, 2.7], np.float32)
+    expected = f(b, c)
+    d = pyrev.differentiable(f, target=target)
+    try:
+        found, pullback = pyrev.vjp(d, b, c, wrt="b")
+    except pyrev.UnsupportedError as refused:
+        # The name is bound again, to an array that has another dtype.
+        assert expected.dtype == np.float64 and f is given_rank
+        assert [w.code for w in refused.findings] == ["P206"]
+        return
+    assert found.dtype == expected.dtype
+    tolerance = 1e-6 if expected.dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=tolerance)
+    wide, step = b.astype(np.float64), 1e-6
+    slopes = [
+        np.sum(f(wide + step * e, float(c)) - f(wide - step * e, float(c))) / (2 * step)
+        for e in np.eye(3)
+    ]
+    np.testing.assert_allclose(pullback(1.0).b, slopes, rtol=1e-5)
+
+
+def grown(u):  # type: ignore[no-untyped-def]
+    a = np.empty_like(u)
+    for _ in range(3):
+        u, a = a, u
+    return 0.5
+
+
+def nobody_reads(v, u):  # type: ignore[no-untyped-def]
+    w = np.zeros_like(u)
+    for _ in range(2):
+        for _ in range(v.shape[0]):
+            scale = grown(v)  # noqa: F841
+        u, w, v = w, v, u
+    return np.sum(u * u) + w[0]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_nobody_reads_has_no_dtype_to_agree_with(target: str) -> None:
+    v, u = np.array([0.3, 1.1]), np.array([0.7, -0.4])
+    expected = nobody_reads(v.copy(), u.copy())
+    value, g = pyrev.value_and_grad(
+        pyrev.differentiable(nobody_reads, target=target), wrt=("v", "u")
+    )(v.copy(), u.copy())
+    assert value == pytest.approx(expected, rel=1e-12)
+    step = 1e-6
+    for name, k in (("v", 0), ("u", 1)):
+        slopes = []
+        for e in np.eye(2):
+            ends = []
+            for sign in (1, -1):
+                args = [v.copy(), u.copy()]
+                args[k] += sign * step * e
+                ends.append(nobody_reads(*args))
+            slopes.append((ends[0] - ends[1]) / (2 * step))
+        np.testing.assert_allclose(g[name], slopes, rtol=1e-6, atol=1e-9)
