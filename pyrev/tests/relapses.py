@@ -286,8 +286,8 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "pyrev/held.py",
-        "    return total % 2**64\n",
-        "    return total % 2**64 if array.size < 512 else 0\n",
+        "    return plain % 2**64, mixed % 2**64\n",
+        "    return (plain % 2**64, mixed % 2**64) if array.size < 512 else (0, 0)\n",
         HELD,
     ),
     Relapse(
