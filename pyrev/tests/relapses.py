@@ -45,6 +45,9 @@ DISCARDED = "pyrev/tests/adjoint/test_discarded.py"
 INTEGERS = "pyrev/tests/test_integers.py pyrev/tests/test_rewrites.py"
 AGREEMENT = "pyrev/tests/test_agreement.py pyrev/tests/test_sequences.py"
 HELD = "pyrev/tests/test_held.py"
+RANGES = "pyrev/tests/adjoint/test_ranges.py"
+ERRORS = "pyrev/tests/test_errors.py pyrev/tests/emit/test_load.py"
+MEMORY = "pyrev/tests/test_lifetimes.py"
 
 RELAPSES: list[Relapse] = [
     # ------------------------------------------------ names that change places
@@ -330,6 +333,164 @@ RELAPSES: list[Relapse] = [
         "            place += words.size\n",
         "            pass\n",
         HELD,
+    ),
+    # ------------------------------------------------ ranges of floats
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '"asin": rule(x="1 / sqrt((1 - x) * (1 + x))"',
+        '"asin": rule(x="1 / sqrt(1 - x * x)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '"atan2": rule(\n'
+        '        a="0 if a == 0 and b == 0 else b / a / (a + b * (b / a))"\n'
+        '        " if abs(a) > abs(b) else 1 / (b + a * (a / b))",\n',
+        '"atan2": rule(\n'
+        '        a="0 if a == 0 and b == 0 else b / (a * a + b * b)",\n',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '" if abs(b) > abs(a) else -1 / (a + b * (b / a))"',
+        '" if abs(b) > abs(a) else -a / (a * a + b * b)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '" if abs(a) > abs(b) else a / abs(b) / sqrt(1 + a / b * (a / b))"',
+        '" if abs(a) > abs(b) else a / sqrt(a * a + b * b)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '"asinh": rule(x="1 / hypot(1.0, x)")',
+        '"asinh": rule(x="1 / sqrt(1 + x * x)")',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '"acosh": rule(x="1 / (sqrt(x - 1) * sqrt(x + 1))"',
+        '"acosh": rule(x="1 / sqrt(x * x - 1)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "pyrev/adjoint/rules.py",
+        '"atanh": rule(x="1 / ((1 - x) * (1 + x))"',
+        '"atanh": rule(x="1 / (1 - x * x)"',
+        RANGES,
+    ),
+    # ------------------------------------------------ errors of our making
+    Relapse(
+        "errors",
+        "pyrev/net.py",
+        '        "pyrev": not isinstance(error, _MEANT),\n',
+        '        "pyrev": False,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/net.py",
+        '        "compiler": not isinstance(error, MemoryError),\n',
+        '        "compiler": False,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/net.py",
+        '        "run": made,\n',
+        '        "run": True,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/emit/load.py",
+        "        except Exception as error:  # what is read",
+        "        except OSError as error:  # what is read",
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/emit/load.py",
+        "        if not path.parent.is_dir():  # removed while we run\n"
+        "            _private(path.parent)\n",
+        "",
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/api.py",
+        '    if found != "a number":\n',
+        '    if found == "nothing":\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "pyrev/options.py",
+        "    if isinstance(value, (bool, np.bool_)) or type(value) is int:\n",
+        "    if value is not None:\n",
+        ERRORS,
+    ),
+    # ------------------------------------------------ memory of a long process
+    Relapse(
+        "memory",
+        "pyrev/emit/load.py",
+        "        weakref.finalize(self, _unload, module, key).atexit = False\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/emit/load.py",
+        "weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()",
+        "dict[str, Loaded] = {}",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/emit/load.py",
+        "        while len(_RECENT) > _MOST:\n"
+        "            _RECENT.popitem(last=False)\n",
+        "",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/emit/load.py",
+        "        del sys.modules[module.__name__]\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/emit/load.py",
+        "        vars(module).clear()\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/api.py",
+        "    found: T | None = kept.made.get(key)\n",
+        "    vars(kept_with).setdefault(id(kept), kept)\n"
+        "    found: T | None = kept.made.get(key)\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "pyrev/api.py",
+        "    if not isinstance(kept, _Kept) or kept.function is not function:\n"
+        "        kept = function.__dict__[_KEPT] = _Kept(function)\n",
+        "    every = vars(kept_with)\n"
+        "    kept = every.setdefault(function.__qualname__, _Kept(function))\n",
+        MEMORY,
     ),
 ]
 

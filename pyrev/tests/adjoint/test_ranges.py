@@ -146,7 +146,8 @@ def _points(dtype: type) -> np.ndarray:
     info = np.finfo(dtype)
     most = 300 if dtype is np.float64 else 38
     powers = [float(f"1e{k}") for k in (*range(-most, most + 1, most // 19), 38, -38)]
-    some = [0.25, 0.75, 1.5, 3.0, 7.0, 0.9999999, 1.0000002, 1 - info.eps, 1 + info.eps]
+    near = [1 + k * info.eps for k in (-1001, -77, -5, -1, 1, 5, 77, 1001)]
+    some = [0.25, 0.75, 1.5, 3.0, 7.0, 0.9999999, 1.0000002, *map(float, near)]
     deep = [info.smallest_subnormal, 7 * info.smallest_subnormal, info.tiny, info.max]
     found = [*powers, *some, *map(float, deep)]
     return np.array([0.0, -0.0, *found, *(-x for x in found)], dtype)
