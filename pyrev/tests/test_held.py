@@ -454,6 +454,20 @@ def test_a_digest_sees_each_element_of_any_layout(dtype: str) -> None:
         assert held.digest(a) == before
 
 
+def test_a_digest_differs_where_elements_of_two_pieces_change_places() -> None:
+    # Rows that are not contiguous are read in pieces, each of which begins anew.
+    a = np.random.default_rng(0).random((3, 80_000))[:, ::2]
+    before = held.digest(a)
+    rows = [piece.size for piece in held.pieces(a)]
+    assert len(rows) > 2
+    for k in (0, 5, rows[1] - 1):
+        one, other = divmod(k, 40_000), divmod(k + rows[0], 40_000)
+        a[one], a[other] = a[other], a[one]
+        assert held.digest(a) != before
+        a[one], a[other] = a[other], a[one]
+    assert held.digest(a) == before
+
+
 def test_a_digest_does_not_depend_on_threads() -> None:
     import numba
 
