@@ -96,8 +96,8 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "names",
         "pyrev/parse/tree.py",
-        "        if around is None or self._enclosed(definition):\n",
-        "        if around is None:\n",
+        "        if self._again(node):\n            return True\n",
+        "",
         NAMES,
     ),
     # ------------------------------------------------ arrays of helpers

@@ -658,3 +658,25 @@ def test_what_nobody_reads_has_no_dtype_to_agree_with(target: str) -> None:
                 ends.append(nobody_reads(*args))
             slopes.append((ends[0] - ends[1]) / (2 * step))
         np.testing.assert_allclose(g[name], slopes, rtol=1e-6, atol=1e-9)
+
+
+def two_axes(x, y, flag):  # type: ignore[no-untyped-def]
+    a = x * 2.0
+    b = y * 3.0
+    for i in range(a.shape[0]):
+        if flag > 0:
+            a, b = b, a
+        a[i, 0] += 1.0
+    return np.sum(a * a) + b[0, 1]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_arrays_that_change_places_agree_in_every_extent(target: str) -> None:
+    g = pyrev.differentiable(two_axes, target=target)
+    for flag in (0, 1):
+        x, y = np.ones((2, 3)), np.full((2, 3), 0.5)
+        assert g(x, y, flag) == pytest.approx(two_axes(x, y, flag), rel=1e-12)
+        assert pyrev.check_grad(g, x, y, flag).ok
+    for other in ((2, 4), (3, 3), (2, 2)):
+        with pytest.raises(ValueError, match="change places and have different shapes"):
+            g(np.ones((2, 3)), np.ones(other), 1)
