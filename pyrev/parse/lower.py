@@ -132,7 +132,14 @@ class Lowering(Rebinding):
         self.taken |= identifiers(source.node)
         scope = Scope(source, None, local_names(source.node), None, (), False)
         for node in source.node.body:
-            self._statement(node, scope)
+            if isinstance(node, gast.Return):
+                values = self._returned(node, scope)
+                if values is not None:
+                    results, single, at = values
+                    results = tuple(self._read_back(r, scope, at) for r in results)
+                    self.out.append(Return(results, single, loc=at))
+            else:
+                self._statement(node, scope)
         return self._spelt()
 
     def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
