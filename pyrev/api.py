@@ -41,7 +41,7 @@ from pyrev.parse import Parsed
 from pyrev.parse.source import plain
 from pyrev.readings import Reading, Readings
 from pyrev.tune import Tuning, tune
-from pyrev.units import Unit, Units
+from pyrev.units import Launch, Unit, Units
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -426,7 +426,7 @@ class Call:
             values |= {n: copied(values[n]) for n in self.units.written}
             verify(self.units.parsed.function, rules, values)
 
-    def run(self) -> Any:
+    def run(self, launch: Launch = Unit.call) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
 
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
@@ -440,7 +440,7 @@ class Call:
                 **{n: self.values[n] for n in named},
             )
         unit = self.plan.primal(self.values, self.variant)
-        return self.restore(unit.call([self.values[p] for p in unit.params]))
+        return self.restore(launch(unit, [self.values[p] for p in unit.params]))
 
     def _checks(self) -> frozenset[str]:
         return self.units.checks(self.kinds)
@@ -522,12 +522,11 @@ class Pullback:
         """
         named = {**mapping("cotangents", cotangents), **by_name}
         given = self._given(cotangent, named)
-        self._held.watched.check(done=False)
         buffers = self._buffers(mapping("into", into), given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
-        found = self._unit.call([values[p] for p in self._unit.params])
-        self._held.watched.check(done=True)
+        unit = self._unit
+        found = self._held.watched.checked(unit, [values[p] for p in unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
             if self._device:
@@ -699,14 +698,14 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     apart = call.plan.sweeps(call.values, call.variant, names)
     if apart is not None:
         held = _held(call, apart.reverse, hold)
-        raw, kept = apart.run(call.values)
+        raw, kept = apart.run(call.values, held.forward)
         result = call.restore(raw)
         return result, Pullback(call, names, apart.reverse, held, result, kept)
     unit = call.adjoint(names)
     held = _held(call, unit, hold)
     changed = unit.reads & set(call.units.written)
     before = {n: copied(call.values[n]) for n in changed}
-    result = call.run()
+    result = call.run(held.forward)
     return result, Pullback(call, names, unit, held, result, before)
 
 

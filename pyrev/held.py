@@ -1,9 +1,11 @@
 """What a pullback has of the arguments of its call: the law of inputs that change.
 
 The reverse sweep reads arrays of the caller after the call. Of each that it reads the
-pullback has a copy, or else a digest of all bits, which it compares when the sweep has
-run: a change does nothing, or is seen, and never makes a wrong gradient. What steers
-the sweep is compared before it, too, since other data could lead it outside of arrays.
+pullback has a copy, or else a digest of all bits, which it compares with that of what
+the sweep has read: a change does nothing, or is seen, and never makes a wrong gradient.
+What steers the sweep is compared before it, too, since other data could lead it outside
+of arrays. Digests of large arrays are made by the loops that read them, where these are
+parallel: see `pyrev.emit.seals`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import enum
 import functools
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy as np
 from pyrev import device
 from pyrev.diagnostics import ArgumentError
 from pyrev.emit import digest as texts
+from pyrev.emit.digest import BLOCK
 from pyrev.ir import Param, Program
 from pyrev.units import Unit
 from pyrev.writer import Text
@@ -51,7 +54,8 @@ class Hold(enum.Enum):
 class Watched:
     """Arrays that may not change until a derivative of `function` is done.
 
-    Those in `steering` decide where the derivative goes: see `pyrev.steering`.
+    Those in `steering` decide where the derivative goes: see `pyrev.steering`. `seals`
+    are those of the arrays as they have to be, made now if there are none.
     """
 
     def __init__(
@@ -60,19 +64,37 @@ class Watched:
         arrays: Mapping[str, Any],
         steering: frozenset[str],
         remedy: str,
+        seals: Mapping[str, Any] | None = None,
     ) -> None:
         self._function, self._steering, self._remedy = function, steering, remedy
-        self._seals = {name: (array, seal(array)) for name, array in arrays.items()}
+        self._arrays = dict(arrays)
+        if seals is None:
+            seals = {name: seal(array) for name, array in arrays.items()}
+        self._seals = seals
 
     def check(self, done: bool) -> None:
         """`ArgumentError` if an array has changed: of those that steer before the
         derivative runs, of all when it is `done`.
         """
-        for name, (array, before) in self._seals.items():
-            if (done or name in self._steering) and not _equal(seal(array), before):
-                raise ArgumentError(
-                    f"`{name}` changed since {self._function}() ran; {self._remedy}"
-                )
+        for name, array in self._arrays.items():
+            if done or name in self._steering:
+                self._compare(name, seal(array))
+
+    def checked(self, unit: Unit, values: Sequence[Any]) -> Any:
+        """What the code of the derivative gives, or `ArgumentError` if an array that it
+        has read is another one by now.
+        """
+        self.check(done=False)
+        raw, seals = _sealed(unit, values, self._arrays)
+        for name, found in seals.items():
+            self._compare(name, found)
+        return raw
+
+    def _compare(self, name: str, found: Any) -> None:
+        if not _equal(found, self._seals[name]):
+            raise ArgumentError(
+                f"`{name}` changed since {self._function}() ran; {self._remedy}"
+            )
 
 
 class Held:
@@ -96,7 +118,8 @@ class Held:
         self.arrays = dict(values)
         self.own: list[Any] = []
         self._taken = 0
-        watched = {}
+        self._function = function
+        watched: dict[str, Any] = {}
         for name, value in () if hold is Hold.NOBODY else values.items():
             if not device.is_array(value):
                 continue
@@ -110,8 +133,17 @@ class Held:
                 self.own.append(value)
             else:
                 watched[name] = self.arrays[name] = value.view()
-        steering = unit.steering if watched else frozenset[str]()
-        self.watched = Watched(function, watched, steering, _REMEDY)
+        self._watched = watched
+        self._steering = unit.steering if watched else frozenset[str]()
+        self.watched = Watched(function, {}, self._steering, _REMEDY)
+
+    def forward(self, unit: Unit, values: Sequence[Any]) -> Any:
+        """Run the code of the call; what is watched has to be from now on as it was."""
+        raw, seals = _sealed(unit, values, self._watched)
+        self.watched = Watched(
+            self._function, self._watched, self._steering, _REMEDY, seals
+        )
+        return raw
 
     def _take(self, size: int) -> bool:
         """Is there room for a copy of so many bytes? Then it is taken."""
@@ -152,6 +184,31 @@ def copied(array: Any) -> Any:
     return array.copy(order="K")
 
 
+def _sealed(
+    unit: Unit, values: Sequence[Any], arrays: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Run `unit`: what it gives, and the seals of `arrays`, which it only reads.
+
+    The unit makes those of large ones where it reads them, if it can.
+    """
+    rows = {
+        name: row[0]
+        for name, array in (arrays.items() if unit.target == "numba" else ())
+        if array.nbytes > max(SMALL, FEW)
+        and array.flags.c_contiguous
+        and (row := _rows(array))
+    }
+    names = unit.sealing(tuple(rows)).arrays if rows else ()
+    sums = np.zeros(len(names), np.uint64)
+    words = [_blocks(rows[name])[0] for name in names]
+    raw = unit.call(values, names, [*words, sums] if names else [])
+    seals = {}
+    for name, total, inside in zip(names, sums, words, strict=True):
+        _, rest = _blocks(rows[name])
+        seals[name] = (int(total) + _digest(rest, inside.size // BLOCK)) % 2**64
+    return raw, seals | {n: seal(a) for n, a in arrays.items() if n not in seals}
+
+
 def seal(array: Any) -> Any:
     """What differs if the array changes: its elements if these are few, or a digest."""
     if device.is_device(array):
@@ -159,21 +216,32 @@ def seal(array: Any) -> Any:
     return array.tobytes() if array.nbytes <= FEW else digest(array)
 
 
-def digest(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """Two numbers for all bits of an array: see `pyrev.emit.digest`."""
-    plain = mixed = place = 0
-    for piece in pieces(array):
-        raw = piece.view(np.uint8)
-        start = -piece.__array_interface__["data"][0] % 8
-        end = start + (raw.size - start) // 8 * 8
-        edges = np.zeros(16, np.uint8)
-        edges[:start] = raw[:start]
-        edges[8 : 8 + raw.size - end] = raw[end:]
-        for words in (raw[start:end].view(np.uint64), edges.view(np.uint64)):
-            found = _compiled().call([words, np.uint64(place)])
-            plain, mixed = plain + int(found[0]), mixed + int(found[1])
-            place += words.size
-    return plain % 2**64, mixed % 2**64
+def digest(array: np.ndarray[Any, Any]) -> int:
+    """A number for all bits of an array: see `pyrev.emit.digest`."""
+    total = place = 0
+    for row in _rows(array) or pieces(array):
+        for words in _blocks(row):
+            total += _digest(words, place)
+            place += words.size // BLOCK
+    return total % 2**64
+
+
+def _digest(words: np.ndarray[Any, Any], place: int) -> int:
+    """The digest of blocks of which the first one has the number `place`."""
+    return int(_compiled().call([words, np.uint64(place)]))
+
+
+def _blocks(row: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
+    """The words of a contiguous row in whole blocks: a view, and a copy of what is
+    beside it.
+    """
+    raw = row.view(np.uint8)
+    start = min(-row.__array_interface__["data"][0] % 8, raw.size)
+    end = start + (raw.size - start) // (8 * BLOCK) * 8 * BLOCK
+    rest = np.zeros(16 * BLOCK, np.uint8)
+    rest[:start] = raw[:start]
+    rest[8 : 8 + raw.size - end] = raw[end:]
+    return raw[start:end].view(np.uint64), rest.view(np.uint64)
 
 
 def _equal(found: Any, before: Any) -> bool:
@@ -182,8 +250,8 @@ def _equal(found: Any, before: Any) -> bool:
     return bool(found == before)
 
 
-def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
-    """The elements in contiguous rows, in the order in which they lie in memory.
+def _in_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A view with the elements in the order in which they lie in memory.
 
     An element that is repeated along an axis comes once.
     """
@@ -192,13 +260,20 @@ def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
         tuple(whole if s > 0 else turned if s < 0 else first for s in array.strides)
     ]
     axes = sorted(range(array.ndim), key=lambda k: -array.strides[k])
-    array = array.transpose(axes)
-    if array.flags.c_contiguous:
-        yield array.reshape(-1)
-        return
+    return array.transpose(axes)
+
+
+def _rows(array: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """All elements in one row, where they are contiguous; else nothing."""
+    array = _in_memory(array)
+    return [array.reshape(-1)] if array.flags.c_contiguous else []
+
+
+def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+    """The elements in contiguous rows, in the order in which they lie in memory."""
     flags: Any = ("external_loop", "buffered", "zerosize_ok")  # the stubs misspell one
     wanted: Any = [("readonly", "contig", "aligned")]
-    rows = np.nditer(array, flags, wanted, order="C", buffersize=1 << 15)
+    rows = np.nditer(_in_memory(array), flags, wanted, order="C", buffersize=1 << 15)
     with rows:
         yield from rows
 

@@ -51,6 +51,7 @@ from pyrev.emit.load import (
     tuning,
 )
 from pyrev.emit.python import emit_python
+from pyrev.emit.seals import Sealed, sealed
 from pyrev.ir import (
     Add,
     Alloc,
@@ -115,6 +116,8 @@ TABLE = 1 << 14  # elements of a table that is looked at as a whole first
 
 AT_ONCE = 1 << 12  # operations that CPython does in a millisecond
 
+Names = tuple[str, ...]
+
 T = TypeVar("T")
 M = TypeVar("M", bound="Unit | Sweeping")
 
@@ -141,22 +144,35 @@ class Unit:
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: str = "python"
-    #: The function, and what keeps its module.
-    _functions: dict[bool, tuple[Callable[..., Any], Loaded]] = field(
+    #: The function, and what keeps its module, by what it is to do.
+    _functions: dict[tuple[bool, Names], tuple[Callable[..., Any], Loaded]] = field(
         default_factory=dict, repr=False
     )
+    _sealing: dict[Names, Sealed] = field(default_factory=dict, repr=False)
 
     @property
     def function(self) -> Callable[..., Any]:
         """The generated function, loaded from its file in the cache."""
+        return self._function(())
+
+    def _function(self, sealing: Names) -> Callable[..., Any]:
+        """The function that makes digests of the arrays `sealing` while it runs."""
         alone = self.target == "numba" and is_alone()
-        found = self._functions.get(alone)
+        found = self._functions.get((alone, sealing))
         if found is None:
-            text = serial(self.text.text) if alone else self.text.text
-            held = self._loaded(text)
+            text = self.sealing(sealing).text if sealing else self.text.text
+            held = self._loaded(serial(text) if alone else text)
             found = getattr(held.module, self.program.name), held
-            self._functions[alone] = found
+            self._functions[alone, sealing] = found
         return found[0]
+
+    def sealing(self, arrays: Names) -> Sealed:
+        """The text that makes digests of what it can of `arrays`, compiled code's."""
+        found = self._sealing.get(arrays)
+        if found is None:
+            found = sealed(self.text.text, self.program.name, arrays)
+            self._sealing[arrays] = found
+        return found
 
     @runs_users
     def _interpreted(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -183,7 +199,7 @@ class Unit:
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the text, which another process loads again."""
-        return {**self.__dict__, "_functions": {}}
+        return {**self.__dict__, "_functions": {}, "_sealing": {}}
 
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:
@@ -197,14 +213,20 @@ class Unit:
         return steering(self.program)
 
     @runs_users
-    def call(self, values: Sequence[Any]) -> Any:
-        """Run it; one launch at a time where Numba's threading layer needs that."""
+    def call(
+        self, values: Sequence[Any], sealing: Names = (), more: Sequence[Any] = ()
+    ) -> Any:
+        """Run it; one launch at a time where Numba's threading layer needs that.
+
+        What makes digests of the arrays `sealing` takes `more` parameters.
+        """
+        values = [*values, *more]
         try:
-            return self._run(self.function, values)
+            return self._run(self._function(sealing), values)
         except RecursionError:  # of Numba, before anything has run
             if self.target != "numba":
                 raise
-        return on_a_large_stack(lambda: self._run(self.function, values))
+        return on_a_large_stack(lambda: self._run(self._function(sealing), values))
 
     @runs_users
     def _run(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -218,6 +240,10 @@ class Unit:
             return function(*values)
 
 
+#: How a unit is run with the values of its parameters.
+Launch = Callable[[Unit, Sequence[Any]], Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
     """The two sweeps of an adjoint as units."""
@@ -226,13 +252,15 @@ class Swept:
     forward: Unit
     reverse: Unit
 
-    def run(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def run(
+        self, values: Mapping[str, Any], launch: Launch = Unit.call
+    ) -> tuple[Any, dict[str, Any]]:
         """Run the function; its raw result, and what the reverse sweep has from it.
 
         Arrays that the caller may change are copied.
         """
         made = self.made
-        raw = self.forward.call([values[p] for p in self.forward.params]) or ()
+        raw = launch(self.forward, [values[p] for p in self.forward.params]) or ()
         results, passed = raw[: made.results], raw[made.results :]
         kept = {
             name: device.copied(value) if name in made.shared else value

@@ -248,11 +248,11 @@ def test_a_thread_that_changes_an_input_meanwhile_is_seen(
     _, pullback = pyrev.vjp(make(cubes), x)
     call = pullback._unit.call
 
-    def interrupted(values: Any) -> Any:
+    def interrupted(*args: Any) -> Any:
         other = threading.Thread(target=x.__setitem__, args=(3, 5.0))
         other.start()
         other.join()
-        return call(values)
+        return call(*args)
 
     monkeypatch.setattr(pullback._unit, "call", interrupted)
     buffer = np.zeros(8)

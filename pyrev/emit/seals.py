@@ -1,0 +1,309 @@
+"""A generated module that makes digests of arrays in the loops that read them.
+
+An array that a loop has just read is in the caches, where its digest costs a fraction
+of what it costs to fetch the array once more. So a parallel loop, cut into parts,
+
+    for z in prange(n):
+        row(u, z)
+
+becomes
+
+    for part in prange(parts):
+        for z in range(<of the part>):
+            row(u, z)
+        seal += digest_blocks(words_u, <of the part>)
+
+Each part makes the digest of as large a share of the array as it has of the loop. Every
+block is in one share, whatever the loop reads and in which order, so the sum is that of
+the whole array. What it costs depends on whether the loop goes through the array as the
+array lies in memory, which is looked for: the indices of the loops have to be in its
+first subscripts, in their order. Anywhere else a share is fetched for its digest alone,
+from many places, which takes several times as long as a pass over the whole array.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyrev.emit.digest import BLOCK, BLOCKS
+from pyrev.ir import fresh
+from pyrev.writer import write
+
+#: Blocks of the largest array in a part: fewer are not worth a part of their own, and
+#: a part has to stay in the smallest caches.
+LEAST = 8
+
+_NAMES = ("KEYS", "digest_blocks", "share_begin")
+
+_SHARE = """\
+@njit(**SERIAL)
+def share_begin(each, more, part):
+    return each * part + min(more, part)
+"""
+
+_LOOP = """\
+{tasks} = {total}
+{parts} = min(np.int64({tasks}), max(1, {largest} // {least}))
+{each}, {more} = divmod({tasks}, max(1, {parts}))
+for {part} in prange({parts}):
+    {here} = np.int64({part})
+    for {task} in range(
+        share_begin({each}, {more}, {here}), share_begin({each}, {more}, {here} + 1)
+    ):
+        pass
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A module whose function makes the digests of `arrays`.
+
+    Behind its own parameters the function takes the words of each of them, in whole
+    blocks, and an array of as many sums.
+    """
+
+    text: str
+    arrays: tuple[str, ...]
+
+
+def sealed(text: str, function: str, arrays: Sequence[str]) -> Sealed:
+    """The module `text` of `pyrev.emit.numba` for what it can of `arrays`.
+
+    These are parameters of `function` that nothing writes, in the order of C. Left out
+    are those that no parallel loop goes through of which every call has one run.
+    """
+    tree = ast.parse(text)
+    module = _Module(tree, function)
+    drivers: dict[str, list[tuple[int, str]]] = {}
+    done: list[str] = []
+    for array in arrays:
+        found = module.driver(array)
+        if found is not None:
+            driver, param = found
+            drivers.setdefault(driver, []).append((len(done), param))
+            done.append(array)
+    if not done:
+        return Sealed(text, ())
+    for driver, params in drivers.items():
+        module.seal(driver, params)
+    module.hand_on(done, drivers)
+    header = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("# "))
+    return Sealed(f"{header}{write(tree).text}\n", tuple(done))
+
+
+class _Module:
+    """The functions of a module, which are changed in place."""
+
+    def __init__(self, tree: ast.Module, function: str) -> None:
+        self.tree = tree
+        functions = [f for f in tree.body if isinstance(f, ast.FunctionDef)]
+        self.functions = {f.name: f for f in functions}
+        self.outer = self.functions[function]
+        self.entry = self.functions[f"_{function}"]
+        self.taken = set(re.findall(r"\w+", ast.unparse(tree)))
+        self.own = {name: fresh(name, self.taken) for name in _NAMES}
+        self.sums = fresh("seals", self.taken)
+        self.words: dict[str, str] = {}
+        calls = [n for f in self.functions.values() for n in _calls(f)]
+        names = [c.func.id for c in calls if isinstance(c.func, ast.Name)]
+        #: The parallel loops of which each call runs one, in order.
+        self.drivers = [
+            s.value
+            for s in self.entry.body
+            if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
+            if isinstance(s.value.func, ast.Name) and names.count(s.value.func.id) == 1
+            if _how(self.functions.get(s.value.func.id)) == "PARALLEL"
+        ]
+
+    def driver(self, array: str) -> tuple[str, str] | None:
+        """The first parallel loop that goes through `array`, and its name there."""
+        for call in self.drivers:
+            assert isinstance(call.func, ast.Name)
+            function = self.functions[call.func.id]
+            for param in self.received(call, {array}):
+                (loop,) = (s for s in function.body if isinstance(s, ast.For))
+                for row in _calls(loop):
+                    if isinstance(row.func, ast.Name) and self.goes(row, loop, param):
+                        return function.name, param
+        return None
+
+    def received(self, call: ast.Call, names: set[str]) -> dict[str, str]:
+        """The parameters as which the function that is called gets variables."""
+        assert isinstance(call.func, ast.Name)
+        params = self.functions[call.func.id].args.args
+        return {
+            param.arg: value.id
+            for param, value in zip(params, call.args, strict=True)
+            if isinstance(value, ast.Name) and value.id in names
+        }
+
+    def goes(self, row: ast.Call, loop: ast.For, array: str) -> bool:
+        """Do the iterations of a parallel loop, whose body is the call `row`, follow
+        each other in `array` as its elements do?
+        """
+        assert isinstance(row.func, ast.Name)
+        if row.func.id not in self.functions:
+            return False
+        function = self.functions[row.func.id]
+        task = {n.id for s in loop.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+        task &= {_id(loop.target), *(_id(t) for t in _targets(loop.body))}
+        places = [
+            (-sum(isinstance(n, ast.FloorDiv) for n in ast.walk(value)), k, param.arg)
+            for k, (param, value) in enumerate(
+                zip(function.args.args, row.args, strict=True)
+            )
+            if not task.isdisjoint(_names(value))
+        ]
+        # The outer loops' indices are found with more divisions.
+        indices = [param for _, _, param in sorted(places)]
+        ranges, scalars = _made_of(function)
+        return any(
+            _follow(subscripts, indices, ranges, scalars)
+            for param in self.received(row, {array})
+            for subscripts in _subscripts(function, param)
+        )
+
+    def seal(self, driver: str, params: Sequence[tuple[int, str]]) -> None:
+        """Change a parallel loop; `params` are arrays with the places of their sums."""
+        function = self.functions[driver]
+        (loop,) = (s for s in function.body if isinstance(s, ast.For))
+        assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
+        words = {p: fresh(f"words_{p}", self.taken) for _, p in params}
+        seals = {p: fresh(f"seal_{p}", self.taken) for _, p in params}
+        own = ("tasks", "parts", "part", "here", "each", "more")
+        names = {n: fresh(n, self.taken) for n in own} | self.own
+        counts = [f"{w}.size // {BLOCK}" for w in words.values()]
+        largest = counts[0] if len(counts) == 1 else f"max({', '.join(counts)})"
+        total = ast.unparse(loop.iter.args[0])
+        new = self.parsed(
+            _LOOP.format(
+                **names,
+                total=total,
+                largest=largest,
+                least=LEAST,
+                task=loop.target.id,
+            )
+        )
+        outer: Any = new[-1]
+        outer.body[-1].body = loop.body
+        start, end = [], []
+        here, parts = names["here"], names["parts"]
+        for place, p in params:
+            count = f"{words[p]}.size // {BLOCK}"
+            each, more = (fresh(f"{n}_{p}", self.taken) for n in ("each", "more"))
+            share = (f"share_begin({each}, {more}, {here}{k})" for k in ("", " + 1"))
+            start.append(f"{seals[p]} = np.uint64(0)")
+            start.append(f"{each}, {more} = divmod({count}, max(1, {parts}))")
+            line = f"{seals[p]} += digest_blocks({words[p]}, 0, {', '.join(share)})"
+            outer.body += self.parsed(line)
+            end.append(f"if {parts} <= 0:")
+            end.append(f"    {seals[p]} = digest_blocks({words[p]}, 0, 0, {count})")
+            end.append(f"{self.sums}[{place}] = {seals[p]}")
+        at = function.body.index(loop)
+        rest = function.body[at + 1 :]
+        new[-1:] = [*self.parsed("\n".join(start)), outer, *self.parsed("\n".join(end))]
+        function.body[at:] = [*new, *rest]
+        function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
+
+    def hand_on(
+        self, arrays: Sequence[str], drivers: dict[str, list[tuple[int, str]]]
+    ) -> None:
+        """New parameters of the functions above the loops, and what makes digests."""
+        words = [fresh(f"words_{a}", self.taken) for a in arrays]
+        for function in (self.entry, self.outer):
+            function.args.args += [ast.arg(w) for w in (*words, self.sums)]
+        for call in _calls(self.outer):
+            if isinstance(call.func, ast.Name) and call.func.id == self.entry.name:
+                call.args += [ast.Name(w) for w in (*words, self.sums)]
+        for call in self.drivers:
+            assert isinstance(call.func, ast.Name)
+            places = [place for place, _ in drivers.get(call.func.id, ())]
+            if places:
+                call.args += [ast.Name(words[k]) for k in places]
+                call.args.append(ast.Name(self.sums))
+        first = self.tree.body.index(next(iter(self.functions.values())))
+        self.tree.body[first:first] = self.parsed(f"{BLOCKS}\n\n{_SHARE}")
+
+    def parsed(self, text: str) -> list[ast.stmt]:
+        """Statements that call the functions of this file by their names here."""
+        for name, own in self.own.items():
+            text = re.sub(rf"\b{name}\b", own, text)
+        return ast.parse(text).body
+
+
+def _calls(tree: ast.stmt) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def _id(tree: ast.expr) -> str:
+    return tree.id if isinstance(tree, ast.Name) else ""
+
+
+def _names(tree: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
+def _targets(block: Sequence[ast.stmt]) -> list[ast.expr]:
+    return [t for s in block if isinstance(s, ast.Assign) for t in s.targets]
+
+
+def _subscripts(function: ast.FunctionDef, array: str) -> Iterator[list[ast.expr]]:
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name == array:
+                yield index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def _made_of(
+    function: ast.FunctionDef,
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """What the ranges of loop indices and the values of scalars mention, by name."""
+    ranges: dict[str, set[str]] = {}
+    scalars: dict[str, set[str]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.For(target=ast.Name(id=name), iter=value):
+                ranges.setdefault(name, set()).update(_names(value))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                scalars.setdefault(name, set()).update(_names(value))
+    return ranges, scalars
+
+
+def _follow(
+    subscripts: Sequence[ast.expr],
+    indices: Sequence[str],
+    ranges: dict[str, set[str]],
+    scalars: dict[str, set[str]],
+) -> bool:
+    """Does each subscript, from the first on, depend on one index after another?
+
+    Through the range of a loop inside only at the last: that loop would come before
+    the index of the next axis.
+    """
+    pairs = [*zip(subscripts, indices, strict=False)]
+    for k, (subscript, index) in enumerate(pairs):
+        todo, seen = _names(subscript), set[str]()
+        while todo and index not in seen:
+            name = todo.pop()
+            seen.add(name)
+            todo |= scalars.get(name, set()) - seen
+            if k == len(pairs) - 1:
+                todo |= ranges.get(name, set()) - seen
+        if index not in seen:
+            return False
+    return True
+
+
+def _how(function: ast.FunctionDef | None) -> str:
+    """The options by which a function is compiled, by their name."""
+    for decorator in function.decorator_list if function is not None else ():
+        match decorator:
+            case ast.Call(keywords=[ast.keyword(value=ast.Name(id=how))]):
+                return how
+    return ""
