@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import flows, written_arrays
-from pyrev.adjoint.rules import RULES, is_tame
+from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.algebra import fold
 from pyrev.dependence import Access, Leaf, Region, remade
 from pyrev.ir import (
@@ -164,28 +164,37 @@ def finite_scalars(program: Program) -> frozenset[str]:
 
     >>> from pyrev.parse import parse_text
     >>> f = parse_text('''
-    ... def f(x, n):
-    ...     for i in range(n):
+    ... def f(x):
+    ...     for i in range(x.shape[0]):
     ...         t = (i + 0.5) / x.shape[0] - 0.5
     ...         w = 1.0 - t
     ...         s = t * x[i]
     ... ''')
     >>> sorted(finite_scalars(f))
-    ['i', 'n', 't', 'w']
+    ['i', 't', 'w']
     """
-    values: dict[str, list[Expr]] = {}
-    for s in walk(program.body):
-        match s:
-            case Assign(Var(name), value):
-                values.setdefault(name, []).append(value)
-            case Add(Var(name)):  # a sum grows
-                values.setdefault(name, []).append(s.target)
+    values: dict[str, list[tuple[Expr, frozenset[Expr]]]] = {}
+
+    def collect(block: Block, positive: frozenset[Expr]) -> None:
+        for s in block:
+            match s:
+                case Assign(Var(name), value):
+                    values.setdefault(name, []).append((value, positive))
+                case Add(Var(name)):  # a sum grows
+                    values.setdefault(name, []).append((s.target, positive))
+                case For(body=body) | While(body=body):
+                    collect(body, positive | nonempty(s))
+                case If(test, then, orelse):
+                    collect(then, positive | implied(test))
+                    collect(orelse, positive)
+
+    collect(program.body, frozenset())
     numbers = {p.name for p in program.params if not p.rank and "int" in p.dtype}
     found = frozenset(loop_indices(program.body) | numbers) - values.keys()
     while more := {
         name
         for name, every in values.items()
-        if name not in found and all(finite(e, found) for e in every)
+        if name not in found and all(finite(e, found, p) for e, p in every)
     }:
         found |= more
     return found

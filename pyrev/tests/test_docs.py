@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import importlib.util
 import inspect
 from pathlib import Path
@@ -19,6 +21,17 @@ from pyrev.tests.test_readme import BLOCK
 ROOT = Path(__file__).parents[2]
 SCHEDULES = ROOT / "docs" / "schedules.md"
 FENCES = "```text\n", "```\n"
+SOURCES = sorted(
+    str(file.relative_to(ROOT).with_suffix("")).replace("/", ".")
+    for file in (ROOT / "pyrev").rglob("*.py")
+    if ">>> " in file.read_text() and "tests" not in file.parts
+)
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_examples_in_docstrings_print_what_they_show(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module.removesuffix(".__init__")))
+    assert found.attempted and not found.failed
 
 
 def loops() -> ModuleType:
