@@ -61,22 +61,22 @@ class Watched:
     def __init__(
         self,
         function: str,
-        arrays: Mapping[str, Any],
+        arrays: Mapping[str, Any] | Inputs,
         steering: frozenset[str],
         remedy: str,
         seals: Mapping[str, Any] | None = None,
     ) -> None:
         self._function, self._steering, self._remedy = function, steering, remedy
-        self._arrays = dict(arrays)
+        self._inputs = arrays if isinstance(arrays, Inputs) else Inputs(arrays)
         if seals is None:
-            seals = {name: seal(array) for name, array in arrays.items()}
+            seals = {name: seal(a) for name, a in self._inputs.arrays.items()}
         self._seals = seals
 
     def check(self, done: bool) -> None:
         """`ArgumentError` if an array has changed: of those that steer before the
         derivative runs, of all when it is `done`.
         """
-        for name, array in self._arrays.items():
+        for name, array in self._inputs.arrays.items():
             if done or name in self._steering:
                 self._compare(name, seal(array))
 
@@ -85,7 +85,7 @@ class Watched:
         has read is another one by now.
         """
         self.check(done=False)
-        raw, seals = _sealed(unit, values, self._arrays)
+        raw, seals = self._inputs.run(unit, values)
         for name, found in seals.items():
             self._compare(name, found)
         return raw
@@ -133,13 +133,13 @@ class Held:
                 self.own.append(value)
             else:
                 watched[name] = self.arrays[name] = value.view()
-        self._watched = watched
+        self._watched = Inputs(watched)
         self._steering = unit.steering if watched else frozenset[str]()
         self.watched = Watched(function, {}, self._steering, _REMEDY)
 
     def forward(self, unit: Unit, values: Sequence[Any]) -> Any:
         """Run the code of the call; what is watched has to be from now on as it was."""
-        raw, seals = _sealed(unit, values, self._watched)
+        raw, seals = self._watched.run(unit, values)
         self.watched = Watched(
             self._function, self._watched, self._steering, _REMEDY, seals
         )
@@ -184,29 +184,62 @@ def copied(array: Any) -> Any:
     return array.copy(order="K")
 
 
-def _sealed(
-    unit: Unit, values: Sequence[Any], arrays: Mapping[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """Run `unit`: what it gives, and the seals of `arrays`, which it only reads.
+class Inputs:
+    """Arrays that compiled code only reads, by name."""
 
-    The unit makes those of large ones where it reads them, if it can.
-    """
-    rows = {
-        name: row[0]
-        for name, array in (arrays.items() if unit.target == "numba" else ())
-        if array.nbytes > max(SMALL, FEW)
-        and array.flags.c_contiguous
-        and (row := _rows(array))
-    }
-    names = unit.sealing(tuple(rows)).arrays if rows else ()
-    sums = np.zeros(len(names), np.uint64)
-    words = [_blocks(rows[name])[0] for name in names]
-    raw = unit.call(values, names, [*words, sums] if names else [])
-    seals = {}
-    for name, total, inside in zip(names, sums, words, strict=True):
-        _, rest = _blocks(rows[name])
-        seals[name] = (int(total) + _digest(rest, inside.size // BLOCK)) % 2**64
-    return raw, seals | {n: seal(a) for n, a in arrays.items() if n not in seals}
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.arrays = dict(arrays)
+        #: Those that are large and lie in memory as their subscripts count.
+        self._rows = {
+            name: _Row(array.reshape(-1))
+            for name, array in arrays.items()
+            if not device.is_device(array)
+            and array.flags.c_contiguous
+            and array.nbytes > max(SMALL, FEW)
+        }
+
+    def run(self, unit: Unit, values: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
+        """Run `unit`: what it gives, and the seals of the arrays.
+
+        It makes those of large ones where it reads them, if it can.
+        """
+        rows = self._rows if unit.target == "numba" else {}
+        names = unit.sealing(tuple(rows)).arrays if rows else ()
+        if not names:
+            raw = unit.call(values)
+            return raw, {name: seal(array) for name, array in self.arrays.items()}
+        sums = np.zeros(len(names), np.uint64)
+        raw = unit.call(values, names, [*(rows[n].words for n in names), sums])
+        seals = dict(zip(names, map(int, sums), strict=True))
+        for name, array in self.arrays.items():
+            if name in seals:
+                seals[name] = (seals[name] + rows[name].beside(0)) % 2**64
+            else:
+                seals[name] = seal(array)
+        return raw, seals
+
+
+class _Row:
+    """A contiguous row as words in whole blocks, and what is beside them."""
+
+    def __init__(self, row: np.ndarray[Any, Any]) -> None:
+        self._raw = raw = row.view(np.uint8)
+        start = min(-raw.__array_interface__["data"][0] % 8, raw.size)
+        end = start + (raw.size - start) // (8 * BLOCK) * 8 * BLOCK
+        self._edges = start, end
+        self.words = raw[start:end].view(np.uint64)
+        #: The blocks that it has, of which the last two are for what is beside.
+        self.blocks = self.words.size // BLOCK + 2
+
+    def beside(self, place: int) -> int:
+        """The digest of what is beside the words, which start at block `place`."""
+        start, end = self._edges
+        if start == 0 and end == self._raw.size:
+            return 0
+        rest = np.zeros(16 * BLOCK, np.uint8)
+        rest[:start] = self._raw[:start]
+        rest[8 : 8 + self._raw.size - end] = self._raw[end:]
+        return _digest(rest.view(np.uint64), place + self.blocks - 2)
 
 
 def seal(array: Any) -> Any:
@@ -219,10 +252,9 @@ def seal(array: Any) -> Any:
 def digest(array: np.ndarray[Any, Any]) -> int:
     """A number for all bits of an array: see `pyrev.emit.digest`."""
     total = place = 0
-    for row in _rows(array) or pieces(array):
-        for words in _blocks(row):
-            total += _digest(words, place)
-            place += words.size // BLOCK
+    for row in map(_Row, pieces(array)):
+        total += _digest(row.words, place) + row.beside(place)
+        place += row.blocks
     return total % 2**64
 
 
@@ -231,27 +263,14 @@ def _digest(words: np.ndarray[Any, Any], place: int) -> int:
     return int(_compiled().call([words, np.uint64(place)]))
 
 
-def _blocks(row: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
-    """The words of a contiguous row in whole blocks: a view, and a copy of what is
-    beside it.
-    """
-    raw = row.view(np.uint8)
-    start = min(-row.__array_interface__["data"][0] % 8, raw.size)
-    end = start + (raw.size - start) // (8 * BLOCK) * 8 * BLOCK
-    rest = np.zeros(16 * BLOCK, np.uint8)
-    rest[:start] = raw[:start]
-    rest[8 : 8 + raw.size - end] = raw[end:]
-    return raw[start:end].view(np.uint64), rest.view(np.uint64)
-
-
 def _equal(found: Any, before: Any) -> bool:
     if device.is_device(found):
         return bool((found == before).all())
     return bool(found == before)
 
 
-def _in_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A view with the elements in the order in which they lie in memory.
+def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
+    """The elements in contiguous rows, in the order in which they lie in memory.
 
     An element that is repeated along an axis comes once.
     """
@@ -260,20 +279,13 @@ def _in_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         tuple(whole if s > 0 else turned if s < 0 else first for s in array.strides)
     ]
     axes = sorted(range(array.ndim), key=lambda k: -array.strides[k])
-    return array.transpose(axes)
-
-
-def _rows(array: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-    """All elements in one row, where they are contiguous; else nothing."""
-    array = _in_memory(array)
-    return [array.reshape(-1)] if array.flags.c_contiguous else []
-
-
-def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
-    """The elements in contiguous rows, in the order in which they lie in memory."""
+    array = array.transpose(axes)
+    if array.flags.c_contiguous:
+        yield array.reshape(-1)
+        return
     flags: Any = ("external_loop", "buffered", "zerosize_ok")  # the stubs misspell one
     wanted: Any = [("readonly", "contig", "aligned")]
-    rows = np.nditer(_in_memory(array), flags, wanted, order="C", buffersize=1 << 15)
+    rows = np.nditer(array, flags, wanted, order="C", buffersize=1 << 15)
     with rows:
         yield from rows
 

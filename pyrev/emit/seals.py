@@ -160,12 +160,24 @@ class _Module:
         ]
         # The outer loops' indices are found with more divisions.
         indices = [param for _, _, param in sorted(places)]
-        ranges, scalars = _made_of(function)
-        return any(
-            _follow(subscripts, indices, ranges, scalars)
-            for param in self.received(row, {array})
-            for subscripts in _subscripts(function, param)
-        )
+        uses = _Uses([], {}, {})
+        for param in self.received(row, {array}):
+            self.collect(function, param, uses)
+        return any(uses.follow(subscripts, indices) for subscripts in uses.subscripts)
+
+    def collect(self, function: ast.FunctionDef, array: str, uses: _Uses) -> None:
+        """Note how a function, with those that it calls, reads an array."""
+        uses.note(function, array)
+        for call in _calls(function):
+            if not isinstance(call.func, ast.Name):
+                continue
+            callee = self.functions.get(call.func.id)
+            for param in self.received(call, {array}) if callee is not None else ():
+                assert callee is not None
+                for other, value in zip(callee.args.args, call.args, strict=True):
+                    # Where both have one name, they mean the same.
+                    uses.scalars.setdefault(other.arg, set()).update(_names(value))
+                self.collect(callee, param, uses)
 
     def seal(self, driver: str, params: Sequence[tuple[int, str]]) -> None:
         """Change a parallel loop; `params` are arrays with the places of their sums."""
@@ -253,51 +265,45 @@ def _targets(block: Sequence[ast.stmt]) -> list[ast.expr]:
     return [t for s in block if isinstance(s, ast.Assign) for t in s.targets]
 
 
-def _subscripts(function: ast.FunctionDef, array: str) -> Iterator[list[ast.expr]]:
-    for node in ast.walk(function):
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=index) if name == array:
-                yield index.elts if isinstance(index, ast.Tuple) else [index]
-
-
-def _made_of(
-    function: ast.FunctionDef,
-) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """What the ranges of loop indices and the values of scalars mention, by name."""
-    ranges: dict[str, set[str]] = {}
-    scalars: dict[str, set[str]] = {}
-    for node in ast.walk(function):
-        match node:
-            case ast.For(target=ast.Name(id=name), iter=value):
-                ranges.setdefault(name, set()).update(_names(value))
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                scalars.setdefault(name, set()).update(_names(value))
-    return ranges, scalars
-
-
-def _follow(
-    subscripts: Sequence[ast.expr],
-    indices: Sequence[str],
-    ranges: dict[str, set[str]],
-    scalars: dict[str, set[str]],
-) -> bool:
-    """Does each subscript, from the first on, depend on one index after another?
-
-    Through the range of a loop inside only at the last: that loop would come before
-    the index of the next axis.
+@dataclass
+class _Uses:
+    """The subscripts with which an array is read, and what the ranges of loop indices
+    and the values of scalars mention, by their names.
     """
-    pairs = [*zip(subscripts, indices, strict=False)]
-    for k, (subscript, index) in enumerate(pairs):
-        todo, seen = _names(subscript), set[str]()
-        while todo and index not in seen:
-            name = todo.pop()
-            seen.add(name)
-            todo |= scalars.get(name, set()) - seen
-            if k == len(pairs) - 1:
-                todo |= ranges.get(name, set()) - seen
-        if index not in seen:
-            return False
-    return True
+
+    subscripts: list[list[ast.expr]]
+    ranges: dict[str, set[str]]
+    scalars: dict[str, set[str]]
+
+    def note(self, function: ast.FunctionDef, array: str) -> None:
+        for node in ast.walk(function):
+            match node:
+                case ast.Subscript(value=ast.Name(id=name), slice=k) if name == array:
+                    whole = k.elts if isinstance(k, ast.Tuple) else [k]
+                    self.subscripts.append(whole)
+                case ast.For(target=ast.Name(id=name), iter=value):
+                    self.ranges.setdefault(name, set()).update(_names(value))
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self.scalars.setdefault(name, set()).update(_names(value))
+
+    def follow(self, subscripts: Sequence[ast.expr], indices: Sequence[str]) -> bool:
+        """Does each subscript, from the first on, depend on one index after another?
+
+        Through the range of a loop inside only at the last: that loop would come before
+        the index of the next axis.
+        """
+        pairs = [*zip(subscripts, indices, strict=False)]
+        for k, (subscript, index) in enumerate(pairs):
+            todo, seen = _names(subscript), set[str]()
+            while todo and index not in seen:
+                name = todo.pop()
+                seen.add(name)
+                todo |= self.scalars.get(name, set()) - seen
+                if k == len(pairs) - 1:
+                    todo |= self.ranges.get(name, set()) - seen
+            if index not in seen:
+                return False
+        return True
 
 
 def _how(function: ast.FunctionDef | None) -> str:
