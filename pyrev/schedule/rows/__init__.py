@@ -7,6 +7,7 @@ fuse    neighbouring loops over one range that touch each element in the same it
 jam     a short loop around a long one that adds to a row becomes one long loop that
         adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
 first   what is zero until a loop adds to each element once is set by that loop;
+owned   what a loop adds to each element in branches is added up in a number;
 zeros   a row is filled with zeros by the loop that adds to it first, while it is in the
         cache, not all at once before;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
@@ -26,6 +27,7 @@ from pyrev.schedule.rows.edges import counted, opened, peeled
 from pyrev.schedule.rows.first import set_first
 from pyrev.schedule.rows.fuse import fused
 from pyrev.schedule.rows.jam import jammed, summed
+from pyrev.schedule.rows.owned import owned
 from pyrev.schedule.rows.zeros import zeroed
 
 
@@ -53,5 +55,6 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
         return summed(out, types)
 
     # The loops that fill with zeros meet those that add.
-    body = fused(zeroed(fused(set_first(program.body)), taken))
+    body = owned(fused(set_first(program.body)), types, taken)
+    body = fused(zeroed(body, taken))
     return replace(program, body=inner(body))

@@ -103,7 +103,7 @@ def _zeroed_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
             if (
                 value != 0
                 or made.array in written(before)
-                or not _covers(target, made, around)
+                or not covers(target, made, around)
                 or any(index != target.index for index in accesses(before, array))
                 or {n for e in target.index for n in names(e)} & written(s.body)
             ):
@@ -134,7 +134,7 @@ def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
         if (
             target.array != made.array
             or made.array in names(first.value)
-            or not _covers(target, made, around)
+            or not covers(target, made, around)
             or any(index != target.index for index in accesses(s.body, made.array))
         ):
             return None
@@ -154,7 +154,7 @@ def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
     return with_blocks(s, ((*s.body[:at], done, *s.body[at + 1 :]),))
 
 
-def _covers(target: Load, made: Alloc, loops: tuple[For, ...]) -> bool:
+def covers(target: Load, made: Alloc, loops: tuple[For, ...]) -> bool:
     """Is each element of the array the target in exactly one iteration?"""
     index = {f.index: f for f in loops}
     if len(index) != len(loops) or len(loops) != len(made.shape):
