@@ -45,7 +45,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import Linear, from_linear, integer
 from pyrev.liveness import live_before, with_live
-from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer_names
+from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer_names, negated
 from pyrev.poly import is_empty as _is_empty
 
 Kind = Literal["read", "write", "add"]
@@ -400,7 +400,7 @@ class Region:
                 if t.depth == k:
                     found = self.space.formula(t.test, env, text)
                     if found is not None:
-                        text = conj((text, found if t.holds else f"not ({found})"))
+                        text = conj((text, found if t.holds else negated(found)))
             if k < depth:
                 loop = leaf.loops[k].loop
                 bounds = self.in_range(loop, f"{prefix}{k}", env, text)
@@ -527,7 +527,7 @@ class Region:
             if column is None or extent is None:
                 return None
             for c, n in product(column, extent):
-                outside = f"not (0 <= {c.term} and {c.term} < {n.term})"
+                outside = negated(f"0 <= {c.term} and {c.term} < {n.term}")
                 if not self.space.excluded(
                     env, conj((within, c.when, n.when, outside))
                 ):

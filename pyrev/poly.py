@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
+from pyrev import omega
 from pyrev.ir import (
     FALSE,
     ZERO,
@@ -93,20 +94,34 @@ def _ask(question: Callable[[Any, Any], _T]) -> _T:
 def conj(parts: Iterable[str]) -> str:
     """The conjunction of formulas."""
     kept = [p for p in parts if p != TRUE_TEXT]
-    return " and ".join(f"({p})" for p in kept) if kept else TRUE_TEXT
+    return omega.text("and", kept) if kept else TRUE_TEXT
 
 
 def disj(parts: Iterable[str]) -> str:
     """The disjunction of formulas."""
     kept = list(parts)
-    return " or ".join(f"({p})" for p in kept) if kept else "false"
+    return omega.text("or", kept) if kept else "false"
+
+
+def negated(formula: str) -> str:
+    """The negation of a formula."""
+    return omega.text("not", (formula,))
+
+
+def some(variables: Sequence[str], formula: str) -> str:
+    """That there are integers of these names which satisfy `formula`."""
+    return omega.text("exists", (*variables, formula)) if variables else formula
 
 
 def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     """Is it proven that no integers satisfy `formula`? (False also when unknown.)"""
+    context = space.context()
+    known = omega.satisfiable((formula, context) if context else (formula,))
+    if known is not None:
+        return not known
     text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
-    if space.context():
-        text = f"{text[:-1]} and {space.context()} }}"
+    if context:
+        text = f"{text[:-1]} and {context} }}"
     key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
     for keys in _noted:
         keys.add(key)
@@ -339,7 +354,7 @@ class Space:
         ((_, n),) = divisors
         result: list[Case] = []
         for when, t in dividends:
-            outside = f"not (0 < {n} and -{n} <= {t} and {t} < 2 * {n})"
+            outside = negated(f"0 < {n} and -{n} <= {t} and {t} < 2 * {n}")
             if not self.excluded(env, conj((within, when, outside))):
                 return None
             for q, cond in (
@@ -377,7 +392,7 @@ class Space:
         for (p, s), (q, t) in product(one, two):
             for cond, term in (
                 (f"{s} {better} {t}", s),
-                (f"not ({s} {better} {t})", t),
+                (negated(f"{s} {better} {t}"), t),
             ):
                 here = conj((p, q, cond))
                 if not self.excluded(env, conj((within, here))):
@@ -392,7 +407,7 @@ class Space:
         if cond is None or one is None or two is None:
             return None
         chosen = [Case(conj((cond, w)), t) for w, t in one]
-        chosen += [Case(conj((f"not ({cond})", w)), t) for w, t in two]
+        chosen += [Case(conj((negated(cond), w)), t) for w, t in two]
         return tuple(
             c for c in chosen if not self.excluded(env, conj((within, c.when)))
         )
@@ -410,10 +425,11 @@ class Space:
                 parts = [self.formula(a, env, within) for a in args]
                 if any(p is None for p in parts):
                     return None
-                return f" {op} ".join(f"({p})" for p in parts)
+                known = [p for p in parts if p is not None]
+                return conj(known) if op == "and" else disj(known)
             case Call("not", (a,)):
                 inner = self.formula(a, env, within)
-                return None if inner is None else f"not ({inner})"
+                return None if inner is None else negated(inner)
             case Call(op, (a, b)) if op in _COMPARE:
                 one, two = self.cases(a, env, within), self.cases(b, env, within)
                 if one is None or two is None:
