@@ -35,10 +35,12 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    blocks,
     exprs,
-    map_expr,
+    walk_expr,
 )
 from pyrev.linear import comparison, in_order, integer, plus, tidy
+from pyrev.memo import by_identity
 
 _T = TypeVar("_T")
 _LOCK = threading.RLock()
@@ -94,13 +96,17 @@ def _ask(question: Callable[[Any, Any], _T]) -> _T:
 def conj(parts: Iterable[str]) -> str:
     """The conjunction of formulas."""
     kept = [p for p in parts if p != TRUE_TEXT]
-    return omega.text("and", kept) if kept else TRUE_TEXT
+    if len(kept) < 2:
+        return kept[0] if kept else TRUE_TEXT
+    return omega.text("and", kept)
 
 
 def disj(parts: Iterable[str]) -> str:
     """The disjunction of formulas."""
     kept = list(parts)
-    return omega.text("or", kept) if kept else "false"
+    if len(kept) < 2:
+        return kept[0] if kept else "false"
+    return omega.text("or", kept)
 
 
 def negated(formula: str) -> str:
@@ -119,9 +125,8 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     known = omega.satisfiable((formula, context) if context else (formula,))
     if known is not None:
         return not known
-    text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
-    if context:
-        text = f"{text[:-1]} and {context} }}"
+    whole = f"({formula}) and {context}" if context else formula
+    text = f"{space.header()}{{ [{', '.join(variables)}] : {whole} }}"
     key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
     for keys in _noted:
         keys.add(key)
@@ -173,6 +178,21 @@ def integer_names(block: Block) -> frozenset[str]:
     found: set[str] = set()
     indices: set[str] = set()
     assigned: set[str] = set()
+    for s in block:
+        used, index, own = _integers(s)
+        found |= used
+        indices |= index
+        assigned |= own
+    # An index that is also assigned elsewhere may hold a float there.
+    return frozenset(found | (indices - assigned))
+
+
+@by_identity
+def _integers(s: Stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What `s` uses as an integer, its loop indices, and the scalars it assigns."""
+    found: set[str] = set()
+    indices: set[str] = set()
+    assigned: set[str] = set()
 
     def integral(e: Expr) -> None:
         match e:
@@ -185,52 +205,28 @@ def integer_names(block: Block) -> frozenset[str]:
                 integral(a)
                 integral(b)
 
-    def visit(e: Expr) -> Expr:
-        if isinstance(e, Load):
-            for k in e.index:
-                integral(k)
-        return e
-
-    def scan(stmts: Block) -> None:
-        for s in stmts:
-            match s:
-                case For(index, lo, hi, step):
-                    indices.add(index)
-                    for e in (lo, hi, step):
-                        integral(e)
-                        map_expr(e, visit)
-                    scan(s.body)
-                case While(test):
-                    if s.index:
-                        indices.add(s.index)
-                        for e in (s.lo, s.hi, s.step):
-                            integral(e)
-                            map_expr(e, visit)
-                    map_expr(test, visit)
-                    scan(s.body)
-                case If(test):
-                    map_expr(test, visit)
-                    scan(s.then)
-                    scan(s.orelse)
-                case Assign(Var(name), _) | Add(Var(name), _):
-                    assigned.add(name)
-                    _scan_leaf(s, integral, visit)
-                case _:
-                    _scan_leaf(s, integral, visit)
-
-    scan(block)
-    # An index that is also assigned elsewhere may hold a float there.
-    return frozenset(found | (indices - assigned))
-
-
-def _scan_leaf(
-    s: Stmt, integral: Callable[[Expr], None], visit: Callable[[Expr], Expr]
-) -> None:
-    if isinstance(s, Alloc):
-        for e in s.shape:
-            integral(e)
-    for e in exprs(s):
-        map_expr(e, visit)
+    own: tuple[Expr, ...] = ()
+    if isinstance(s, (For, While)) and s.index:
+        indices.add(s.index)
+        own = s.lo, s.hi, s.step
+    elif isinstance(s, Alloc):
+        own = s.shape
+    elif isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+        assigned.add(s.target.name)
+    for e in own:
+        integral(e)
+    for top in exprs(s):
+        for e in walk_expr(top):
+            if isinstance(e, Load):
+                for k in e.index:
+                    integral(k)
+    for inner in blocks(s):
+        for t in inner:
+            used, index, made = _integers(t)
+            found |= used
+            indices |= index
+            assigned |= made
+    return frozenset(found), frozenset(indices), frozenset(assigned)
 
 
 _COMPARE = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "!="}
