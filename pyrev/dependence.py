@@ -45,7 +45,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import Linear, from_linear, integer
 from pyrev.liveness import live_before, with_live
-from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer_names
+from pyrev.poly import TRUE_TEXT, Case, Space, conj, disj, integer_names, negated
 from pyrev.poly import is_empty as _is_empty
 
 Kind = Literal["read", "write", "add"]
@@ -330,7 +330,7 @@ class Region:
         known = integers | integer_names(block) | integer_names(outer)
         self.space = Space(known, changing, remade(block))
         self._widths: dict[str, tuple[Linear, ...]] = {}
-        self._domains: dict[tuple[int, str, int], str] = {}
+        self._domains: dict[tuple[int, int, str, int], tuple[Leaf, str]] = {}
         self._elements: dict[tuple[int, str, Access], Elements] = {}
         self._touching: dict[str, tuple[Leaf, ...]] | None = None
         self._changed: dict[int, dict[str, tuple[Access, ...]]] = {}
@@ -386,10 +386,11 @@ class Region:
     def domain(self, leaf: Leaf, prefix: str, depth: int | None = None) -> str:
         """Where `leaf` may run, its first `depth` loops and the tests made in them."""
         depth = leaf.depth if depth is None else depth
-        key = (leaf.number, prefix, depth)
+        # Leaves of one block share their surroundings; a leaf that is kept keeps them.
+        key = (id(leaf.loops), id(leaf.tests), prefix, depth)
         if key not in self._domains:
-            self._domains[key] = self._domain(leaf, prefix, depth)
-        return self._domains[key]
+            self._domains[key] = leaf, self._domain(leaf, prefix, depth)
+        return self._domains[key][1]
 
     def _domain(self, leaf: Leaf, prefix: str, depth: int) -> str:
         env: dict[str, str] = {}
@@ -400,7 +401,7 @@ class Region:
                 if t.depth == k:
                     found = self.space.formula(t.test, env, text)
                     if found is not None:
-                        text = conj((text, found if t.holds else f"not ({found})"))
+                        text = conj((text, found if t.holds else negated(found)))
             if k < depth:
                 loop = leaf.loops[k].loop
                 bounds = self.in_range(loop, f"{prefix}{k}", env, text)
@@ -527,7 +528,7 @@ class Region:
             if column is None or extent is None:
                 return None
             for c, n in product(column, extent):
-                outside = f"not (0 <= {c.term} and {c.term} < {n.term})"
+                outside = negated(f"0 <= {c.term} and {c.term} < {n.term}")
                 if not self.space.excluded(
                     env, conj((within, c.when, n.when, outside))
                 ):

@@ -16,10 +16,13 @@ marks where the primal of one iteration may be executed again.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, TypeVar, assert_never
+
+from pyrev.memo import by_identity
 
 
 class Loc(NamedTuple):
@@ -340,6 +343,7 @@ class Return:
 Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Tell | Restart | Return
 Loop = For | While
 Block = tuple[Stmt, ...]
+S = TypeVar("S", bound=Stmt)
 
 #: The operations that may raise, or have no value in compiled code.
 RISKY = frozenset(("//", "%", "**", "<<", ">>", "int", "round"))
@@ -420,17 +424,15 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:
     """`expr` with its direct subexpressions replaced, everything else kept."""
-    match expr:
-        case Const() | Var() | Extent():
-            return expr
-        case Load():
-            return replace(expr, index=new)
-        case Call():
-            return replace(expr, args=new)
-        case Saved():
-            return replace(expr, expr=new[0])
-        case _:
-            assert_never(expr)
+    if isinstance(expr, (Const, Var, Extent)):
+        return expr
+    if isinstance(expr, Call):
+        return Call(expr.op, new, loc=expr.loc)
+    if isinstance(expr, Load):
+        return Load(expr.array, new, loc=expr.loc)
+    if isinstance(expr, Saved):
+        return Saved(expr.at, new[0], loc=expr.loc)
+    assert_never(expr)
 
 
 def risky(expr: Expr) -> bool:
@@ -442,9 +444,11 @@ def map_expr(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Apply `f` to every node of `expr`, children first."""
     old = children(expr)
     if old:
-        new = tuple(map_expr(e, f) for e in old)
-        if any(a is not b for a, b in zip(new, old, strict=True)):
-            expr = rebuild(expr, new)
+        new = tuple([map_expr(e, f) for e in old])
+        for a, b in zip(new, old, strict=True):
+            if a is not b:
+                expr = rebuild(expr, new)
+                break
     return f(expr)
 
 
@@ -454,7 +458,12 @@ def walk_expr(expr: Expr) -> Iterator[Expr]:
     while todo:
         e = todo.pop()
         yield e
-        todo += children(e)[::-1]
+        if isinstance(e, Call):
+            todo += e.args[::-1]
+        elif isinstance(e, Load):
+            todo += e.index[::-1]
+        elif isinstance(e, Saved):
+            todo.append(e.expr)
 
 
 def exprs(stmt: Stmt) -> tuple[Expr, ...]:
@@ -483,32 +492,20 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks directly inside `stmt`."""
-    match stmt:
-        case For() | While():
-            return (stmt.body,)
-        case If():
-            return (stmt.then, stmt.orelse)
-        case Assign() | Add() | Alloc() | Grow() | Check() | Tell():
-            return ()
-        case Restart() | Return():
-            return ()
-        case _:
-            assert_never(stmt)
+    if isinstance(stmt, (For, While)):
+        return (stmt.body,)
+    if isinstance(stmt, If):
+        return (stmt.then, stmt.orelse)
+    return ()
 
 
 def with_blocks(stmt: Stmt, new: tuple[Block, ...]) -> Stmt:
     """`stmt` with the blocks directly inside it replaced."""
-    match stmt:
-        case For() | While():
-            return replace(stmt, body=new[0])
-        case If():
-            return replace(stmt, then=new[0], orelse=new[1])
-        case Assign() | Add() | Alloc() | Grow() | Check() | Tell():
-            return stmt
-        case Restart() | Return():
-            return stmt
-        case _:
-            assert_never(stmt)
+    if isinstance(stmt, (For, While)):
+        return changed(stmt, body=new[0])
+    if isinstance(stmt, If):
+        return changed(stmt, then=new[0], orelse=new[1])
+    return stmt
 
 
 def map_stmt_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
@@ -517,24 +514,24 @@ def map_stmt_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 
 
 def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
-    """Apply `g` to the expressions that `exprs` gives, nested blocks included."""
+    """Apply `g` to the expressions that `exprs` gives, nested blocks included.
+
+    A statement in which nothing changes stays the same object.
+    """
 
     def block(stmts: Block) -> Block:
-        return tuple(map_whole(s, g) for s in stmts)
-
-    def target(t: Var | Load) -> Var | Load:
-        new = g(t)
-        assert isinstance(new, (Var, Load))
-        return new
+        return tuple([map_whole(s, g) for s in stmts])
 
     match stmt:
         case Assign() | Add():
-            return replace(stmt, target=target(stmt.target), value=g(stmt.value))
+            target = g(stmt.target)
+            assert isinstance(target, (Var, Load))
+            return changed(stmt, target=target, value=g(stmt.value))
         case Alloc():
             fill = None if stmt.fill is None else g(stmt.fill)
-            return replace(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
+            return changed(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
         case For():
-            return replace(
+            return changed(
                 stmt,
                 lo=g(stmt.lo),
                 hi=g(stmt.hi),
@@ -542,7 +539,7 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
                 body=block(stmt.body),
             )
         case While():
-            return replace(
+            return changed(
                 stmt,
                 test=g(stmt.test),
                 lo=g(stmt.lo),
@@ -551,11 +548,11 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
                 body=block(stmt.body),
             )
         case Check():
-            return replace(stmt, test=g(stmt.test))
+            return changed(stmt, test=g(stmt.test))
         case Tell():
-            return replace(stmt, value=g(stmt.value))
+            return changed(stmt, value=g(stmt.value))
         case If():
-            return replace(
+            return changed(
                 stmt,
                 test=g(stmt.test),
                 then=block(stmt.then),
@@ -564,9 +561,25 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
         case Grow() | Restart():
             return stmt
         case Return():
-            return replace(stmt, values=tuple(map(g, stmt.values)))
+            return changed(stmt, values=tuple(map(g, stmt.values)))
         case _:
             assert_never(stmt)
+
+
+def changed(stmt: S, **new: Any) -> S:
+    """`stmt` with these fields, itself where they are what they were.
+
+    What is known of a statement (`memo.by_identity`) is then known still.
+    """
+    for name, value in new.items():
+        old = getattr(stmt, name)
+        if value is not old and not (
+            isinstance(value, tuple)
+            and len(value) == len(old)
+            and all(map(operator.is_, value, old))
+        ):
+            return replace(stmt, **new)
+    return stmt
 
 
 def map_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
@@ -580,8 +593,11 @@ def walk(block: Block) -> Iterator[Stmt]:
     while todo:
         stmt = todo.pop()
         yield stmt
-        for inner in blocks(stmt)[::-1]:
-            todo += inner[::-1]
+        if isinstance(stmt, (For, While)):
+            todo += stmt.body[::-1]
+        elif isinstance(stmt, If):
+            todo += stmt.orelse[::-1]
+            todo += stmt.then[::-1]
 
 
 def substitute(expr: Expr, env: Mapping[str, Expr]) -> Expr:
@@ -599,6 +615,8 @@ def with_value(block: Iterable[Stmt], name: str, value: Expr) -> Block:
 
 def names(expr: Expr) -> frozenset[str]:
     """The scalars and arrays that `expr` reads; an array's extent is not a read."""
+    if isinstance(expr, Var):
+        return frozenset((expr.name,))
     found: set[str] = set()
     for e in walk_expr(expr):
         if isinstance(e, Var):
@@ -635,35 +653,33 @@ def loop_indices(block: Block) -> frozenset[str]:
 
 def written(block: Block) -> frozenset[str]:
     """The scalars and arrays that a block assigns, allocates or uses as loop index."""
-    found: set[str] = set()
-    for s in walk(block):
-        match s:
-            case Assign(Var(name), _) | Add(Var(name), _):
-                found.add(name)
-            case Assign(Load(array, _), _) | Add(Load(array, _), _):
-                found.add(array)
-            case Alloc(array) | Grow(array):
-                found.add(array)
-            case For(index):
-                found.add(index)
-            case While(index=index) if index:
-                found.add(index)
-    return frozenset(found)
+    return frozenset().union(*map(_written, block))
+
+
+@by_identity
+def _written(s: Stmt) -> frozenset[str]:
+    if isinstance(s, (Assign, Add)):
+        return frozenset((s.target_name,))
+    if isinstance(s, (Alloc, Grow)):
+        return frozenset((s.array,))
+    if isinstance(s, (For, While)):
+        return written(s.body).union((s.index,) if s.index else ())
+    return written(s.then) | written(s.orelse) if isinstance(s, If) else frozenset()
 
 
 def all_names(block: Block) -> frozenset[str]:
     """Every name that occurs in a block, read, measured or written."""
-    found = set(written(block))
-    for s in walk(block):
-        if isinstance(s, Alloc) and s.source is not None:
-            found.add(s.source)
-        for top in exprs(s):
-            for e in walk_expr(top):
-                if isinstance(e, Var):
-                    found.add(e.name)
-                elif isinstance(e, (Load, Extent)):
-                    found.add(e.array)
-    return frozenset(found)
+    return frozenset().union(*map(_all_names, block))
+
+
+@by_identity
+def _all_names(s: Stmt) -> frozenset[str]:
+    found: set[str] = set()
+    for top in exprs(s):
+        found.update(mentioned(top))
+    if isinstance(s, Alloc) and s.source is not None:
+        found.add(s.source)
+    return frozenset(found).union(_written(s), *map(all_names, blocks(s)))
 
 
 def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:

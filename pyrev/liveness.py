@@ -22,6 +22,7 @@ from pyrev.ir import (
     Var,
     While,
     all_names,
+    blocks,
     exprs,
     names,
     walk,
@@ -130,12 +131,10 @@ def with_live(
 @by_identity
 def touched(stmt: Stmt) -> frozenset[str]:
     """What `stmt` reads or writes, not what it only measures."""
-    found = set(written((stmt,)))
-    for s in walk((stmt,)):
-        found.update(*map(names, exprs(s)))
-        if isinstance(s, Alloc) and s.source is not None:
-            found.add(s.source)
-    return frozenset(found)
+    found = written((stmt,)).union(*map(names, exprs(stmt)))
+    if isinstance(stmt, Alloc) and stmt.source is not None:
+        found |= {stmt.source}
+    return found.union(*[touched(s) for b in blocks(stmt) for s in b])
 
 
 def occurs(block: Block, name: str) -> bool:

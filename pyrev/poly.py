@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
+from pyrev import omega
 from pyrev.ir import (
     FALSE,
     ZERO,
@@ -34,10 +35,12 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    blocks,
     exprs,
-    map_expr,
+    walk_expr,
 )
 from pyrev.linear import comparison, in_order, integer, plus, tidy
+from pyrev.memo import by_identity
 
 _T = TypeVar("_T")
 _LOCK = threading.RLock()
@@ -93,20 +96,37 @@ def _ask(question: Callable[[Any, Any], _T]) -> _T:
 def conj(parts: Iterable[str]) -> str:
     """The conjunction of formulas."""
     kept = [p for p in parts if p != TRUE_TEXT]
-    return " and ".join(f"({p})" for p in kept) if kept else TRUE_TEXT
+    if len(kept) < 2:
+        return kept[0] if kept else TRUE_TEXT
+    return omega.text("and", kept)
 
 
 def disj(parts: Iterable[str]) -> str:
     """The disjunction of formulas."""
     kept = list(parts)
-    return " or ".join(f"({p})" for p in kept) if kept else "false"
+    if len(kept) < 2:
+        return kept[0] if kept else "false"
+    return omega.text("or", kept)
+
+
+def negated(formula: str) -> str:
+    """The negation of a formula."""
+    return omega.text("not", (formula,))
+
+
+def some(variables: Sequence[str], formula: str) -> str:
+    """That there are integers of these names which satisfy `formula`."""
+    return omega.text("exists", (*variables, formula)) if variables else formula
 
 
 def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     """Is it proven that no integers satisfy `formula`? (False also when unknown.)"""
-    text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
-    if space.context():
-        text = f"{text[:-1]} and {space.context()} }}"
+    context = space.context()
+    known = omega.satisfiable((formula, context) if context else (formula,))
+    if known is not None:
+        return not known
+    whole = f"({formula}) and {context}" if context else formula
+    text = f"{space.header()}{{ [{', '.join(variables)}] : {whole} }}"
     key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
     for keys in _noted:
         keys.add(key)
@@ -158,6 +178,21 @@ def integer_names(block: Block) -> frozenset[str]:
     found: set[str] = set()
     indices: set[str] = set()
     assigned: set[str] = set()
+    for s in block:
+        used, index, own = _integers(s)
+        found |= used
+        indices |= index
+        assigned |= own
+    # An index that is also assigned elsewhere may hold a float there.
+    return frozenset(found | (indices - assigned))
+
+
+@by_identity
+def _integers(s: Stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What `s` uses as an integer, its loop indices, and the scalars it assigns."""
+    found: set[str] = set()
+    indices: set[str] = set()
+    assigned: set[str] = set()
 
     def integral(e: Expr) -> None:
         match e:
@@ -170,52 +205,28 @@ def integer_names(block: Block) -> frozenset[str]:
                 integral(a)
                 integral(b)
 
-    def visit(e: Expr) -> Expr:
-        if isinstance(e, Load):
-            for k in e.index:
-                integral(k)
-        return e
-
-    def scan(stmts: Block) -> None:
-        for s in stmts:
-            match s:
-                case For(index, lo, hi, step):
-                    indices.add(index)
-                    for e in (lo, hi, step):
-                        integral(e)
-                        map_expr(e, visit)
-                    scan(s.body)
-                case While(test):
-                    if s.index:
-                        indices.add(s.index)
-                        for e in (s.lo, s.hi, s.step):
-                            integral(e)
-                            map_expr(e, visit)
-                    map_expr(test, visit)
-                    scan(s.body)
-                case If(test):
-                    map_expr(test, visit)
-                    scan(s.then)
-                    scan(s.orelse)
-                case Assign(Var(name), _) | Add(Var(name), _):
-                    assigned.add(name)
-                    _scan_leaf(s, integral, visit)
-                case _:
-                    _scan_leaf(s, integral, visit)
-
-    scan(block)
-    # An index that is also assigned elsewhere may hold a float there.
-    return frozenset(found | (indices - assigned))
-
-
-def _scan_leaf(
-    s: Stmt, integral: Callable[[Expr], None], visit: Callable[[Expr], Expr]
-) -> None:
-    if isinstance(s, Alloc):
-        for e in s.shape:
-            integral(e)
-    for e in exprs(s):
-        map_expr(e, visit)
+    own: tuple[Expr, ...] = ()
+    if isinstance(s, (For, While)) and s.index:
+        indices.add(s.index)
+        own = s.lo, s.hi, s.step
+    elif isinstance(s, Alloc):
+        own = s.shape
+    elif isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+        assigned.add(s.target.name)
+    for e in own:
+        integral(e)
+    for top in exprs(s):
+        for e in walk_expr(top):
+            if isinstance(e, Load):
+                for k in e.index:
+                    integral(k)
+    for inner in blocks(s):
+        for t in inner:
+            used, index, made = _integers(t)
+            found |= used
+            indices |= index
+            assigned |= made
+    return frozenset(found), frozenset(indices), frozenset(assigned)
 
 
 _COMPARE = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "!="}
@@ -339,7 +350,7 @@ class Space:
         ((_, n),) = divisors
         result: list[Case] = []
         for when, t in dividends:
-            outside = f"not (0 < {n} and -{n} <= {t} and {t} < 2 * {n})"
+            outside = negated(f"0 < {n} and -{n} <= {t} and {t} < 2 * {n}")
             if not self.excluded(env, conj((within, when, outside))):
                 return None
             for q, cond in (
@@ -377,7 +388,7 @@ class Space:
         for (p, s), (q, t) in product(one, two):
             for cond, term in (
                 (f"{s} {better} {t}", s),
-                (f"not ({s} {better} {t})", t),
+                (negated(f"{s} {better} {t}"), t),
             ):
                 here = conj((p, q, cond))
                 if not self.excluded(env, conj((within, here))):
@@ -392,7 +403,7 @@ class Space:
         if cond is None or one is None or two is None:
             return None
         chosen = [Case(conj((cond, w)), t) for w, t in one]
-        chosen += [Case(conj((f"not ({cond})", w)), t) for w, t in two]
+        chosen += [Case(conj((negated(cond), w)), t) for w, t in two]
         return tuple(
             c for c in chosen if not self.excluded(env, conj((within, c.when)))
         )
@@ -410,10 +421,11 @@ class Space:
                 parts = [self.formula(a, env, within) for a in args]
                 if any(p is None for p in parts):
                     return None
-                return f" {op} ".join(f"({p})" for p in parts)
+                known = [p for p in parts if p is not None]
+                return conj(known) if op == "and" else disj(known)
             case Call("not", (a,)):
                 inner = self.formula(a, env, within)
-                return None if inner is None else f"not ({inner})"
+                return None if inner is None else negated(inner)
             case Call(op, (a, b)) if op in _COMPARE:
                 one, two = self.cases(a, env, within), self.cases(b, env, within)
                 if one is None or two is None:

@@ -5,7 +5,6 @@ subexpression.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from pyrev.ir import (
     Alloc,
@@ -21,6 +20,7 @@ from pyrev.ir import (
     Stmt,
     Var,
     While,
+    changed,
     like,
     map_stmt_exprs,
 )
@@ -44,13 +44,12 @@ def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
     """
 
     def node(e: Expr) -> Expr:
-        match e:
-            case Var(name):
-                return replace(e, name=new.get(name, name))
-            case Load(name):
-                return replace(e, array=new.get(name, name))
-            case Extent(name) if extents:
-                return replace(e, array=new.get(name, name))
+        if isinstance(e, Var):
+            return Var(new[e.name], loc=e.loc) if e.name in new else e
+        if isinstance(e, Load):
+            return Load(new[e.array], e.index, loc=e.loc) if e.array in new else e
+        if isinstance(e, Extent) and extents and e.array in new:
+            return Extent(new[e.array], e.axis, loc=e.loc)
         return e
 
     def target(s: Stmt) -> Stmt:
@@ -61,15 +60,15 @@ def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
                     kind = renamed_dtype(kind, new)
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)
-                return replace(s, array=array, dtype=kind, source=source)
+                return changed(s, array=array, dtype=kind, source=source)
             case Grow(array):
-                return replace(s, array=new.get(array, array))
+                return changed(s, array=new.get(array, array))
             case For() | While():
                 body = tuple(map(target, s.body))
-                return replace(s, index=new.get(s.index, s.index), body=body)
+                return changed(s, index=new.get(s.index, s.index), body=body)
             case If():
                 then, orelse = tuple(map(target, s.then)), tuple(map(target, s.orelse))
-                return replace(s, then=then, orelse=orelse)
+                return changed(s, then=then, orelse=orelse)
         return s
 
     return target(map_stmt_exprs(stmt, node))

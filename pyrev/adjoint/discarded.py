@@ -45,7 +45,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import integer
 from pyrev.liveness import live_out
-from pyrev.poly import conj, disj, is_empty
+from pyrev.poly import conj, disj, is_empty, negated, some
 
 
 def discarded(program: Program, active: frozenset[str]) -> frozenset[int]:
@@ -400,14 +400,14 @@ class _Analysis:
                 continue
             between = disj(self.read(write, r, (t, b)) for r in found.reads)
             where = conj((region.domain(s, "a"), region.domain(t, "b")))
-            text = conj((where, same, disj(ways), f"not ({between})"))
+            text = conj((where, same, disj(ways), negated(between)))
             variables = (*region.variables(s, "a"), *region.variables(t, "b"))
             if not is_empty(region.space, variables, text):
                 return False
         if name in self.outputs:
             return True
         later = disj(self.read(write, r, None) for r in found.reads)
-        text = conj((region.domain(s, "a"), f"not ({later})"))
+        text = conj((region.domain(s, "a"), negated(later)))
         return is_empty(region.space, region.variables(s, "a"), text)
 
     def before(
@@ -441,9 +441,7 @@ class _Analysis:
         parts = [region.domain(r, "c"), same, disj(ways)]
         if kill is not None:
             parts.append(disj(self.before(read, kill, "c", "b", or_same=True)))
-        variables = region.variables(r, "c")
-        text = conj(parts)
-        return f"exists ({', '.join(variables)} : {text})" if variables else text
+        return some(region.variables(r, "c"), conj(parts))
 
 
 def _apart(s: Leaf, t: Leaf) -> bool:

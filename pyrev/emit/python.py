@@ -8,7 +8,7 @@ of the user's function that the group belongs to.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from pyrev.hints import MARKS
@@ -48,8 +48,9 @@ def emit_python(
     function = ast.FunctionDef(program.name, args, body, [], None, None)
     tag(function, program.loc)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
-    helpers = [_first_of(n) for n in MARKS if _mentions(function, n)]
-    module = ast.Module([*head, *imports(function), *helpers, function], [])
+    used = _used(function)
+    helpers = [_first_of(n) for n in MARKS if n in used]
+    module = ast.Module([*head, *imports(used), *helpers, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
 
@@ -61,13 +62,13 @@ def _first_of(name: str) -> ast.stmt:
     return ast.parse(f"def {name}({given}):\n    return {first}").body[0]
 
 
-def _mentions(tree: ast.AST, word: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == word for n in ast.walk(tree))
+def _used(function: ast.AST) -> set[str]:
+    """The names that the tree mentions."""
+    return {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
 
 
-def imports(function: ast.AST) -> Iterator[ast.stmt]:
-    """The import statements for what the tree mentions, the standard library first."""
-    used = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
+def imports(used: Container[str]) -> Iterator[ast.stmt]:
+    """The import statements for these names, the standard library first."""
     groups = [
         [ast.Import([ast.alias("math")])] if "math" in used else [],
         [ast.Import([ast.alias("numpy", "np")])] if "np" in used else [],

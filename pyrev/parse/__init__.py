@@ -37,7 +37,7 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import GENERATED, Source, Texts, plain, read
-from pyrev.parse.tree import bindings, identifiers, parameters
+from pyrev.parse.tree import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.truths import refuse_sums_of_truths
 from pyrev.types import DTYPES, infer
 
@@ -334,7 +334,7 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
     times = Counter(bindings(source.node))
     times.subtract(
         n.target.id
-        for n in gast.walk(source.node)
+        for n in nodes_of(source.node)
         if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
     )
     params = {p.id for p in parameters(source.node)}

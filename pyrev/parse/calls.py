@@ -58,6 +58,7 @@ from pyrev.parse.tree import (
     assigned_names,
     is_one_expression,
     local_names,
+    nodes_of,
     parameters,
 )
 from pyrev.parse.views import Whole
@@ -726,7 +727,7 @@ class Calls(Creation):
         scope.start = tuple(self.open)
         assigned = assigned_names(node)
         simple = is_one_expression(node) and cheap
-        uses = [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
+        uses = [n.id for n in nodes_of(node) if isinstance(n, gast.Name)]
         for name, value in values.items():
             lent = (
                 isinstance(value, (Const, Var))

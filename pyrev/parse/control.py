@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import gast
 
 from pyrev.ir import fresh
-from pyrev.parse.tree import identifiers, returns, tail_form
+from pyrev.parse.tree import children, identifiers, returns, statements, tail_form
 
 #: The attribute of a loop that holds the names of the flags that end it.
 LEAVE = "pyrev_leave"
@@ -88,7 +88,7 @@ def _jumps(node: gast.AST) -> bool:
         return True
     if isinstance(node, (gast.For, gast.While)) and node.orelse:
         return True
-    return any(map(_jumps, gast.iter_child_nodes(node)))
+    return any(map(_jumps, statements(node)))
 
 
 class _Rewriter:
@@ -349,7 +349,7 @@ def _own_returns(body: Sequence[gast.AST]) -> list[gast.Return]:
         if isinstance(s, gast.Return):
             found.append(s)
         elif not isinstance(s, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
-            stack.extend(reversed(list(gast.iter_child_nodes(s))))
+            stack.extend(reversed(children(s)))
     return found
 
 

@@ -12,6 +12,7 @@ import gast
 
 from pyrev.diagnostics import Findings
 from pyrev.parse.source import Source
+from pyrev.parse.tree import nodes_of
 
 REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.ClassDef: (
@@ -119,7 +120,7 @@ def _nodes(node: gast.AST) -> Iterator[gast.AST]:
 def bound_by_refused(node: gast.AST) -> frozenset[str]:
     """The names that refused statements would bind: nothing more is said of them."""
     found: set[str] = set()
-    for child in gast.walk(node):
+    for child in nodes_of(node):
         if isinstance(child, (gast.Import, gast.ImportFrom)):
             found |= {(a.asname or a.name).split(".")[0] for a in child.names}
         elif isinstance(child, (gast.ClassDef, gast.AsyncFunctionDef)):

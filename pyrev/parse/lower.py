@@ -57,6 +57,7 @@ from pyrev.parse.tree import (
     identifiers,
     local_names,
     loose,
+    nodes_of,
     parameters,
     tail_form,
 )
@@ -1124,7 +1125,7 @@ def _swaps(node: gast.AST) -> bool:
         and isinstance(s.targets[0], gast.Tuple)
         and isinstance(s.value, gast.Tuple)
         and all(isinstance(e, gast.Name) for e in (*s.targets[0].elts, *s.value.elts))
-        for s in gast.walk(node)
+        for s in nodes_of(node)
     )
 
 

@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import gast
+
+
+def children(node: gast.AST) -> list[gast.AST]:
+    """The nodes directly inside `node`, operators and contexts apart."""
+    found: list[gast.AST] = []
+    kind: Any = type(node)
+    for name in _fields(kind):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [v for v in value if isinstance(v, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
+    return found
+
+
+@lru_cache(None)
+def _fields(kind: Any) -> tuple[str, ...]:
+    """The fields of this kind of node that may hold a node worth a look."""
+    return tuple(f for f in kind._fields if f not in ("ctx", "op", "ops"))
+
+
+def nodes_of(root: gast.AST) -> list[gast.AST]:
+    """`root` and all inside it, operators and contexts apart, outer ones first."""
+    found = [root]
+    for node in found:
+        found += children(node)
+    return found
+
+
+def statements(node: gast.AST) -> list[gast.AST]:
+    """The statements directly inside a statement."""
+    found: list[gast.AST] = []
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            found += block
+    return found
 
 
 def bindings(node: gast.AST) -> list[str]:
     """The name of each binding in the text of a definition, parameters included."""
     found = [p.id for p in parameters(node)]
-    for child in gast.walk(node):
+    for child in nodes_of(node):
         if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Store):
             found.append(child.id)
         elif isinstance(child, (gast.FunctionDef, gast.ClassDef)) and child is not node:
@@ -34,7 +74,7 @@ def assigned_names(node: gast.AST) -> frozenset[str]:
         if isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             found.add(child.name)
         elif not isinstance(child, gast.Lambda):
-            stack.extend(gast.iter_child_nodes(child))
+            stack.extend(children(child))
     return frozenset(found)
 
 
@@ -47,7 +87,7 @@ def local_names(node: gast.AST) -> frozenset[str]:
 
 def identifiers(node: gast.AST) -> frozenset[str]:
     """Every name in the text of a definition: none may be given to something new."""
-    return frozenset(n.id for n in gast.walk(node) if isinstance(n, gast.Name))
+    return frozenset(n.id for n in nodes_of(node) if isinstance(n, gast.Name))
 
 
 def is_one_expression(node: gast.AST) -> bool:
@@ -110,9 +150,7 @@ def returns(node: gast.AST) -> bool:
     """Whether a `return` of this very function is `node`, or stands inside it."""
     if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
         return False
-    return isinstance(node, gast.Return) or any(
-        map(returns, gast.iter_child_nodes(node))
-    )
+    return isinstance(node, gast.Return) or any(map(returns, statements(node)))
 
 
 def loose(name: str, definition: gast.AST) -> bool:
@@ -130,7 +168,6 @@ def loose(name: str, definition: gast.AST) -> bool:
 def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
     if isinstance(node, gast.Name):
         return node.id == name and (not inside or not isinstance(node.ctx, gast.Load))
-    children = list(gast.iter_child_nodes(node))
     if (
         isinstance(node, gast.For)
         and isinstance(node.target, gast.Name)
@@ -139,7 +176,7 @@ def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
         if inside or any(_loose_in(c, name, inside) for c in (node.iter, *node.orelse)):
             return True
         return any(_loose_in(c, name, True) for c in node.body)
-    return any(_loose_in(child, name, inside) for child in children)
+    return any(_loose_in(child, name, inside) for child in children(node))
 
 
 class Reads:
@@ -188,7 +225,7 @@ class Reads:
             and n.id == self.name
             and n.lineno > line
             and isinstance(n.ctx, gast.Load)
-            for n in gast.walk(definition)
+            for n in nodes_of(definition)
         )
 
     def inside(self, node: gast.AST) -> bool:
@@ -198,7 +235,7 @@ class Reads:
                 return True
             case gast.AugAssign(target=gast.Name(id=name)) if name == self.name:
                 return True
-        return any(map(self.inside, gast.iter_child_nodes(node)))
+        return any(map(self.inside, children(node)))
 
     def first(self, stmts: list[gast.AST]) -> str:
         """What happens to the name first: "read", "bound", or "" for neither."""
@@ -231,7 +268,7 @@ class Reads:
         """Does a function inside the definition read it, whenever that is called?"""
         return any(
             self.inside(child)
-            for child in gast.walk(definition)
+            for child in nodes_of(definition)
             if child is not definition
             and isinstance(child, (gast.FunctionDef, gast.Lambda))
         )
@@ -247,7 +284,7 @@ class Reads:
 
 def _path_to(root: gast.AST, node: gast.AST) -> list[gast.AST] | None:
     """The nodes around `node`, outermost first; None if it is not inside `root`."""
-    for child in gast.iter_child_nodes(root):
+    for child in children(root):
         if child is node:
             return [root]
         found = _path_to(child, node)

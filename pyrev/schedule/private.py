@@ -34,7 +34,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.liveness import live_before, live_out, occurs, with_live
-from pyrev.poly import conj, disj, integer_names, is_empty
+from pyrev.poly import conj, disj, integer_names, is_empty, negated, some
 from pyrev.schedule.legality import free_order
 
 
@@ -184,7 +184,7 @@ def filled_first(region: Region, array: str, shape: tuple[Expr, ...]) -> bool:
             parts = [region.domain(t, "b"), inside]
             for s in leaves:
                 parts += [
-                    f"not (exists {', '.join(region.variables(s, 'a'))} : {made})"
+                    negated(some(region.variables(s, "a"), made))
                     for a in s.accesses
                     if a.name == array and a.kind == "write"
                     for made in _made_before(region, s, a, t, b)

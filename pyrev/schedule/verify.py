@@ -26,7 +26,7 @@ from pyrev.ir import (
     Var,
     substitute,
 )
-from pyrev.poly import conj, disj
+from pyrev.poly import conj, disj, negated
 
 SIZES = (0, 1, 2, 3, 5, -1, 4, 7)
 COMBINATIONS = 120
@@ -66,7 +66,7 @@ def writes_agree(
             equal = disj(
                 conj((c.when, d.when, f"{c.term} = {d.term}")) for c in one for d in two
             )
-            if not made.space.excluded(at, conj((here, f"not ({equal})"))):
+            if not made.space.excluded(at, conj((here, negated(equal)))):
                 return False
     return True
 

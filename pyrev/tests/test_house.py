@@ -20,6 +20,7 @@ LAYERS = (
         "deep",
         "memo",
         "net",
+        "omega",
         "options",
         "types",
         "writer",

@@ -16,10 +16,11 @@ from pyrev import poly
 def smooth(x, w, out):  # type: ignore[no-untyped-def]
     for i in range(1, out.shape[0] - 1):
         for j in range(w.shape[0]):
-            out[i] += x[i + j - 1] * w[j]
+            # What is plain is decided without ISL: this is not.
+            out[i] += x[3 * i - 2 * j + 1] * w[j]
 
 
-GIVEN = {"x": np.ones(12), "w": np.ones(3), "out": np.zeros(10)}
+GIVEN = {"x": np.ones(32), "w": np.ones(3), "out": np.zeros(10)}
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyrev.tests.generator.hunt import Source, Tally, hunt
+from pyrev.tests.generator.hunt import Source, Tally, collect_seldom, hunt
 from pyrev.tests.generator.productions import PRODUCTIONS
 from pyrev.tests.generator.shrink import shrunk
 
@@ -111,6 +111,7 @@ def main(argv: list[str]) -> int:
     start = options.seed if options.start is None else options.start
     if start is None:
         start = int.from_bytes(os.urandom(5))
+    collect_seldom()
     began = time.monotonic()
     total, end = hunt(
         start,
