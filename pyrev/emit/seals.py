@@ -35,7 +35,7 @@ from pyrev.writer import write
 
 #: Blocks of the largest array in a part: fewer are not worth a part of their own, and
 #: a part has to stay in the smallest caches.
-LEAST = 8
+LEAST = 4
 
 _NAMES = ("KEYS", "digest_blocks", "share_begin")
 

@@ -427,6 +427,19 @@ def test_a_digest_differs_where_elements_change_places_or_signs() -> None:
         assert held.digest(a[::-1].copy()) != before or a[0] == a[-1]
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_a_digest_differs_where_equal_elements_move_apart_by_as_much(
+    dtype: str,
+) -> None:
+    # Sums weighed by a linear function of the place are as they were.
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        p, q, k = rng.integers(100, 900), rng.integers(1000, 1800), rng.integers(1, 90)
+        before, after = np.zeros(2000, dtype), np.zeros(2000, dtype)
+        before[[p, q]] = after[[p - k, q + k]] = 1
+        assert held.digest(before) != held.digest(after)
+
+
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "f4", "f8"])
 def test_a_digest_sees_each_element_of_any_layout(dtype: str) -> None:
     base = np.zeros((5, 6, 7), dtype)
