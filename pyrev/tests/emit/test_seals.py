@@ -126,7 +126,7 @@ def units_of(f: Any) -> dict[str, Unit]:
     return {
         u.program.name: u
         for u in gc.get_objects()
-        if isinstance(u, Unit) and u.target == "numba"
+        if type(u) is Unit and u.target == "numba"
         if u.program.name in (name, f"{name}_adjoint")
     }
 
