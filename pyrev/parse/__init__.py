@@ -216,6 +216,9 @@ def _read(
         }
         ranked = {n: r for n, r in ranks.items() if n in named}
         now = {p: ranks[n] for n, p in walk.users.items() if p[0] and ranks.get(n)}
+        if ranked == found:
+            # A name that is known to become an array is another one until then.
+            now = inner | now
         settled = ranked == found and now == inner
         if settled and kinds == dtypes and walk.asked <= wanted:
             break

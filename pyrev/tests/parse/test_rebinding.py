@@ -680,3 +680,25 @@ def test_arrays_that_change_places_agree_in_every_extent(target: str) -> None:
     for other in ((2, 4), (3, 3), (2, 2)):
         with pytest.raises(ValueError, match="change places and have different shapes"):
             g(np.ones((2, 3)), np.ones(other), 1)
+
+
+def scaled_in_a_helper(v, w):  # type: ignore[no-untyped-def]
+    w = 0.05 * v
+    return w
+
+
+def a_number_given_for_an_array(v):  # type: ignore[no-untyped-def]
+    scaled_in_a_helper(v, 0.5)
+    z = scaled_in_a_helper(v, 2.0)
+    return np.sum(z * v)
+
+
+def test_a_number_given_to_a_helper_may_become_an_array_there() -> None:
+    v = np.array([1.0, 2.0, 3.0])
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(a_number_given_for_an_array, target=target)
+        report = pyrev.check_grad(f, v)
+        assert report.ok, report
+        value, gradient = pyrev.value_and_grad(f, wrt="v")(v)
+        assert np.isclose(value, a_number_given_for_an_array(v))
+        np.testing.assert_allclose(gradient, [0.2, 0.4, 0.6])
