@@ -756,6 +756,9 @@ class Rebinding(Iteration):
         whole = self._whole(value)
         if whole is not None and whole.reads() & moved:
             copied = self._made(replace(whole, view=False), "result", value.loc)
+            if whole.view and copied.name is not None:
+                inner = set(list(self.allocated)[self._first :])
+                self.copies[copied.name] = frozenset(moved - inner)
             return self._encoded(copied, value.loc)
         if whole is not None or isinstance(value, (Const, Var)):
             return value

@@ -701,4 +701,65 @@ def test_a_number_given_to_a_helper_may_become_an_array_there() -> None:
         assert report.ok, report
         value, gradient = pyrev.value_and_grad(f, wrt="v")(v)
         assert np.isclose(value, a_number_given_for_an_array(v))
-        np.testing.assert_allclose(gradient, [0.2, 0.4, 0.6])
+        np.testing.assert_allclose(gradient, [0.1, 0.2, 0.3])
+
+
+def turned_rows(a, b):  # type: ignore[no-untyped-def]
+    for _ in range(3):
+        a, b = b, a
+    return a[1]
+
+
+def a_row_is_written(x, p):  # type: ignore[no-untyped-def]
+    g = turned_rows(x, p)
+    g[:] = 0.5
+    return np.sum(p[0, 0] * p)
+
+
+def what_a_row_is_of_is_written(x, p):  # type: ignore[no-untyped-def]
+    g = turned_rows(x, p)
+    p[1, 0, 0] = 7.0
+    return np.sum(g * g)
+
+
+def a_row_of_a_row_is_written(x, p):  # type: ignore[no-untyped-def]
+    g = turned_rows(x, p).T
+    g[0, 0] = 3.0
+    return np.sum(p[0, 0] * p)
+
+
+def rows_are_mixed(x, p):  # type: ignore[no-untyped-def]
+    g = turned_rows(x, p)
+    for i in range(2):
+        p[1, i, 0] = g[1 - i, 0]
+    return np.sum(p * p)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_row_is_written,
+        what_a_row_is_of_is_written,
+        a_row_of_a_row_is_written,
+        rows_are_mixed,
+    ],
+)
+def test_a_view_that_a_helper_returns_after_an_exchange_is_not_written(f: Any) -> None:
+    with pytest.raises(pyrev.UnsupportedError, match="P206.*\n.*\n.*helper returned"):
+        pyrev.differentiable(f)
+
+
+def a_row_is_read(x, p):  # type: ignore[no-untyped-def]
+    g = turned_rows(x, p)
+    total = 0.0
+    for i in range(g.shape[0]):
+        total += g[i, 0] * p[1, i, 0] * x[0, i, 0]
+    return total
+
+
+def test_a_view_that_a_helper_returns_after_an_exchange_may_be_read() -> None:
+    rng = np.random.default_rng(0)
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(a_row_is_read, target=target)
+        report = pyrev.check_grad(f, rng.random((2, 2, 2)), rng.random((2, 2, 2)))
+        assert report.ok, report
