@@ -680,3 +680,76 @@ def test_arrays_that_change_places_agree_in_every_extent(target: str) -> None:
     for other in ((2, 4), (3, 3), (2, 2)):
         with pytest.raises(ValueError, match="change places and have different shapes"):
             g(np.ones((2, 3)), np.ones(other), 1)
+
+
+SEEN = np.arange(3.0)
+
+
+def filled_in_turns(p, n):
+    b = np.zeros_like(p)
+    for t in range(n):
+        if t < 5:
+            p, b = b, p
+            p += 1.0
+    return b
+
+
+def from_a_helper_in_a_loop(a, n):
+    for _ in range(2):
+        a = filled_in_turns(a, n)
+    return np.sum(a)
+
+
+def one_of_several_names(a, n):
+    x = a
+    b = np.zeros_like(a)
+    for t in range(n):
+        if t % 2 == 0:
+            x, b = b, x
+        b += 1.0
+        x = np.sin(x)
+    return np.sum(x) + np.sum(b)
+
+
+def a_global_in_turns(a, n):
+    x = SEEN
+    b = np.zeros_like(a)
+    for t in range(n):
+        if t < 2:
+            x, b = b, x
+        b += 1.0
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [
+        (from_a_helper_in_a_loop, "writes to the caller's array or to a new one"),
+        (one_of_several_names, "writes to the caller's array or to a new one"),
+        (a_global_in_turns, "`SEEN` is not a parameter"),
+    ],
+)
+def test_what_is_written_as_one_array_may_be_the_one_that_it_changed_places_with(
+    f: Any, why: str
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(f)
+    assert why in str(caught.value)
+
+
+def written_before(a, n):
+    x = SEEN
+    b = a * 2.0
+    b[0] += 1.0
+    if n > 0:
+        x, b = b, x
+    return np.sum(x * x) + b[1]
+
+
+def test_what_was_written_before_is_not_what_it_changes_places_with_later() -> None:
+    g = pyrev.differentiable(written_before, target="python")
+    for n in (0, 1):
+        a = np.array([0.5, 1.5, 0.25])
+        assert g(a, n) == written_before(a, n)
+        assert pyrev.check_grad(g, a, n).ok
+    assert SEEN.tolist() == [0.0, 1.0, 2.0]
