@@ -81,7 +81,7 @@ class Compound:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Which array got the contents of which, and inside which blocks.
+    """Which array got the contents of which, inside which blocks, and where.
 
     From the write number `since` on, a write may come after it.
     """
@@ -89,6 +89,7 @@ class Exchange:
     pairs: Mapping[str, str]
     path: tuple[int, ...]
     since: int
+    at: Loc
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +401,8 @@ class Rebinding(Iteration):
         needed = [n for n in changed if around.needs(n)]
         turning = self._turning(arrays, scope.bound, changed)
         turning = turning or self._turning(arrays, scope.bound, needed)
+        if not turning.intersection(needed):
+            turning = frozenset()
         moved = [n for n in needed if n not in turning]
         if moved:
             self._copied_back(moved, arrays, scope, around)
@@ -647,7 +650,7 @@ class Rebinding(Iteration):
             if c.scope is scope and c is not around and not isinstance(c.node, gast.If)
         ]
         since = again[0] if again else len(self.changed)
-        self._exchanges.append(Exchange(pairs, tuple(self.open), since))
+        self._exchanges.append(Exchange(pairs, tuple(self.open), since, at))
 
     def _swap(self, pairs: Mapping[str, str], at: Loc) -> None:
         """The loops that give each array the elements of another."""
@@ -702,17 +705,18 @@ class Rebinding(Iteration):
     def _writes_elsewhere(self) -> None:
         """Note what is written where arrays have changed places.
 
-        Depending on the run, what is written as one of them is another in Python.
+        Depending on the run, what is written as one of them is another in Python. The
+        exchange itself writes to a global array, too: nobody must see that.
         """
+        fixed = {c.name for c in self.captures.values()}
         for group in _connected(self._exchanges):
             own = [e for e in self._exchanges if e.pairs.keys() & {*group}]
             written = self.changed[min(e.since for e in own) :]
             writes = [a for a in group if a in written]
-            if writes:
-                at = self.changed_at[writes[0]]
-                for array in group:
-                    if array not in writes:
-                        self._changes(array, at)
+            for array in group:
+                if array not in writes and (writes or array in fixed):
+                    at = self.changed_at[writes[0]] if writes else own[0].at
+                    self._changes(array, at)
 
     def _finished(self, results: Returned, scope: Scope, mark: int) -> Returned:
         """At the end each array that was there before gets its own contents back.
