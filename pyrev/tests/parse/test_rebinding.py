@@ -765,3 +765,19 @@ def names_that_nobody_reads_change_places(p, u, n):
         p, u, w = u, w, p
     u[0] *= u[1] * u[2]
     return np.sum(u)
+
+
+def scaled_below(p, a):
+    if np.sum(a) < 4.0:
+        a = 0.5 * p * p
+    return a
+
+
+@case(4, 4, numbers=[(0.0,), (9.0,)])
+def bound_again_in_the_helper_that_an_array_is_made_for(u, p, c):
+    v = scaled_below(u, (p + c) * 1.0)
+    for k in range(2):
+        v[1:] *= v[:-1] + u[0]
+    w = scaled_below(u, p.copy())
+    w[0] += c
+    return np.sum(v * w) + p[0] * u[1]
