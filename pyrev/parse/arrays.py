@@ -318,6 +318,7 @@ class Arrays(Names):
     def _changes(self, array: str, at: Loc) -> None:
         """Elements of `array` are written here."""
         self.changed.append(array)
+        self.changed_at[array] = at
         for copy, arrays in self.copies.items():
             others = arrays if array == copy else {copy} if array in arrays else set()
             if any(map(self._reachable, others)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -557,9 +557,11 @@ class Calls(Creation):
         for name, value in values.items():
             if isinstance(value, Var) and value.name in self.views:
                 values[name] = self._named(value, scope, name)
+        own = self._unseen(values.values())
         mark = len(self.out)
         for cheap in (True, False):
             inner = self._enter(helper, values, functions, scope, cheap, at)
+            inner.owned |= own
             lent = [e for e in inner.bound.values() if not isinstance(e, (Var, Const))]
             returned = self._body(inner)
             changed = written(tuple(self.out[mark:]))
@@ -589,6 +591,19 @@ class Calls(Creation):
                     "probe what it is called with, or what it returns",
                 )
         return results, single
+
+    def _unseen(self, values: Iterable[Expr]) -> set[str]:
+        """The arrays that were made for this call: it may do with them as it likes."""
+        given = [v.name for v in values if isinstance(v, Var)]
+        return {
+            name
+            for name in given
+            if given.count(name) == 1
+            and name in self.allocated
+            and name not in self.lent
+            and name not in self.copies
+            and not self._reachable(name)
+        }
 
     def _is_more(self, value: Expr) -> bool:
         """Is it an array, or a part of one?"""

@@ -152,6 +152,7 @@ class Lowering(Rebinding):
         results = self._lowered(scope)
         self.running.pop()
         if self._exchanges:
+            self._writes_elsewhere()
             results = self._finished(results, scope, mark)
         self._exchanges, self._first = around, first
         return results

@@ -158,10 +158,11 @@ class Names:
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
     allocated: dict[str, Loc] = field(default_factory=dict)
-    #: In which block each of them is made; which arrays the function writes to; those
-    #: that the loops around run over.
+    #: In which block each of them is made; which arrays the function writes to, one
+    #: after the other, and where last; those that the loops around run over.
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
+    changed_at: dict[str, Loc] = field(default_factory=dict)
     #: Returned copies of what is one of these arrays in Python, depending on the run.
     copies: dict[str, frozenset[str]] = field(default_factory=dict)
     #: The functions that are being read, the outermost first.

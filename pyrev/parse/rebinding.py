@@ -67,6 +67,8 @@ class Compound:
     at: Loc
     node: gast.AST
     scope: Scope
+    #: How many writes to arrays there were before it.
+    since: int = 0
     known: dict[str, bool] = field(default_factory=dict)
 
     def needs(self, name: str) -> bool:
@@ -79,10 +81,15 @@ class Compound:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Which array got the contents of which, and inside which blocks."""
+    """Which array got the contents of which, inside which blocks, and where.
+
+    From the write number `since` on, a write may come after it.
+    """
 
     pairs: Mapping[str, str]
     path: tuple[int, ...]
+    since: int
+    at: Loc
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +373,7 @@ class Rebinding(Iteration):
             self.lent[own] = []
             scope.owned.add(own)
             self._hold(name, Var(own, loc=at), scope)
-        compound = Compound(tuple(self.open), at, node, scope)
+        compound = Compound(tuple(self.open), at, node, scope, len(self.changed))
         self.compounds.append(compound)
         try:
             yield compound
@@ -394,6 +401,8 @@ class Rebinding(Iteration):
         needed = [n for n in changed if around.needs(n)]
         turning = self._turning(arrays, scope.bound, changed)
         turning = turning or self._turning(arrays, scope.bound, needed)
+        if not turning.intersection(needed):
+            turning = frozenset()
         moved = [n for n in needed if n not in turning]
         if moved:
             self._copied_back(moved, arrays, scope, around)
@@ -635,7 +644,13 @@ class Rebinding(Iteration):
         self.same += [(first, a) for a in arrays[1:]]
         self._swap(pairs, at)
         self.out.append(Assign(Var(_mark(len(self._exchanges))), ZERO, loc=at))
-        self._exchanges.append(Exchange(pairs, tuple(self.open)))
+        again = [
+            c.since
+            for c in self.compounds
+            if c.scope is scope and c is not around and not isinstance(c.node, gast.If)
+        ]
+        since = again[0] if again else len(self.changed)
+        self._exchanges.append(Exchange(pairs, tuple(self.open), since, at))
 
     def _swap(self, pairs: Mapping[str, str], at: Loc) -> None:
         """The loops that give each array the elements of another."""
@@ -686,6 +701,22 @@ class Rebinding(Iteration):
                 f"`{name}` is another name of an array that changes places here",
                 "use one name, or write `.copy()`",
             )
+
+    def _writes_elsewhere(self) -> None:
+        """Note what is written where arrays have changed places.
+
+        Depending on the run, what is written as one of them is another in Python. The
+        exchange itself writes to a global array, too: nobody must see that.
+        """
+        fixed = {c.name for c in self.captures.values()}
+        for group in _connected(self._exchanges):
+            own = [e for e in self._exchanges if e.pairs.keys() & {*group}]
+            written = self.changed[min(e.since for e in own) :]
+            writes = [a for a in group if a in written]
+            for array in group:
+                if array not in writes and (writes or array in fixed):
+                    at = self.changed_at[writes[0]] if writes else own[0].at
+                    self._changes(array, at)
 
     def _finished(self, results: Returned, scope: Scope, mark: int) -> Returned:
         """At the end each array that was there before gets its own contents back.

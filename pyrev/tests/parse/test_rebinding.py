@@ -763,3 +763,104 @@ def test_a_view_that_a_helper_returns_after_an_exchange_may_be_read() -> None:
         f = pyrev.differentiable(a_row_is_read, target=target)
         report = pyrev.check_grad(f, rng.random((2, 2, 2)), rng.random((2, 2, 2)))
         assert report.ok, report
+
+
+SEEN = np.arange(3.0)
+
+
+def filled_in_turns(p, n):
+    b = np.zeros_like(p)
+    for t in range(n):
+        if t < 5:
+            p, b = b, p
+            p += 1.0
+    return b
+
+
+def from_a_helper_in_a_loop(a, n):
+    for _ in range(2):
+        a = filled_in_turns(a, n)
+    return np.sum(a)
+
+
+def one_of_several_names(a, n):
+    x = a
+    b = np.zeros_like(a)
+    for t in range(n):
+        if t % 2 == 0:
+            x, b = b, x
+        b += 1.0
+        x = np.sin(x)
+    return np.sum(x) + np.sum(b)
+
+
+def a_global_in_turns(a, n):
+    x = SEEN
+    b = np.zeros_like(a)
+    for t in range(n):
+        if t < 2:
+            x, b = b, x
+        b += 1.0
+    return np.sum(x)
+
+
+def a_global_for_a_while(a, n):
+    x = SEEN
+    b = a * 2.0
+    if n > 0:
+        x, b = b, x
+    return np.sum(x * x) + b[1]
+
+
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [
+        (from_a_helper_in_a_loop, "writes to the caller's array or to a new one"),
+        (one_of_several_names, "writes to the caller's array or to a new one"),
+        (a_global_in_turns, "`SEEN` is not a parameter"),
+        (a_global_for_a_while, "`SEEN` is not a parameter"),
+    ],
+)
+def test_what_is_written_as_one_array_may_be_the_one_that_it_changed_places_with(
+    f: Any, why: str
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(f)
+    assert why in str(caught.value)
+
+
+@case(3, numbers=[(0,), (1,), (2,)])
+def written_before_it_changes_places(a, n):
+    x = a
+    b = a * 2.0
+    b[0] += 1.0
+    if n > 1:
+        x = np.sin(x)
+    if n > 0:
+        x, b = b, x
+    return np.sum(x * x) + b[1]
+
+
+@case(4, 4, numbers=[(0,), (1,)])
+def names_that_nobody_reads_change_places(p, u, n):
+    w = u
+    if n > 0:
+        p, u, w = u, w, p
+    u[0] *= u[1] * u[2]
+    return np.sum(u)
+
+
+def scaled_below(p, a):
+    if np.sum(a) < 4.0:
+        a = 0.5 * p * p
+    return a
+
+
+@case(4, 4, numbers=[(0.0,), (9.0,)])
+def bound_again_in_the_helper_that_an_array_is_made_for(u, p, c):
+    v = scaled_below(u, (p + c) * 1.0)
+    for k in range(2):
+        v[1:] *= v[:-1] + u[0]
+    w = scaled_below(u, p.copy())
+    w[0] += c
+    return np.sum(v * w) + p[0] * u[1]
