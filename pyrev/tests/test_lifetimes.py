@@ -161,7 +161,7 @@ def alive(kind: type) -> int:
 
 def test_of_a_helper_that_changes_for_ever_the_last_readings_live() -> None:
     def powered(x):  # type: ignore[no-untyped-def]
-        return np.sum(x * x) * helper(x[0])
+        return np.sum(x * x) * helper(x[0])  # noqa: F821
 
     names = {"np": np, "helper": None}
     f = FunctionType(powered.__code__, names)
