@@ -50,7 +50,8 @@ INTEGERS = "pyrev/tests/test_integers.py pyrev/tests/test_rewrites.py"
 AGREEMENT = "pyrev/tests/test_agreement.py pyrev/tests/test_sequences.py"
 HELD = "pyrev/tests/test_held.py"
 RANGES = "pyrev/tests/adjoint/test_ranges.py"
-ERRORS = "pyrev/tests/test_errors.py pyrev/tests/emit/test_load.py"
+ERRORS = "pyrev/tests/test_errors.py"
+LOADING = "pyrev/tests/emit/test_load.py"
 MEMORY = "pyrev/tests/test_lifetimes.py"
 REJECTED = "pyrev/tests/test_rejections.py"
 
@@ -668,7 +669,7 @@ RELAPSES: list[Relapse] = [
         "pyrev/emit/load.py",
         "        except Exception as error:  # what is read",
         "        except OSError as error:  # what is read",
-        ERRORS,
+        LOADING,
     ),
     Relapse(
         "errors",
@@ -677,7 +678,7 @@ RELAPSES: list[Relapse] = [
         "        if not path.parent.is_dir():  # removed while we run\n"
         "            _private(path.parent)\n",
         "",
-        ERRORS,
+        LOADING,
     ),
     Relapse(
         "errors",
@@ -717,7 +718,7 @@ RELAPSES: list[Relapse] = [
         "pyrev/emit/load.py",
         "    except (OSError, ValueError):\n        return None\n",
         "    except OSError:\n        return None\n",
-        ERRORS,
+        LOADING,
     ),
     Relapse(
         "errors",
