@@ -629,12 +629,15 @@ class Rebinding(Iteration):
         arrays = list(pairs)
         first = arrays[0]
         rank = self._rank(first)
-        message = f"`{first}` and `%s` change places and have different shapes"
+        bound = [(n, scope.bound[n]) for n in sorted(moved)]
+        users = {e.name: n for n, e in bound if isinstance(e, Var)}
+        message = f"`{users.get(first, first)}` and `%s` change places"
+        message += " and have different shapes"
         self.out += (
             Check(
                 Call("==", (Extent(a, k), Extent(first, k)), loc=at),
                 "ValueError",
-                message % a,
+                message % users.get(a, a),
                 loc=at,
             )
             for a in arrays[1:]

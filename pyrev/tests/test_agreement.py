@@ -59,6 +59,8 @@ def cell(text: str, file: str = "") -> dict[str, Any]:
 
 
 NESTED = """
+    import math
+
     def f(x):
         sq = lambda t: t * t
         def more(u, k=3.0):
@@ -79,6 +81,10 @@ NESTED = """
         return g
 
     g = make()
+
+    def named(x):
+        return math.sin(x[0])
+
     both = (lambda x: x[0] * 2.0, lambda x: x[0] * 3.0)
 """
 
@@ -95,6 +101,7 @@ NESTED = """
         ("f", "most(u)", "most (u)"),
         ("g", "return alpha * x", "return  beta * x"),
         ("g", "alpha, beta = 2.0, 3.0", "alpha, beta = 2.0, 3.0\n"),
+        ("named", "math.sin", "math.cos"),
     ],
 )
 def test_a_text_whose_nested_functions_differ_is_refused(

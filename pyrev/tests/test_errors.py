@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pickle
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -194,20 +195,40 @@ def test_what_happens_to_the_compiler_is_an_internal_error(
         pyrev.grad(f)(1.0)
 
 
-def test_what_numba_cannot_compile_is_an_internal_error(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("target", "instead", "error"),
+    [
+        ("numba", "None", "TypingError"),
+        ("python", "nowhere", "NameError"),
+        ("python", "np.nowhere", "AttributeError"),
+        ("python", "{}[x]", "KeyError"),
+    ],
+)
+def test_a_generated_text_that_is_wrong_is_an_internal_error(
+    target: str, instead: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pyrev.emit import load
 
     real = load.loaded
 
     def wrong(text: str, name: str) -> load.Loaded:
-        return real(text.replace("x * x", "x * None"), name)
+        assert "sin(x)" in text
+        return real(text.replace("sin(x)", f"sin({instead})"), name)
 
     monkeypatch.setattr("pyrev.units.loaded", wrong)
-    f = pyrev.differentiable(lambda x: x * x, target="numba")
-    with pytest.raises(pyrev.InternalError, match="TypingError"):
-        f(1.0)
+    f = pyrev.differentiable(lambda x: np.cos(x), target=target)  # type: ignore[call-overload]
+    with pytest.raises(pyrev.InternalError, match=error):
+        pyrev.grad(f)(1.0)
+
+
+def test_what_libraries_raise_for_pyrev_is_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = pyrev.differentiable(lambda x: x * x, target="python")
+    for call in (np.linalg.norm, statistics.mean):
+        monkeypatch.setattr("pyrev.plan._sizes", call)
+        with pytest.raises(pyrev.InternalError):
+            f(1.0)
 
 
 def integer_division(x, n):  # type: ignore[no-untyped-def]

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev import plan, readings
 from pyrev.api import Differentiable, as_differentiable
 from pyrev.emit import load as loading
 
@@ -143,6 +144,58 @@ def of_text(k: int) -> Callable[..., Any]:
     exec(compile(text, file, "exec", dont_inherit=True), names)
     made: Callable[..., Any] = names["one_of_many"]
     return made
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many things of a kind are kept, in place of hundreds."""
+    for module in (plan, readings):
+        monkeypatch.setattr(module, "_MOST", 3)
+    return 3
+
+
+def alive(kind: type) -> int:
+    gc.collect()
+    return sum(isinstance(o, kind) for o in gc.get_objects())
+
+
+def test_of_a_helper_that_changes_for_ever_the_last_readings_live() -> None:
+    def powered(x):  # type: ignore[no-untyped-def]
+        return np.sum(x * x) * helper(x[0])  # noqa: F821
+
+    names = {"np": np, "helper": None}
+    f = FunctionType(powered.__code__, names)
+    g: Differentiable | None = None
+    before = alive(readings.Reading)
+    for k in range(12):
+        names["helper"] = FunctionType((lambda t: t * t).__code__, {})
+        g = g or pyrev.differentiable(f, target="python")
+        assert pyrev.grad(g)(X).x[1] == 2 * X[1] * X[0] ** 2, k
+    assert alive(readings.Reading) - before <= readings._KEPT
+
+
+def test_of_calls_of_ever_other_sizes_the_last_plans_live(few: int) -> None:
+    def total(x):  # type: ignore[no-untyped-def]
+        return np.sum(x * x)
+
+    g = pyrev.differentiable(total, target="python")
+    before = alive(plan.Plan)
+    for n in range(1, 12):
+        assert pyrev.grad(g)(np.ones(n)).x.shape == (n,)
+    assert alive(plan.Plan) - before <= few
+
+
+def test_of_matrices_of_ever_other_sizes_the_last_patterns_live(few: int) -> None:
+    def shifted(x, out):  # type: ignore[no-untyped-def]
+        for i in range(1, x.shape[0]):
+            out[i] = x[i - 1] * x[i]
+
+    g = pyrev.differentiable(shifted, target="python")
+    jacobian = pyrev.jacobian(g, wrt="x", sparse=True)
+    for n in range(2, 12):
+        assert jacobian(np.ones(n), np.zeros(n)).nnz == 2 * (n - 1)
+    reading, _ = g._readings.now()
+    assert 0 < len(reading._derived) <= few
 
 
 def generated() -> int:

@@ -13,7 +13,7 @@ import pytest
 from pyrev.tests.relapses import RELAPSES, ROOT, Relapse
 
 
-@pytest.mark.parametrize("relapse", RELAPSES, ids=lambda r: f"{r.kind}-{r.file}")
+@pytest.mark.parametrize("relapse", RELAPSES, ids=lambda r: f"{r.kind}: {r.bug}")
 def test_a_relapse_is_an_edit_of_a_file_that_still_parses(relapse: Relapse) -> None:
     text = (ROOT / relapse.file).read_text()
     changed = relapse.applied(text)
