@@ -21,11 +21,10 @@ from pyrev.ir import (
     Loc,
     Promoted,
     Var,
-    map_block,
-    map_expr,
     names,
     substitute,
     walk_expr,
+    with_value,
     written,
 )
 from pyrev.parse import fence, ruled, views
@@ -611,12 +610,13 @@ class Calls(Creation):
         at: Loc,
     ) -> tuple[Expr, ...]:
         """The results of a helper, with the derivatives that its rule gives them."""
+        nothing = (ZERO,) * len(results)
         if any(map(self._is_more, results)):
             self._refuse_rule(helper, at, "returns more than numbers")
-            return (ZERO,)
+            return nothing
         made = self._helper(rule.vjp, at)
         if not isinstance(made, Helper):
-            return (ZERO,)
+            return nothing
         if made.key not in self.fenced:
             self.fenced.append(made.key)
             fence.check(made.source, self.findings)
@@ -630,24 +630,25 @@ class Calls(Creation):
                 f"takes {len(inputs)} and returns {len(own)}, and its rule"
                 f" `{made.name}` has {len(named)} parameters",
             )
-            return (ZERO,)
+            return nothing
         found: list[Expr] = []
-        for j, value in enumerate(own):
-            seed = Var(self._fresh("d_result"), loc=at)
-            seeds = [seed if k == j else ruled.NOTHING for k in range(len(own))]
-            given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
+        seeds = [Var(self._fresh("d_result"), loc=at) for _ in own]
+        given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
+        for value, seed in zip(own, seeds, strict=True):
             outside, self.out = self.out, []
             inner = self._enter(made, given, {}, scope, True, at)
             returned = self._body(inner)
-            body, self.out = self.out, outside
+            made_here, self.out = self.out, outside
             partials = returned[0] if returned is not None else ()
             if len(partials) != len(inputs) or any(map(self._is_more, partials)):
                 what = f"{len(inputs)} of them" if len(inputs) > 1 else "one number"
                 self._refuse_rule(
                     helper, at, f"needs of `{made.name}` {what}, for each argument one"
                 )
-                return (ZERO,)
-            where = ruled.not_linear(tuple(body), partials, seed.name)
+                return nothing
+            others = [s.name for s in seeds if s is not seed]
+            body, partials = ruled.without(tuple(made_here), partials, others)
+            where = ruled.not_linear(body, partials, seed.name)
             if where is not None:
                 self.findings.add(
                     "P118",
@@ -655,14 +656,14 @@ class Calls(Creation):
                     f"`{made.name}` is not linear in the cotangent here",
                     "return sums of the cotangent times what does not depend on it",
                 )
-                return (ZERO,)
-            one = ruled.at_one(seed.name)
-            self.out += map_block(tuple(body), one)
+                return nothing
+            # The factor stays until dtypes are known: it makes floats of integers.
+            self.out += with_value(body, seed.name, Const(1.0))
             # Of a rule that needs no result the derivatives are known, too.
-            free = not ruled.reaches(own, tuple(body), partials)
+            free = not ruled.reaches(own, body, partials)
             moving: Expr = Call("stop_gradient" if free else "once", (value,), loc=at)
             for into, partial in zip(inputs, partials, strict=True):
-                slope = map_expr(partial, one)
+                slope = substitute(partial, {seed.name: Const(1.0)})
                 if slope == ruled.NOTHING or isinstance(into, Const):
                     continue
                 if not isinstance(slope, (Const, Var)):
