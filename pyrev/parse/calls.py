@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from pyrev.custom import Rule, rule_of
 from pyrev.diagnostics import UnsupportedError
@@ -529,7 +530,7 @@ class Calls(Creation):
         functions: dict[str, Helper] = {}
         fixed: dict[str, Expr] = {}
         for name, argument in arguments:
-            if isinstance(argument, Const):
+            if isinstance(argument, (Const, Call)):
                 fixed[name] = argument
                 continue
             function = self._function(argument, scope)
@@ -750,7 +751,7 @@ class Calls(Creation):
 
     def _bind(
         self, helper: Helper, node: gast.Call, scope: Scope
-    ) -> list[tuple[str, gast.AST | Const]] | None:
+    ) -> list[tuple[str, gast.AST | Const | Call]] | None:
         """Each parameter with its argument, in the order of evaluation."""
         at = scope.source.loc(node)
         spec = helper.source.node.args
@@ -768,7 +769,7 @@ class Calls(Creation):
                 "leave out the others, or give them by name",
             )
             return None
-        bound: list[tuple[str, gast.AST | Const]] = [
+        bound: list[tuple[str, gast.AST | Const | Call]] = [
             (p.id, a) for p, a in zip(positional, node.args, strict=False)
         ]
         for argument in node.keywords:
@@ -792,7 +793,7 @@ class Calls(Creation):
             bound.append((name, default))
         return bound
 
-    def _default(self, helper: Helper, name: str) -> Const | None:
+    def _default(self, helper: Helper, name: str) -> Const | Call | None:
         spec = helper.source.node.args
         positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
         value: object = MISSING
@@ -812,14 +813,8 @@ class Calls(Creation):
                 for n, d in zip(only, spec.kw_defaults, strict=True)
                 if d is not None
             }
-            default = nodes.get(name)
-            if isinstance(default, gast.UnaryOp) and isinstance(default.op, gast.USub):
-                inner = default.operand
-                if isinstance(inner, gast.Constant):
-                    return Const(-inner.value)
-            if isinstance(default, gast.Constant):
-                value = default.value
-        return Const(value) if isinstance(value, (bool, int, float)) else None
+            value = _literal(nodes.get(name))
+        return _number(value)
 
     def _refuse_call(
         self, function: object, text: str, node: gast.Call, scope: Scope
@@ -891,6 +886,29 @@ def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
         )
         return replace(value, args=args, loc=at)
     return value
+
+
+def _number(value: object) -> Const | Call | None:
+    """A number of Python's, or one of NumPy's, which does not adapt to what is beside
+    it; None for what only behaves like a number.
+    """
+    if isinstance(value, (np.float64, np.float32, np.int64)):
+        return Call(value.dtype.name, (Const(value.item()),))
+    if isinstance(value, (bool, int, float)) and type(value) in (bool, int, float):
+        return Const(value)
+    return None
+
+
+def _literal(node: gast.AST | None) -> object:
+    """The number that a literal with its signs is."""
+    match node:
+        case gast.Constant(value=bool() | int() | float() as value):
+            return value
+        case gast.UnaryOp(op=gast.USub() | gast.UAdd() as op, operand=operand):
+            inner = _literal(operand)
+            if isinstance(inner, (bool, int, float)):
+                return -inner if isinstance(op, gast.USub) else +inner
+    return MISSING
 
 
 def _last(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
