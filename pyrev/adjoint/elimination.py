@@ -102,6 +102,9 @@ class Eliminated:
     #: Edges that may be infinite, and products that a zero before such an edge decides.
     steep: frozenset[Pair] = frozenset()
     guards: int = 0
+    #: Edges that choices along them may cut, and the test that they are there: what
+    #: comes in is not passed on else, be it infinite.
+    when: Mapping[Pair, Expr] = field(default_factory=dict)
 
     def expanded(self, pair: Pair, longest: int) -> Expr | None:
         """The partial of an edge without the names of steps; None if it has more than
@@ -548,14 +551,29 @@ def eliminate(
         used |= names(v.value) | (set() if v.place is None else names(v.place))
     made = _Elimination(graph, used, steep)
     made.run()
+    when = {pair: made.when[pair] for pair in made.edges if pair in made.when}
     return Eliminated(
         made.edges,
-        tuple(made.steps),
+        _needed(made.steps, (*made.edges.values(), *when.values())),
         tuple(made.order),
         made.multiplications,
         frozenset(made.steep & made.edges.keys()),
         made.guards,
+        when,
     )
+
+
+def _needed(
+    steps: Sequence[tuple[str, Expr]], results: Sequence[Expr]
+) -> tuple[tuple[str, Expr], ...]:
+    """The steps that lead to `results`."""
+    read: set[str] = set().union(*map(names, results))
+    found: list[tuple[str, Expr]] = []
+    for name, e in reversed(steps):
+        if name in read:
+            read |= names(e)
+            found.append((name, e))
+    return tuple(found[::-1])
 
 
 class _Elimination:
@@ -570,6 +588,7 @@ class _Elimination:
         self.multiplications = 0
         self.steep = set(steep)
         self.guards = 0
+        self.when = {pair: e for pair, e in self.edges.items() if selects(e)}
         count = len(graph.vertices)
         self.sources: list[dict[int, None]] = [{} for _ in range(count)]
         self.targets: list[dict[int, None]] = [{} for _ in range(count)]
@@ -599,9 +618,22 @@ class _Elimination:
             del self.sources[k][j]
         for k, last in out.items():
             for i, first in into.items():
+                self.choose((i, j), (j, k))
                 self.join((i, k), first, last, (i, j) in self.steep)
                 if {(i, j), (j, k)} & self.steep:
                     self.steep.add((i, k))
+
+    def choose(self, into: Pair, out: Pair) -> None:
+        """When the edge that joins two is there, or one between the same vertices."""
+        pair = into[0], out[1]
+        tests = [self.when[p] for p in (into, out) if p in self.when]
+        if not tests or (pair in self.edges and pair not in self.when):
+            self.when.pop(pair, None)
+            return
+        test = tests[0] if len(tests) == 1 else self.step(Call("and", (*tests,)))
+        if pair in self.edges:
+            test = self.step(Call("or", (self.when[pair], test)))
+        self.when[pair] = test
 
     def join(self, pair: Pair, first: Expr, last: Expr, steep: bool) -> None:
         if not any(is_sign(e) or selects(e) for e in (first, last)):
@@ -620,8 +652,9 @@ class _Elimination:
         """A name for what is long, so that no edge is; truth values stay what they
         are.
         """
-        if is_leaf(e) or selects(e):
-            return e
+        return e if is_leaf(e) or selects(e) else self.step(e)
+
+    def step(self, e: Expr) -> Var:
         name = fresh("p", self.taken)
         self.steps.append((name, e))
         return Var(name)

@@ -25,13 +25,12 @@ from pyrev.adjoint.elimination import (
     selects,
 )
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
-from pyrev.algebra import is_leaf
+from pyrev.algebra import ZERO_F
 from pyrev.ir import (
     Add,
     Assign,
     Block,
     Call,
-    Const,
     Expr,
     For,
     If,
@@ -175,8 +174,7 @@ class _Pass:
         made += [Assign(Var(name), e, loc=loc) for name, e in done.steps]
         ends: list[Assign | Add] = []
         for o in left:
-            slopes, value = self.sloped(graph, done, o.held)
-            made += slopes
+            value = self.sloped(graph, done, o.held)
             ends.append(replace(o.stmt, target=o.target, value=value))
         ordered = _ordered(ends)
         if ordered is None:
@@ -247,11 +245,8 @@ class _Pass:
         counts = Counts(self.directions * before, once + self.directions * after)
         return counts if counts.with_it < counts.without else None
 
-    def sloped(
-        self, graph: LocalGraph, done: Eliminated, name: str
-    ) -> tuple[list[Stmt], Expr]:
-        """The value of the scalar `name` with its derivatives, and what these need."""
-        made: list[Stmt] = []
+    def sloped(self, graph: LocalGraph, done: Eliminated, name: str) -> Expr:
+        """The value of the scalar `name` with its derivatives."""
         outputs = [
             k
             for k, v in enumerate(graph.vertices)
@@ -263,16 +258,12 @@ class _Pass:
                 continue
             place = graph.vertices[source].place
             assert place is not None
-            slope = partial
-            if selects(slope):
-                slope = Call("where", (slope, Const(1.0), Const(0.0)))
-            if not is_leaf(slope):
-                held = Var(fresh(f"{name}_slope", self.taken))
-                made.append(Assign(held, slope, loc=graph.vertices[end].loc))
-                slope = held
+            moved: Expr = place
+            if (source, end) in done.when:
+                moved = Call("where", (done.when[source, end], place, ZERO_F))
             op = "along_steep" if (source, end) in done.steep else "along"
-            value = Call(op, (value, slope, place))
-        return made, value
+            value = Call(op, (value, partial, moved))
+        return value
 
 
 def _ordered(ends: Sequence[Assign | Add]) -> Block | None:

@@ -100,7 +100,7 @@ def _for_slopes(body: Block) -> frozenset[str]:
         for top in parts:
             for e in walk_expr(top):
                 if isinstance(e, Call) and e.op in ALONG:
-                    found |= names(e.args[1])
+                    found |= names(e.args[1]) | _chosen_by(e.args[2])
             for n in names(map_expr(top, _without_slope)):
                 readers.setdefault(n, set()).add(target)
     while more := {n for n, r in readers.items() if r & found} - found:
@@ -108,6 +108,14 @@ def _for_slopes(body: Block) -> frozenset[str]:
     while others := {n for n in found if not readers.get(n, set()) <= found}:
         found -= others
     return frozenset(found) & frozenset(assigned_scalars(body))
+
+
+def _chosen_by(moved: Expr) -> frozenset[str]:
+    """What decides if a value is along another at all."""
+    match moved:
+        case Call("where", (test, _, _)):
+            return names(test)
+    return frozenset()
 
 
 def _without_slope(e: Expr) -> Expr:

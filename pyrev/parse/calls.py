@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from pyrev.custom import Rule, rule_of
 from pyrev.diagnostics import UnsupportedError
@@ -21,11 +22,10 @@ from pyrev.ir import (
     Loc,
     Promoted,
     Var,
-    map_block,
-    map_expr,
     names,
     substitute,
     walk_expr,
+    with_value,
     written,
 )
 from pyrev.parse import fence, ruled, views
@@ -531,7 +531,7 @@ class Calls(Creation):
         functions: dict[str, Helper] = {}
         fixed: dict[str, Expr] = {}
         for name, argument in arguments:
-            if isinstance(argument, Const):
+            if isinstance(argument, (Const, Call)):
                 fixed[name] = argument
                 continue
             function = self._function(argument, scope)
@@ -627,12 +627,13 @@ class Calls(Creation):
         at: Loc,
     ) -> tuple[Expr, ...]:
         """The results of a helper, with the derivatives that its rule gives them."""
+        nothing = (ZERO,) * len(results)
         if any(map(self._is_more, results)):
             self._refuse_rule(helper, at, "returns more than numbers")
-            return (ZERO,)
+            return nothing
         made = self._helper(rule.vjp, at)
         if not isinstance(made, Helper):
-            return (ZERO,)
+            return nothing
         if made.key not in self.fenced:
             self.fenced.append(made.key)
             fence.check(made.source, self.findings)
@@ -646,24 +647,25 @@ class Calls(Creation):
                 f"takes {len(inputs)} and returns {len(own)}, and its rule"
                 f" `{made.name}` has {len(named)} parameters",
             )
-            return (ZERO,)
+            return nothing
         found: list[Expr] = []
-        for j, value in enumerate(own):
-            seed = Var(self._fresh("d_result"), loc=at)
-            seeds = [seed if k == j else ruled.NOTHING for k in range(len(own))]
-            given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
+        seeds = [Var(self._fresh("d_result"), loc=at) for _ in own]
+        given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
+        for value, seed in zip(own, seeds, strict=True):
             outside, self.out = self.out, []
             inner = self._enter(made, given, {}, scope, True, at)
             returned = self._body(inner)
-            body, self.out = self.out, outside
+            made_here, self.out = self.out, outside
             partials = returned[0] if returned is not None else ()
             if len(partials) != len(inputs) or any(map(self._is_more, partials)):
                 what = f"{len(inputs)} of them" if len(inputs) > 1 else "one number"
                 self._refuse_rule(
                     helper, at, f"needs of `{made.name}` {what}, for each argument one"
                 )
-                return (ZERO,)
-            where = ruled.not_linear(tuple(body), partials, seed.name)
+                return nothing
+            others = [s.name for s in seeds if s is not seed]
+            body, partials = ruled.without(tuple(made_here), partials, others)
+            where = ruled.not_linear(body, partials, seed.name)
             if where is not None:
                 self.findings.add(
                     "P118",
@@ -671,14 +673,14 @@ class Calls(Creation):
                     f"`{made.name}` is not linear in the cotangent here",
                     "return sums of the cotangent times what does not depend on it",
                 )
-                return (ZERO,)
-            one = ruled.at_one(seed.name)
-            self.out += map_block(tuple(body), one)
+                return nothing
+            # The factor stays until dtypes are known: it makes floats of integers.
+            self.out += with_value(body, seed.name, Const(1.0))
             # Of a rule that needs no result the derivatives are known, too.
-            free = not ruled.reaches(own, tuple(body), partials)
+            free = not ruled.reaches(own, body, partials)
             moving: Expr = Call("stop_gradient" if free else "once", (value,), loc=at)
             for into, partial in zip(inputs, partials, strict=True):
-                slope = map_expr(partial, one)
+                slope = substitute(partial, {seed.name: Const(1.0)})
                 if slope == ruled.NOTHING or isinstance(into, Const):
                     continue
                 if not isinstance(slope, (Const, Var)):
@@ -765,7 +767,7 @@ class Calls(Creation):
 
     def _bind(
         self, helper: Helper, node: gast.Call, scope: Scope
-    ) -> list[tuple[str, gast.AST | Const]] | None:
+    ) -> list[tuple[str, gast.AST | Const | Call]] | None:
         """Each parameter with its argument, in the order of evaluation."""
         at = scope.source.loc(node)
         spec = helper.source.node.args
@@ -783,7 +785,7 @@ class Calls(Creation):
                 "leave out the others, or give them by name",
             )
             return None
-        bound: list[tuple[str, gast.AST | Const]] = [
+        bound: list[tuple[str, gast.AST | Const | Call]] = [
             (p.id, a) for p, a in zip(positional, node.args, strict=False)
         ]
         for argument in node.keywords:
@@ -807,7 +809,7 @@ class Calls(Creation):
             bound.append((name, default))
         return bound
 
-    def _default(self, helper: Helper, name: str) -> Const | None:
+    def _default(self, helper: Helper, name: str) -> Const | Call | None:
         spec = helper.source.node.args
         positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
         value: object = MISSING
@@ -827,14 +829,8 @@ class Calls(Creation):
                 for n, d in zip(only, spec.kw_defaults, strict=True)
                 if d is not None
             }
-            default = nodes.get(name)
-            if isinstance(default, gast.UnaryOp) and isinstance(default.op, gast.USub):
-                inner = default.operand
-                if isinstance(inner, gast.Constant):
-                    return Const(-inner.value)
-            if isinstance(default, gast.Constant):
-                value = default.value
-        return Const(value) if isinstance(value, (bool, int, float)) else None
+            value = _literal(nodes.get(name))
+        return _number(value)
 
     def _refuse_call(
         self, function: object, text: str, node: gast.Call, scope: Scope
@@ -906,6 +902,29 @@ def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
         )
         return replace(value, args=args, loc=at)
     return value
+
+
+def _number(value: object) -> Const | Call | None:
+    """A number of Python's, or one of NumPy's, which does not adapt to what is beside
+    it; None for what only behaves like a number.
+    """
+    if isinstance(value, (np.float64, np.float32, np.int64)):
+        return Call(value.dtype.name, (Const(value.item()),))
+    if isinstance(value, (bool, int, float)) and type(value) in (bool, int, float):
+        return Const(value)
+    return None
+
+
+def _literal(node: gast.AST | None) -> object:
+    """The number that a literal with its signs is."""
+    match node:
+        case gast.Constant(value=bool() | int() | float() as value):
+            return value
+        case gast.UnaryOp(op=gast.USub() | gast.UAdd() as op, operand=operand):
+            inner = _literal(operand)
+            if isinstance(inner, (bool, int, float)):
+                return -inner if isinstance(op, gast.USub) else +inner
+    return MISSING
 
 
 def _last(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:

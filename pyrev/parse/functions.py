@@ -222,7 +222,7 @@ def dtype_name(value: object) -> str | None:
     if not isinstance(value, (type, np.dtype, str)):
         return None
     try:
-        name = np.dtype(value).name
-    except TypeError:
+        dtype = np.dtype(value)
+    except Exception:  # NumPy reads texts, and asks a class of the user's
         return None
-    return name if name in DTYPES else None
+    return dtype.name if dtype.name in DTYPES and dtype.isnative else None

@@ -26,6 +26,8 @@ Element = Expr | tuple["Element", ...]
 class _Sequence:
     length: Expr
     element: Callable[[Expr], Element]
+    #: Is it an iterator of Python's, which has no end to begin from?
+    once: bool = False
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ class Iteration(Calls):
         def element(place: Expr) -> Element:
             return views.add(start, place), inner.element(place)
 
-        return _Sequence(inner.length, element)
+        return _Sequence(inner.length, element, once=True)
 
     def _literal(self, node: gast.AST, scope: Scope) -> _Sequence | None:
         """``for w in (1.0, 4.0, 1.0)``: the numbers go into an array."""
@@ -212,11 +214,13 @@ class Iteration(Calls):
 
 def _backwards(inner: _Sequence | None) -> _Sequence | None:
     """``reversed(sequence)``"""
-    if inner is None:
+    if inner is None or inner.once:
         return None
     last = views.subtract(inner.length, ONE)
     return _Sequence(
-        inner.length, lambda place: inner.element(views.subtract(last, place))
+        inner.length,
+        lambda place: inner.element(views.subtract(last, place)),
+        once=True,
     )
 
 
@@ -228,4 +232,6 @@ def _together(parts: Sequence[_Sequence], wanted: int) -> _Sequence | None:
     for p in parts[1:]:
         if not views.equal(length, p.length):
             length = Call("min", (length, p.length), loc=length.loc)
-    return _Sequence(length, lambda place: tuple(p.element(place) for p in parts))
+    return _Sequence(
+        length, lambda place: tuple(p.element(place) for p in parts), once=True
+    )

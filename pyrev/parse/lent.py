@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyrev.diagnostics import Findings
+from pyrev.diagnostics import Findings, InternalError
 from pyrev.ir import (
     Alloc,
     Assign,
     Block,
+    Expr,
     Load,
     Loc,
     Param,
@@ -35,8 +36,8 @@ def lent(
     found: list[View] = []
     for name, (base, at) in copies.items():
         view = _view(block, name, base)
-        known = steady | set(view.axes if view is not None else ())
-        if view is None or any(
+        known = steady | set(view.axes)
+        if any(
             n not in known for e in (*view.index, *view.shape) for n in mentioned(e)
         ):
             findings.add(
@@ -50,18 +51,19 @@ def lent(
     return tuple(found)
 
 
-def _view(block: Block, name: str, base: str) -> View | None:
-    shape: tuple[object, ...] | None = None
+def _view(block: Block, name: str, base: str) -> View:
+    shape: tuple[Expr, ...] = ()
     for s in walk(block):
         match s:
             case Alloc(array, extents) if array == name:
                 shape = extents
-                lengths = extents
             case Assign(Load(array, target), Load(source, index)) if (
-                array == name and source == base and shape is not None
+                array == name and source == base
             ):
-                axes = tuple(e.name for e in target if isinstance(e, Var))
-                if len(axes) != len(target):
-                    return None
-                return View(name, base, axes, index, lengths)
-    return None
+                # Along an axis of length one nothing moves.
+                axes = tuple(
+                    e.name if isinstance(e, Var) else f"@{k}"
+                    for k, e in enumerate(target)
+                )
+                return View(name, base, axes, index, shape)
+    raise InternalError(f"nothing fills `{name}`, which is returned")

@@ -40,7 +40,6 @@ from pyrev.ir import (
     map_expr,
     mentioned,
     names,
-    walk_expr,
     with_value,
     written,
 )
@@ -57,7 +56,6 @@ from pyrev.parse.tree import (
     identifiers,
     local_names,
     loose,
-    nodes_of,
     parameters,
     tail_form,
 )
@@ -72,7 +70,7 @@ class _Header:
     index: str
     lo: Expr
     hi: Expr
-    step: Expr
+    step: Const
     reverse: bool
     bind: Callable[[Expr], None]
     slots: int | None = None
@@ -513,8 +511,6 @@ class Lowering(Rebinding):
 
     def _spread_rank(self, name: str, value: Expr) -> None:
         """`name` is an array: one that `value` is computed from has its axes too."""
-        if any(self._is_array_var(e) for e in walk_expr(value)):
-            return
         parts = list(self._open_parts(value))
         reads = [e for e in parts if isinstance(e, Load)]
         if reads:
@@ -707,9 +703,8 @@ class Lowering(Rebinding):
         def copy(offset: int) -> list[Stmt]:
             place: Expr = Var(index, loc=at)
             if offset:
-                jump: Expr = Call("*", (Const(offset), header.step), loc=at)
-                if isinstance(header.step, Const):
-                    jump = Const(offset * header.step.value, loc=at)
+                stride = -header.step.value if header.reverse else header.step.value
+                jump = Const(offset * stride, loc=at)
                 place = Call("+", (place, jump), loc=at)
             entry = self._visible(scope)
             with self._block() as made:
@@ -732,8 +727,8 @@ class Lowering(Rebinding):
             lo = self._temp(lo, "start")
         if names(hi) & changed:
             hi = self._temp(hi, "stop")
-        if names(step) & changed:
-            step = self._temp(step, "step")
+        if header.reverse and (leave or len(copies) > 1):
+            lo, hi, step = self._from_the_end(lo, hi, step)
         if not leave and len(copies) == 1:
             made = For(index, lo, hi, step, tuple(body), header.reverse, loc=at)
             self.out.append(replace(made, slots=header.slots))
@@ -743,6 +738,22 @@ class Lowering(Rebinding):
             return
         test = none_of(leave)
         self._counted(copies, test, start, scope, at, index, lo, hi, step)
+
+    def _from_the_end(
+        self, lo: Expr, hi: Expr, step: Const
+    ) -> tuple[Expr, Expr, Const]:
+        """The range that counts as ``reversed(range(lo, hi, step))`` does."""
+        by = int(step.value)
+        last = add_int(hi, -by)
+        if abs(by) > 1:
+            lo = self._steady(lo, "start")
+            gap = sub_int(hi, lo) if by > 0 else sub_int(lo, hi)
+            size = Const(abs(by), loc=hi.loc)
+            trips = Call("//", (add_int(gap, abs(by) - 1), size), loc=hi.loc)
+            most = Call("max", (trips, ZERO), loc=hi.loc)
+            behind = Call("*", (add_int(most, -1), step), loc=hi.loc)
+            last = Call("+", (lo, behind), loc=hi.loc)
+        return last, add_int(lo, -by), Const(-by, loc=step.loc)
 
     def _while(self, node: gast.While, scope: Scope, around: Compound) -> None:
         at = scope.source.loc(node)
@@ -815,7 +826,7 @@ class Lowering(Rebinding):
         index: str = "",
         lo: Expr = ZERO,
         hi: Expr = ZERO,
-        step: Expr = ONE,
+        step: Const = ONE,
     ) -> None:
         """A loop that ends when `test` fails, and how often it ran.
 
@@ -836,18 +847,14 @@ class Lowering(Rebinding):
             if k:
                 again = test
                 if index:
-                    jump: Expr = Call("*", (Const(k), step), loc=at)
-                    if isinstance(step, Const):
-                        jump = Const(k * step.value, loc=at)
+                    jump = Const(k * step.value, loc=at)
                     place = Call("+", (Var(index, loc=at), jump), loc=at)
-                    up = not (isinstance(step, Const) and step.value < 0)
-                    inside = Call("<" if up else ">", (place, hi), loc=at)
+                    inside = Call("<" if step.value > 0 else ">", (place, hi), loc=at)
                     again = Call("and", (test, inside), loc=at)
                 body = [If(again, (*one, *body), loc=at)]
             else:
                 body = [*one, *body]
         if index and len(copies) > 1:
-            assert isinstance(step, Const)
             step = Const(len(copies) * step.value, loc=at)
         body.append(Add(count, Const(1), loc=at))
         self.out.append(Assign(count, Const(0), loc=at))
@@ -863,7 +870,7 @@ class Lowering(Rebinding):
         index: str,
         lo: Expr,
         hi: Expr,
-        step: Expr,
+        step: Const,
         copies: Sequence[Sequence[Stmt]],
         start: Mapping[str, Expr],
         scope: Scope,
@@ -872,7 +879,6 @@ class Lowering(Rebinding):
     ) -> None:
         """A loop over a range, several of its iterations at a time."""
         width = len(copies)
-        assert isinstance(step, Const)
         known = _range_of(lo, hi, step)
         if known is not None and len(known) < width:
             # Too short for the loop: its iterations, one by one. Each copy counts from
@@ -940,36 +946,32 @@ class Lowering(Rebinding):
             )
             return None
         name = node.target.id
-        known = isinstance(step, Const)
-        swapped = any(_swaps(s) for s in node.body)
-        plain = known and not (reverse and (leave or swapped))
-        if plain and not loose(name, scope.source.node):
-            variable = self._variable(name, scope)
-            assert isinstance(variable, Var)
+        if isinstance(step, Const):
+            if not loose(name, scope.source.node):
+                variable = self._variable(name, scope)
+                assert isinstance(variable, Var)
 
-            def lend(place: Expr) -> None:
-                scope.bound[name] = place
+                def lend(place: Expr) -> None:
+                    scope.bound[name] = place
 
-            return _Header(variable.name, lo, hi, step, reverse, lend, slots)
-        index = self._fresh(name)
-        if plain:
+                return _Header(variable.name, lo, hi, step, reverse, lend, slots)
 
             def put(place: Expr) -> None:
                 self._store(node.target, place, at, scope)
 
-            return _Header(index, lo, hi, step, reverse, put, slots)
+            return _Header(self._fresh(name), lo, hi, step, reverse, put, slots)
+        index = self._fresh(name)
         # The numbers of the iterations, from 0: ``lo + k * step``.
         lo, step = self._steady(lo, "start"), self._steady(step, "step")
         hi = self._steady(hi, "stop")
-        if not known:
-            self.out.append(
-                Check(
-                    Call("!=", (step, ZERO), loc=at),
-                    "ValueError",
-                    "range() arg 3 must not be zero",
-                    loc=at,
-                )
+        self.out.append(
+            Check(
+                Call("!=", (step, ZERO), loc=at),
+                "ValueError",
+                "range() arg 3 must not be zero",
+                loc=at,
             )
+        )
         gap = Call("//", (sub_int(lo, hi), step), loc=at)
         trips: Expr = Call("max", (Call("neg", (gap,), loc=at), ZERO), loc=at)
         trips = self._temp(trips, "trips")
@@ -1117,17 +1119,6 @@ def none_of(flags: Sequence[Var]) -> Expr:
     """``not a and not b``"""
     tests: list[Expr] = [Call("not", (f,), loc=f.loc) for f in flags]
     return conjunction(tests)
-
-
-def _swaps(node: gast.AST) -> bool:
-    """Does a statement inside `node` exchange names, as in ``u, v = v, u``?"""
-    return any(
-        isinstance(s, gast.Assign)
-        and isinstance(s.targets[0], gast.Tuple)
-        and isinstance(s.value, gast.Tuple)
-        and all(isinstance(e, gast.Name) for e in (*s.targets[0].elts, *s.value.elts))
-        for s in nodes_of(node)
-    )
 
 
 def _elements(node: gast.AST) -> list[gast.AST]:

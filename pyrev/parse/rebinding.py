@@ -5,7 +5,7 @@ name stands for is decided when the text is read. Where paths meet (behind an `i
 the end of an iteration) each name that is read later must stand for one array:
 
 - names that changed places get the contents exchanged, and a loop whose body exchanges
-  names has that body once for each order of them instead;
+  names has that body once for each order of them instead, if they are few;
 - a name that was bound to another array has the elements copied into the array that it
   had before, where nobody else can see that one. A later write to an array that has two
   names by then is refused: the two would be one in Python.
@@ -15,12 +15,14 @@ Contents that stand in an array of the caller are put back at the end of the fun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import gast
 
+from pyrev.diagnostics import InternalError
 from pyrev.ir import (
     NOWHERE,
     ONE,
@@ -52,7 +54,8 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.tree import Reads, identifiers, parameters
 from pyrev.parse.views import Whole
 
-# A cycle of swapped names longer than this is no ring of buffers.
+# Names that come back after more iterations than this are no ring of buffers: their
+# contents are exchanged, and the body stays one.
 _LONGEST_CYCLE = 8
 
 Returned = tuple[tuple[Expr, ...], bool, Loc] | None
@@ -538,7 +541,8 @@ class Rebinding(Iteration):
         """The body as often as it takes for swapped names to come back.
 
         ``u, v = v, u`` at the end of a body exchanges two names: the next iteration is
-        the same text with the names exchanged, so two of them are one without.
+        the same text with the names exchanged, so two of them are one without. Where
+        that would take too many, the body ends with an exchange of the contents.
         """
         end = dict(scope.bound)
         moved = {n for n, e in start.items() if end.get(n) != e}
@@ -546,18 +550,20 @@ class Rebinding(Iteration):
         if not moved:
             return [body]
         of = {e: n for n, e in start.items() if n in moved}
-        self._moved = {n: of[end[n]] for n in moved}
+        moves = {n: of[end[n]] for n in moved}
+        period = _period(moves)
+        if period > _LONGEST_CYCLE:
+            self._put(body, start, scope, self.compounds[-1])
+            return [body]
         copies = [body]
-        moves = dict(self._moved)
-        while any(end[n] != start[n] for n in moved):
+        while len(copies) < period:
             for name, value in list(scope.bound.items()):
                 new = isinstance(value, Var) and value.name in self.allocated
                 if new and name not in start:
                     scope.bound[name] = Var(self._fresh(name))
             copies.append(copy(len(copies)))
-            end = dict(scope.bound)
-            if len(copies) > _LONGEST_CYCLE:
-                break
+        if any(scope.bound[n] != start[n] for n in moved):
+            raise InternalError(f"the names {sorted(moved)} do not come back")
         self._moved = moves
         return copies
 
@@ -845,6 +851,21 @@ class _State:
             if len(self.vars) > 1:
                 made.append(Assign(self.vars[j], self.vars[i]))
             walk.out.append(If(test, tuple(made)))
+
+
+def _period(moves: Mapping[str, str]) -> int:
+    """How often a permutation is done until everything is where it was.
+
+    >>> _period({"a": "b", "b": "a", "c": "d", "d": "e", "e": "c"})
+    6
+    """
+    lengths: set[int] = set()
+    for name in moves:
+        count, place = 1, moves[name]
+        while place != name:
+            count, place = count + 1, moves[place]
+        lengths.add(count)
+    return math.lcm(*lengths)
 
 
 def _mark(k: int) -> str:

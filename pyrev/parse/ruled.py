@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from pyrev.algebra import number
 from pyrev.ir import (
@@ -15,13 +15,19 @@ from pyrev.ir import (
     Expr,
     Load,
     Loc,
+    Stmt,
     Var,
+    blocks,
     exprs,
+    map_block,
+    map_expr,
     names,
     walk,
+    with_blocks,
     written,
 )
 
+#: What a cotangent is that is zero, told by identity: a user's 0.0 is none.
 NOTHING = Const(0.0)
 
 
@@ -91,29 +97,58 @@ def _linear(value: Expr, moved: set[str]) -> bool:
     return False
 
 
-def at_one(seed: str) -> Callable[[Expr], Expr]:
-    """What `map_expr` sets the cotangent `seed` to one with.
+def without(
+    block: Block, results: Sequence[Expr], gone: Iterable[str]
+) -> tuple[Block, tuple[Expr, ...]]:
+    """A rule where the cotangents `gone` are zero: what they take part in goes.
 
-    What `NOTHING` takes part in goes. Factors of one stay until dtypes are known: they
-    are what makes floats of integers.
+    It is linear in them, and a factor of theirs that is infinite makes no nan of zero.
 
-    >>> from pyrev.ir import map_expr
-    >>> from pyrev.parse import parse_expr
+    >>> from pyrev.parse import parse_block, parse_expr
     >>> from pyrev.show import expr_text
-    >>> expr_text(map_expr(parse_expr("2 * (d * x) + d / y"), at_one("d")))
-    '2 * (1.0 * x) + 1.0 / y'
+    >>> block = parse_block("t = -dq; s = dp")
+    >>> _, (found,) = without(block, [parse_expr("t / x + (s * x - dq)")], ["dq"])
+    >>> expr_text(found)
+    's * x'
     """
+    values: dict[str, list[Expr]] = {}
+    for s in walk(block):
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+            values.setdefault(s.target.name, []).append(s.value)
+    known = {*gone, *values}
 
-    def visit(e: Expr) -> Expr:
-        match e:
-            case Var(name) if name == seed:
-                return Const(1.0)
-            case Call("*" | "/" | "neg", args) if any(a is NOTHING for a in args):
-                return NOTHING
-            case Call("+", (a, b)) if a is NOTHING or b is NOTHING:
-                return b if a is NOTHING else a
-            case Call("-", (a, b)) if b is NOTHING:
-                return a
-        return e
+    def drop(e: Expr) -> Expr:
+        return NOTHING if isinstance(e, Var) and e.name in known else _dropped(e)
 
-    return visit
+    while more := {
+        n
+        for n in known & values.keys()
+        if any(map_expr(e, drop) is not NOTHING for e in values[n])
+    }:
+        known -= more
+    kept = tuple(s for t in block for s in _kept(t, known))
+    return map_block(kept, drop), tuple(map_expr(e, drop) for e in results)
+
+
+def _dropped(e: Expr) -> Expr:
+    """An operation less the operands that are `NOTHING`, itself if that is its law."""
+    match e:
+        case Call("*" | "/" | "neg" | "float" | "float32" | "float64", args):
+            return NOTHING if any(a is NOTHING for a in args) else e
+        case Call("where", (_, a, b)) if a is NOTHING and b is NOTHING:
+            return NOTHING
+        case Call("+", (a, b)) if a is NOTHING or b is NOTHING:
+            return b if a is NOTHING else a
+        case Call("-", (a, b)) if b is NOTHING:
+            return a
+        case Call("-", (a, b)) if a is NOTHING:
+            return Call("neg", (b,), loc=e.loc)
+    return e
+
+
+def _kept(stmt: Stmt, gone: Set[str]) -> Block:
+    """A statement less the assignments to the scalars in `gone`."""
+    if isinstance(stmt, (Assign, Add)) and isinstance(stmt.target, Var):
+        return () if stmt.target.name in gone else (stmt,)
+    inner = tuple(tuple(s for t in b for s in _kept(t, gone)) for b in blocks(stmt))
+    return (with_blocks(stmt, inner) if inner else stmt,)

@@ -173,6 +173,8 @@ def test_primal_is_the_helper_and_has_no_rule(target: str) -> None:
     np.testing.assert_allclose(ours, plain, rtol=1e-15)
     assert "2 * " not in made.primal.source_for(target)
     assert "along" not in made.primal.source
+    looped = pyrev.differentiable(squared_twice, target=target)
+    assert "for " not in looped.primal.source
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 12])
@@ -188,6 +190,138 @@ def test_loop_that_is_checkpointed(memory: int | None) -> None:
             in_place(moved, 9)
             sides.append(moved.sum())
         assert got[k] == pytest.approx((sides[1] - sides[0]) / 2e-6, rel=1e-6, abs=1e-8)
+
+
+def several_vjp(x, z, p, q, r, dp, dq, dr):
+    dq = 2.0 * dq
+    t = dq * 0.5 / math.sqrt(x)
+    v = -t if x > 1.0 else t
+    w = dp - v * 0.0
+    d_x = float(v) + w * z - dr / z
+    return d_x, dp * x - (0.0 * dq - dr * x / z / z)
+
+
+@pyrev.custom_vjp(several_vjp, check=False)
+def several(x, z):
+    return x * z, 2.0 * math.sqrt(x), -x / z
+
+
+def one_of_several(x, z):
+    p, _, r = several(x, z)
+    return p * p + r * z * z
+
+
+def each_of_several(x, z):
+    p, q, r = several(x, z)
+    return p * p + r * z * q
+
+
+def looped_vjp(x, result, d_result):
+    total = 0.0
+    table = np.full(3, result * 0.0)
+    for k in range(3):
+        total += x + table[k]
+        if k > 1:
+            total = total - x
+    return d_result * total
+
+
+@pyrev.custom_vjp(looped_vjp)
+def looped(x):
+    return x * x
+
+
+def squared_twice(x):
+    return looped(x) * looped(x * x)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("function", "args"),
+    # At zero the second result has an infinite derivative, which is not asked for.
+    [
+        (one_of_several, (0.0, 0.7)),
+        (one_of_several, (0.4, 0.7)),
+        (each_of_several, (0.4, 0.7)),
+        (squared_twice, (0.6,)),
+    ],
+)
+def test_only_what_a_result_depends_on_is_in_its_derivative(
+    function: Callable[..., Any], args: tuple[float, ...], target: str
+) -> None:
+    got = pyrev.grad(pyrev.differentiable(function, target=target))(*args)
+    for k, name in enumerate(got):
+        h = 1e-5 * (args[k] or 1.0)
+        # To one side, where the function ends at zero.
+        steps = [-1, 0, 1] if args[k] else [0, 1, 2]
+        a, b, c = (function(*args[:k], args[k] + m * h, *args[k + 1 :]) for m in steps)
+        slope = (c - a) / (2 * h) if args[k] else (-3 * a + 4 * b - c) / (2 * h)
+        assert got[name] == pytest.approx(slope, rel=1e-7, abs=1e-7)
+
+
+def filled_vjp(x, result, d_result):
+    table = np.full(3, d_result)
+    return table[1] * 2.0 * x
+
+
+def stored_vjp(x, result, d_result):
+    table = np.zeros(3)
+    table[1] = d_result * x
+    return table[1] * 2.0
+
+
+def decided_vjp(x, result, d_result):
+    total = 2.0 * x
+    if d_result > 0.0:
+        total = 0.0
+    return total * d_result
+
+
+def offset_vjp(x, result, d_result):
+    total = d_result + x
+    return total * 2.0 * x
+
+
+@pytest.mark.parametrize("rule", [filled_vjp, stored_vjp, decided_vjp, offset_vjp])
+def test_a_rule_that_is_not_seen_to_be_linear_is_refused_where_it_is_not(
+    rule: Callable[..., Any],
+) -> None:
+    @pyrev.custom_vjp(rule)
+    def squared(x):
+        return x * x
+
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(lambda x: squared(x) * x)
+    (found,) = caught.value.findings
+    first = rule.__code__.co_firstlineno
+    assert found.code == "P118" and first < found.at.line <= first + 3
+
+
+def test_a_rule_that_cannot_be_read_is_refused() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def unread(x, y, p, q, dp, dq): return 2.0 * dp, 2.0 * dq", namespace)
+
+    @pyrev.custom_vjp(namespace["unread"])
+    def both(x, y):
+        return 2.0 * x, 2.0 * y
+
+    def used(x, y):
+        a, b = both(x, y)
+        return a * b
+
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(used)
+    assert [f.code for f in caught.value.findings] == ["P114"]
+
+
+def test_second_derivatives_that_a_rule_does_not_give_are_refused_by_each_way() -> None:
+    def unpacked(x):
+        p, q = x  # a check, which the tangent leaves out
+        return root(p) * q
+
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.hessian(unpacked, wrt="x")(np.array([2.0, 0.7]))
+    assert [f.code for f in caught.value.findings] == ["P119"]
 
 
 def test_meant_to_differ() -> None:

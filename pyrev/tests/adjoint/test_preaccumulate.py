@@ -123,6 +123,83 @@ def test_several_directions_of_every_function(name: str) -> None:
     _same_as_one_by_one(function, values, 3)
 
 
+def chosen(a, z, out):
+    r = np.zeros(len(a))
+    for i in range(len(a)):
+        r[i] = math.sqrt(z[i])
+    s = 0.0
+    for i in range(len(a)):
+        t = max(a[i], r[i])
+        w = min(max(t * a[i], r[i]), max(r[i] * 0.5, a[i]))
+        out[i] = w * 3.0
+        u = t * a[i] * a[i]
+        v = u * u + w
+        s += v * math.sin(v) * u
+    return s
+
+
+def clamped_again_and_again(a, z, out):
+    s = 0.0
+    for i in range(len(a)):
+        t = max(a[i], z[i])
+        u = max(t, t * 0.9)
+        p = max(u, u * 1.1)
+        q = min(p, p * 0.9)
+        v = min(q, q * 0.9)
+        r = max(v, v * 1.01)
+        w = max(r, r * 1.01)
+        out[i] = w
+        s += w * math.sin(w) * q
+    return s
+
+
+@pytest.mark.parametrize("f", [chosen, clamped_again_and_again])
+def test_what_is_not_chosen_passes_nothing_on_be_it_infinite(
+    f: Callable[..., Any],
+) -> None:
+    # The root has an infinite derivative where it is not the greater one.
+    a = np.array([0.7, -0.3, 0.4, 1.1])
+    z = np.array([0.0, 0.5, 0.9, 0.3])
+    program = parse(f).program
+    _, counts = preaccumulated(program, ("a", "z"), frozenset(), 8)
+    assert counts.with_it < counts.without / 2
+    values = {"a": a, "z": z, "out": np.zeros(4)}
+    function = pyrev.differentiable(f, target="python")
+    _same_as_one_by_one(function, values, 8)
+    each = np.eye(8)
+    moves = {"a": each[:, :4], "z": each[:, 4:]}
+    _, found = pyrev.jvp(function, **copy.deepcopy(values), tangents=moves)
+    for k in range(8):
+        steps = {n: v[k] for n, v in moves.items()}
+        ends = []
+        # The root ends at zero: differences to one side.
+        for m in (0, 1, 2):
+            own = copy.deepcopy(values)
+            for n, v in steps.items():
+                own[n] += 1e-6 * m * v
+            ends.append((f(**own), own["out"]))
+        for j, got in enumerate((found["return"][k], found["out"][k])):
+            slope = (-3 * ends[0][j] + 4 * ends[1][j] - ends[2][j]) / 2e-6
+            np.testing.assert_allclose(got, slope, rtol=1e-4, atol=1e-7)
+
+
+def added_behind(a, b):
+    for i in range(len(b)):
+        t = a[0] * math.sin(a[0])
+        v = b[i] * math.cos(b[i])
+        a[i + 1] += v * v * b[i]
+        a[i + 2] += t * t * t
+
+
+def test_increments_of_one_array_of_which_one_needs_it_stay_as_they_are() -> None:
+    program = parse(added_behind).program
+    made, counts = preaccumulated(program, ("a", "b"), frozenset())
+    assert made is program and counts == Counts()
+    function = pyrev.differentiable(added_behind, target="python")
+    report = pyrev.check_grad(function, X.copy(), X[:4].copy())
+    assert report.ok, report
+
+
 @pytest.mark.parametrize("f", CALLS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_gradients_are_right(f: Callable[..., Any], target: str) -> None:

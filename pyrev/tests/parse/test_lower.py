@@ -739,6 +739,8 @@ def test_an_expression_of_the_rule_table_is_read_as_written() -> None:
         "where", (ir.Var("a"), ir.Const(-1), ir.Load("b", (ir.Var("i"),)))
     )
     assert parse_expr("-1 if a else b[i]") == expected
+    with pytest.raises(ValueError, match="not an expression of the rule table"):
+        parse_expr("[a]")
     assert parse_expr("not b > a") == ir.Call(
         "not", (ir.Call(">", (ir.Var("b"), ir.Var("a"))),)
     )

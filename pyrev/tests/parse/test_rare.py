@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import enum
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,10 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir import Call, Const, Return, Var
+from pyrev.parse import parse_block
 from pyrev.tests.oracle import check
+from pyrev.tests.test_agreement import cell
 
 CASES: dict[str, tuple[Any, Callable[..., dict[str, Any]], tuple[str, ...]]] = {}
 
@@ -119,6 +124,157 @@ def counts_summed(a):
     return np.sum(d * c)
 
 
+@case(lambda m: dict(x=1.3))
+def means_of_known_lengths(x):
+    whole = np.mean(np.arange(5) * x) * np.mean(np.ones(3))
+    return whole * np.mean(np.array([x, 2.0]))
+
+
+@case(lambda m: dict(a=m(4)))
+def joined_with_nothing(a):
+    v = np.concatenate((a, np.zeros(0), a * a))
+    return np.sum(v * v)
+
+
+@case(lambda m: dict(a=m(4)))
+def stops_that_are_sizes(a):
+    v = a[: a.shape[0] - 1]
+    w = a[: a.shape[0] + 6]
+    u = a[: a.shape[0] - 6]
+    return np.sum(v * v) * np.sum(w * w) + np.sum(u * a[0])
+
+
+@case(lambda m: dict(a=m(4, 3)))
+def returned_with_an_axis_more(a):
+    return a[None, :, 1]
+
+
+@case(lambda m: dict(a=m(4, 3)), "a")
+def returned_in_steps_with_an_axis_more(a):
+    a[0, 0] = a[1, 1] * a[0, 2]
+    return a[::2, None, 1:]
+
+
+@pytest.mark.parametrize(
+    "f", [returned_with_an_axis_more, returned_in_steps_with_an_axis_more]
+)
+def test_a_part_that_is_returned_is_a_view_with_axes_of_length_one_too(f: Any) -> None:
+    own, other = arguments(f.__name__)["a"], arguments(f.__name__)["a"]
+    got, expected = pyrev.differentiable(f, target="python")(own), f(other)
+    assert got.base is not None and np.shares_memory(got, own)
+    assert (got.shape, got.strides) == (expected.shape, expected.strides)
+
+
+WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0])
+MATRIX = np.arange(12.0).reshape(3, 4)
+this = sys.modules[__name__]
+
+
+@case(lambda m: dict(a=m(4)))
+def arrays_of_a_module(a):
+    s = this.MATRIX[1, 2] * a[0] + np.sum(this.WEIGHTS * a)
+    for i in range(this.MATRIX.shape[1]):
+        s += this.WEIGHTS[i] * a[i] * a[i]
+    return s * len(this.MATRIX)
+
+
+def length(row):
+    return len(row) * 0.5
+
+
+def width(row):
+    return row.shape[0] * 0.5
+
+
+def size(row):
+    return row.size * 0.5
+
+
+@case(lambda m: dict(a=m(3, 4), x=0.3))
+def rows_that_are_only_measured(a, x):
+    return x * x * length(a[0]) * width(a[1]) * size(a[2])
+
+
+@case(lambda m: dict(a=m(4).astype(np.float32)))
+def like_an_array_of_its_own(a):
+    u = a * a
+    v = np.zeros_like(u)
+    w = np.empty_like(v)
+    for i in range(4):
+        v[i] = u[i] * a[i]
+        w[i] = v[i] * u[i]
+    return np.sum(v * w)
+
+
+@case(lambda m: dict(a=np.abs(m(4)) + 1.0))
+def as_long_as_one_whose_size_is_data(a):
+    u = np.zeros(int(a[0]) + 3)
+    v = np.zeros(len(u))
+    s = 0.0
+    for i in range(len(v)):
+        u[i] = a[i % 4] * a[1]
+        if u[i] > 1.0:
+            v[i] = u[i] * u[i]
+        else:
+            v[i] = math.sqrt(a[2])
+    for i in range(len(u) - 1):
+        s += v[i] * u[i + 1]
+    return s
+
+
+@case(lambda m: dict(a=np.abs(m(4)) + 1.0))
+def elements_that_no_proof_tells_apart(a):
+    u = np.zeros(20)
+    s = 0.0
+    for i in range(4):
+        u[i * i] = math.sqrt(a[i])
+        u[i * i] = u[i * i] * a[i]
+    for i in range(4):
+        s += u[i * i] * a[i]
+    return s
+
+
+@case(lambda m: dict(x=1.3, a=m(3)))
+def unit_matrices(x, a):
+    e = np.eye(3) * x
+    i = np.identity(3)
+    return np.sum(e @ a) * np.sum(i[0] * a) * i[1, 1] + np.sum(np.eye(3))
+
+
+@case(lambda m: dict(a=m(3)))
+def array_of_an_array(a):
+    b = np.array(a)
+    b[0] = a[1] * a[2]
+    return np.sum(b * a)
+
+
+@case(lambda m: dict(a=m(3).astype(np.float32), x=0.3))
+def promoted_with_a_literal(a, x):
+    b = np.zeros(3, dtype=np.result_type(a, 1.0))
+    c = np.zeros(3, dtype=np.result_type(a, 1.0, x))
+    for i in range(3):
+        b[i] = a[i] * a[i]
+        c[i] = b[i] * a[i]
+    return np.sum(b * c)
+
+
+@case(lambda m: dict(x=np.float32(0.3), n=4))
+def filled_with_a_number(x, n):
+    v = np.full(n, x)
+    for i in range(n):
+        v[i] = v[i] * x * (i + 1)
+    return np.sum(v * v)
+
+
+def product_of_two(r):
+    return r[0] * r[1]
+
+
+@case(lambda m: dict(a=m(3, 4)))
+def rows_given_to_a_helper(a):
+    return product_of_two(a[0]) * product_of_two(a[1])
+
+
 # ------------------------------------------------------------------ expressions
 
 
@@ -182,6 +338,20 @@ def mask_of_what_is_written(a):
     return np.sum(a * a)
 
 
+@case(lambda m: dict(a=m(6)), "a")
+def masks_that_read_other_elements(a):
+    a[a[::-1] > 0.2] = 0.5 * a[0]
+    a[1:][a[:-1] > 0.1] *= 0.5
+    a[a[::-1] < 0.3] += a[1] * a[2]
+    return a[0] * a[1]
+
+
+@case(lambda m: dict(a=m(3, 4)), "a")
+def mask_of_the_rows_before(a):
+    a[1:][a[:-1] > 0.2] *= a[0, 0]
+    return a[0, 0] * a[1, 1]
+
+
 @case(lambda m: dict(a=m(2, 3), b=m(3)), "a")
 def more_axes_on_the_right(a, b):
     a[0] = (b * b)[None, :]
@@ -215,6 +385,45 @@ def held_before_a_call(a):
 def an_array_before_a_call_that_writes_it(a):
     b = a[1:] * first_and_rest(a)
     return np.sum(b * b)
+
+
+@case(lambda m: dict(a=m(5)), "a")
+def a_value_before_a_call_that_writes_what_it_is_made_of(a):
+    b = (a[1:] * a[0]) * first_and_rest(a)
+    c, d = a * a, first_and_rest(a)
+    e = np.where(a > 0.0, a, a * a) + first_and_rest(a) * a
+    return np.sum(b * b) * np.sum(c) * d * np.sum(e)
+
+
+@case(lambda m: dict(a=m(4)))
+def truths_of_sizes_count(a):
+    t = a.shape[0] > 2
+    u = a.shape[0] > 3
+    return a[0] * (t + u)
+
+
+def with_signs(v, k=+2.0, *, m=-+-3, n=-True):
+    return k * v * v + m * v * n
+
+
+@case(lambda m: dict(x=0.3))
+def defaults_with_signs(x):
+    def inside(v, k=+2.0, *, m=-+-3, n=-True):
+        return k * v * v + m * v * n
+
+    return with_signs(x) * inside(x)
+
+
+DOUBLE, SINGLE, WHOLE = np.float64(2.5), np.float32(1.5), np.int64(2)
+
+
+def strong(v, k=DOUBLE, m=SINGLE, n=WHOLE):
+    return v * k * m * n
+
+
+@case(lambda m: dict(a=m(4).astype(np.float32)))
+def defaults_that_do_not_adapt(a):
+    return strong(a) * strong(a[0])
 
 
 @case(lambda m: dict(a=m(5), n=3))
@@ -284,7 +493,165 @@ def a_helper_that_returns_truths(a, n):
     return s
 
 
+@case(lambda m: dict(a=m(6), n=5))
+def truths_that_are_constants(a, n):
+    t = True and n > 3
+    u = False or n > 7
+    s = 0.0
+    if t and not u:
+        s = a[0] * a[1]
+    return s * (t + True) + a[2] * (u or True)
+
+
+@case(lambda m: dict(x=0.3, y=0.7, n=1))
+def a_number_or_a_truth(x, y, n):
+    t = x * y
+    if n > 0:
+        t = x > 0.0 and y > 0.0
+    u = x * y
+    if n > 0:
+        u = x < 0.0 or y * y
+    return t * x * u
+
+
 # ------------------------------------------------------------------ loops
+
+
+@case(lambda m: dict(a=m(4), i=1))
+def a_parameter_counts(a, i):
+    s = 0.0
+    for i in range(3):
+        s += a[i] * (s + 1.0)
+    return s * i
+
+
+@case(lambda m: dict(a=m(4), i=1, n=0))
+def a_parameter_counts_nothing(a, i, n):
+    s = a[0]
+    for i in range(n):
+        s += a[i] * (s + 1.0)
+    return s * i
+
+
+@case(lambda m: dict(a=m(4), b=m(4)))
+def pairs_of_reversed(a, b):
+    s = 0.0
+    for k, (u, v) in enumerate(zip(reversed(a), reversed(range(9)))):
+        s += u * v * k * (s + 1.0)
+    for u in reversed((1.0, 2.0)):
+        s += u * b[0] * (s + 1.0)
+    return s
+
+
+@case(lambda m: dict(a=m(4)), "a")
+def leaves_by_break_or_return(a):
+    while True:
+        if a[0] > 0.0:
+            return a[0] * a[1]
+        a[1] *= a[2]
+        break
+    while True:
+        a[2] *= 2.0
+        if a[3] < a[2]:
+            break
+        if a[2] > 40.0:
+            return a[2] * a[2]
+        a[3] *= 0.5
+    return a[1] * a[2]
+
+
+@case(lambda m: dict(a=m(6), n=4))
+def continues_from_an_else(a, n):
+    s = 0.0
+    for i in range(n):
+        for j in range(n):
+            if a[j] > 0.9:
+                break
+            s += a[i] * a[j]
+        else:
+            if s > 0.3:
+                continue
+            s *= 1.3
+        s += a[i] * 3.0
+    return s
+
+
+def two_ways(x, n):
+    if n > 0:
+        if x > 0.0:
+            x = x * x
+        else:
+            return x * 3.0
+    return x * 2.0
+
+
+@case(lambda m: dict(x=0.7, n=1))
+def paths_that_join(x, n):
+    return two_ways(x, n) * two_ways(-x, n) * two_ways(x, n - 1)
+
+
+@case(lambda m: dict(a=m(4), b=m(4), c=m(4), n=3), "a b c")
+def two_pairs_change_places(a, b, c, n):
+    d = a * 1.0
+    for _ in range(n):
+        a[0] += b[1] * d[0]
+        a, b = b, a
+    for _ in range(n):
+        c[0] += d[1] * a[0]
+        c, d = d, c
+    return np.sum(c * d * a)
+
+
+def least(a, n):
+    s = a[0]
+    for i in range(n):
+        s = min(s, a[i])
+    return s
+
+
+@case(lambda m: dict(a=m(6)), "a")
+def a_test_of_statements_and_a_break(a):
+    s = 0.0
+    k = 0
+    while least(a, 4) < 2.0:
+        a[k % 6] += 0.7 + 0.1 * a[k % 6]
+        s += a[k % 6] * a[(k + 1) % 6]
+        k += 1
+        if k > 11:
+            break
+        s *= 1.1
+    return s
+
+
+@case(lambda m: dict(a=m(6), n=4), "a")
+def a_test_of_statements_and_a_return(a, n):
+    s = 0.0
+    k = 0
+    while least(a, 4) < 2.0:
+        a[k % 6] += 0.7 + 0.1 * a[k % 6]
+        s += a[k % 6] * a[(k + 1) % 6]
+        k += 1
+        if k > n:
+            return s * a[0]
+        s *= 1.1
+    return s
+
+
+@case(lambda m: dict(a=m(4), n=1), "a")
+def every_path_returns_nothing(a, n):
+    if n > 0:
+        a[0] *= 2.0
+        return
+    else:
+        a[1] *= a[0]
+        return
+
+
+@case(lambda m: dict(a=m(4), n=1), "a")
+def every_path_of_a_helper_returns_nothing(a, n):
+    every_path_returns_nothing(a, n)
+    every_path_returns_nothing(a, n - 1)
+    a[2] *= a[1] * a[0]
 
 
 @case(lambda m: dict(a=m(3), n=2, x=0.7))
@@ -511,6 +878,41 @@ def infinity_as_a_text(x):
     return least
 
 
+def nested(count):
+    """As many loops inside each other, each up to the index of the one around."""
+    lines, stop = ["def nested(a):", "    v, s = a[1:], 0.0"], "v.shape[0]"
+    for k in range(count):
+        lines.append(" " * 4 * (k + 1) + f"for i{k} in range({stop}):")
+        stop = f"i{k} + 1"
+    lines.append(" " * 4 * (count + 1) + f"s += v[i{count - 1}] * v[i0]")
+    return cell("\n".join([*lines, "    return s * s"]))["nested"]
+
+
+case(lambda m: dict(a=m(3)))(nested(14))
+
+
+# ------------------------------------------------------------------ deep ones
+
+
+def deep(name, head, parameters="x, y"):
+    """A function whose text is nested too deep for one statement."""
+    names = cell(f"import math\ndef {name}({parameters}):\n{head}")
+    return case(lambda m: dict.fromkeys(parameters.split(", "), 0.8))(names[name])
+
+
+MANY = " + ".join(f"x * {k}.5" for k in range(40))
+deep(
+    "deep_and", f"    if x > 0.0 and {MANY} > 1.0:\n        return x * y\n    return y"
+)
+deep("deep_or", f"    if x < 0.0 or {MANY} > 1.0:\n        return x * y\n    return y")
+deep("deep_truth", f"    t = x > 0.0 and {MANY} > 1.0\n    return x * y * t")
+deep("deep_numbers", f"    t = x and {MANY}\n    return y * (t or {MANY})")
+deep(
+    "deep_test_of_numbers", f"    if x and {MANY}:\n        return x * y\n    return y"
+)
+deep("deep_beside", f"    return math.sin(x * y) * ({MANY}) + math.cos(y) * ({MANY})")
+
+
 def arguments(name):
     rng = np.random.default_rng(7)
     return CASES[name][1](lambda *shape: rng.standard_normal(shape) + 0.1)
@@ -535,6 +937,20 @@ class Unhashable:
 
     def __call__(self, x: float) -> float:
         return x
+
+
+class Dtypeless:
+    """What NumPy asks for a dtype in vain."""
+
+    dtype = "f8"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+def leveled(v, k=Level.LOW):
+    return v * k
 
 
 UNHASHABLE = Unhashable()
@@ -577,11 +993,23 @@ REFUSED: dict[Callable[..., Any], str] = {
     lambda a, x: a[True]: "P210",
     lambda a, x: a[x > 0.0]: "P210",
     lambda a, x: np.dtype(a.dtype) * x: "P107",
+    lambda a, x: np.sum(a.shape): "P209",
+    lambda a, x: x + ...: "P106",
+    lambda a, x: np.zeros(3, dtype="no dtype")[0] * x: "P208",
+    lambda a, x: np.zeros(3, dtype="f8, (")[0] * x: "P208",
+    lambda a, x: np.zeros(3, dtype="2,,f8")[0] * x: "P208",
+    lambda a, x: np.zeros(3, dtype=">f8")[0] * x: "P208",
+    lambda a, x: np.zeros(3, dtype=Dtypeless)[0] * x: "P208",
+    lambda a, x: leveled(x): "P108",
 }
 
 
 def indexed_by_a_bool(a, on: bool):
     return a[on]
+
+
+def shape_of_a_number(a, x: float):
+    return (x * 2.0).shape[0] * a[0]  # type: ignore[attr-defined]
 
 
 def numbered_twice(a, x):
@@ -626,12 +1054,167 @@ def two_of_what_is_not_known(a, x):
     return x
 
 
+def product_that_is_masked(a, x):
+    (a * 2)[a > 0.0] = x
+    return a[1]
+
+
+def rows_of_unlike_lengths(a, x):
+    for u, v in ((1.0, 2.0), (3.0,)):
+        x += u * v
+    return x
+
+
+def numbers_of_two_kinds_backwards(a, x):
+    for u in reversed((1.0, 2)):
+        x += u
+    return x
+
+
+def numbers_of_two_kinds_beside(a, x):
+    for u, v in zip(a, (1.0, 2)):
+        x += u * v
+    return x
+
+
+def pairs_backwards(a, x):
+    for u, v in reversed(zip(a, a)):  # type: ignore[call-overload]
+        x += u * v
+    return x
+
+
+def numbered_backwards(a, x):
+    for k, v in reversed(enumerate(a)):  # type: ignore[call-overload]
+        x += k * v
+    return x
+
+
+def backwards_twice(a, x):
+    for v in reversed(reversed(a)):
+        x += v
+    return x
+
+
+def counted_backwards_twice(a, x):
+    for k in reversed(reversed(range(3))):  # type: ignore[call-overload]
+        x += a[k]
+    return x
+
+
+def spread_over_names(a, x):
+    *u, v = a[0], x
+    return u[0] * v
+
+
+def in_a_set(a, x):
+    for k in range(4):
+        if k in {1, 2}:
+            x += a[k]
+    return x
+
+
+def named_on_the_way(a, x):
+    return (g := leveled)(x) * g(x)
+
+
+def imported_inside(a, x):
+    from math import pi
+
+    return pi * x
+
+
+def default_that_is_no_number(a, x):
+    def inside(v, k=-"a"):  # type: ignore[operator]
+        return v * k
+
+    return inside(x)
+
+
+def default_that_is_complex(a, x):
+    def inside(v, k=-2j):
+        return v * k
+
+    return inside(x)
+
+
+def either(x):
+    if x > 0.0:
+        k = int(x) + 1
+        return np.ones(k) * x
+    j = int(-x) + 2
+    return np.zeros(j) + x
+
+
+def lengths_that_no_path_knows_before(a, x):
+    return np.sum(either(x))
+
+
+def crossing(u, v, n):
+    for _ in range(n):
+        u[0] += v[1]
+        u, v = v, u
+    return u
+
+
+def written_which_may_be_another(a, x):
+    b = a * 1.0
+    c = crossing(a, b, int(x))
+    c[0] = 2.0 * c[1]
+    return a[0] * b[0]
+
+
+def a_name_of_what_may_be_another(a, x):
+    u, v, w = a * 1.0, a * 2.0, a * 3.0
+    if x > 1.0:
+        t = crossing(u, v, int(x))
+        w = t
+        x += t[0]
+    return np.sum(w * u * v) + x
+
+
+def turned(p, q, seen, n):
+    for _ in range(n):
+        p[0] += seen() * q[1]
+        p, q = q, p
+    return p[0]
+
+
+def seen_by_a_function_that_is_passed(a, x):
+    u, v = a * 1.0, a * 2.0
+
+    def seen():
+        return u[0]
+
+    return turned(u, v, seen, int(x))
+
+
+def seen_by_the_function_around(a, x):
+    u, v = a * 1.0, a * 2.0
+
+    def around(p, q):
+        if x > 0.0:
+            p, q = q, p
+        return p[0] * u[0]
+
+    return around(u, v)
+
+
+def turned_while_a_loop_runs_over_it(a, x):
+    u, v = a * 1.0, a * 2.0
+    for e in u:
+        x += e
+        if x > 0.1:
+            u, v = v, u
+    return x
+
+
 def calls_itself(a, x):
     return calls_itself(a, x - 1.0)
 
 
 REFUSED |= {
     indexed_by_a_bool: "P210",
+    shape_of_a_number: "P209",
     numbered_twice: "P111",
     a_pair_of_three: "P112",
     a_range_in_steps_of_nothing: "P111",
@@ -640,8 +1223,46 @@ REFUSED |= {
     product_that_is_written_beside: "P112",
     part_of_a_product_that_is_written: "P112",
     two_of_what_is_not_known: "P107",
+    product_that_is_masked: "P211",
+    rows_of_unlike_lengths: "P208",
+    numbers_of_two_kinds_backwards: "P111",
+    numbers_of_two_kinds_beside: "P111",
+    pairs_backwards: "P111",
+    numbered_backwards: "P111",
+    backwards_twice: "P111",
+    counted_backwards_twice: "P111",
+    spread_over_names: "P106",
+    in_a_set: "P106",
+    named_on_the_way: "P106",
+    imported_inside: "P102",
+    default_that_is_no_number: "P108",
+    default_that_is_complex: "P108",
+    written_which_may_be_another: "P206",
+    a_name_of_what_may_be_another: "P206",
+    seen_by_the_function_around: "P206",
+    turned_while_a_loop_runs_over_it: "P206",
     calls_itself: "P109",
 }
+
+
+#: What a helper has that does not go with how it is called.
+REFUSED_IN_HELPERS: dict[Callable[..., Any], tuple[str, Callable[..., Any]]] = {
+    lengths_that_no_path_knows_before: ("P110", either),
+    seen_by_a_function_that_is_passed: ("P206", turned),
+}
+
+
+@pytest.mark.parametrize("plain", REFUSED_IN_HELPERS, ids=lambda f: f.__name__)
+def test_what_a_helper_does_is_refused_where_it_does_it(
+    plain: Callable[..., Any],
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        pyrev.differentiable(plain, target="python")
+    code, helper = REFUSED_IN_HELPERS[plain]
+    first = helper.__code__.co_firstlineno
+    lines = [n for *_, n in helper.__code__.co_lines() if n is not None]
+    found = [f for f in caught.value.findings if f.code == code]
+    assert found and all(first <= f.at.line <= max(lines) for f in found)
 
 
 @pytest.mark.parametrize("plain", REFUSED, ids=[f"{k}" for k in range(len(REFUSED))])
@@ -665,3 +1286,19 @@ def test_a_function_that_calls_itself_while_it_is_made_is_refused() -> None:
             return a[0] * inside(a)
 
     assert [finding.code for finding in caught.value.findings] == ["P109"]
+
+
+def test_a_number_has_no_shape() -> None:
+    f = pyrev.differentiable(lambda a, x: (x * 2.0).shape[0] * a[0], target="python")
+    with pytest.raises(pyrev.ArgumentError, match="but `x` has 0 axes"):
+        f(np.ones(3), 0.5)
+
+
+def test_bare_statements_may_return_and_know_no_functions_around_them() -> None:
+    assert parse_block("b = a[i]\nreturn b, 2 * b")[-1] == Return(
+        (Var("b"), Call("*", (Const(2), Var("b")))), single=False
+    )
+    with pytest.raises(pyrev.UnsupportedError) as caught:
+        parse_block("b = a.sort(c)")
+    assert [finding.code for finding in caught.value.findings] == ["P107"]
+    assert parse_block("return None") == ()

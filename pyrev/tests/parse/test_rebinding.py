@@ -503,6 +503,191 @@ def made_with_other_axes_where_it_was_bound(x, n):
     return s
 
 
+@case(3, numbers=[(0,), (5,), (13,)])
+def ring_of_ten(x, n):
+    a, b, c, d, e = x * 1.0, x * 2.0, x * 3.0, x * 4.0, x * 5.0
+    f, g, h, i, j = x * 6.0, x * 7.0, x * 8.0, x * 9.0, x * 10.0
+    for _ in range(n):
+        a[0] += j[1] * 0.1
+        a, b, c, d, e, f, g, h, i, j = b, c, d, e, f, g, h, i, j, a
+    return np.sum(a * b) + np.sum(c * j) * 2.0
+
+
+@case(*[3] * 10, numbers=[(0,), (7,), (31,)])
+def rings_that_come_back_after_thirty(a, b, c, d, e, f, g, h, i, j, n):
+    for k in range(n):
+        a[0] += j[1] * 0.1
+        if k > 28:
+            break
+        a, b, c, d, e, f, g, h, i, j = b, a, d, e, c, g, h, i, j, f
+        b[1] *= 1.1
+    return np.sum(a * b) + np.sum(c * j) * 2.0
+
+
+@case(3, numbers=[(4,), (17,)])
+def rings_in_a_while(x, n):
+    a, b, c, d, e = x * 1.0, x * 2.0, x * 3.0, x * 4.0, x * 5.0
+    f, g, h, i, j = x * 6.0, x * 7.0, x * 8.0, x * 9.0, x * 10.0
+    k = 0
+    while k < n and a[0] < 100.0:
+        a[0] += j[1] * 0.1
+        if k == 3:
+            k += 2
+            continue
+        a, b, c, d, e, f, g, h, i, j = b, a, d, e, c, g, h, i, j, f
+        b[1] *= 1.1
+        k += 1
+    return np.sum(a * b) + np.sum(c * j) * 2.0
+
+
+def crossed(p, q):
+    return q, p
+
+
+@case(7, numbers=[(0,), (1,), (4,), (7,)])
+def swapped_by_a_third_name_backwards(x, n):
+    u, v = x * 1.0, x * x
+    s = 0.0
+    for k in reversed(range(n)):
+        s = s * 0.9 + x[k] * u[k]
+        t = u
+        u = v
+        v = t
+    return s * u[0]
+
+
+@case(7, numbers=[(0,), (1,), (4,), (7,)])
+def swapped_by_a_helper_backwards(x, n):
+    u, v = x * 1.0, x * x
+    s = 0.0
+    for k in reversed(range(n)):
+        s = s * 0.9 + x[k] * u[k]
+        u, v = crossed(u, v)
+        if s > 8.0:
+            break
+    return s * u[0]
+
+
+@case(7, numbers=[(1,), (4,), (6,)])
+def swapped_backwards_in_steps(x, n):
+    u, v = x * 1.0, x * x
+    s = 0.0
+    for k in reversed(range(0, n, 2)):
+        s = s * 0.9 + x[k] * u[k]
+        [u, v] = [v, u]
+    for k in reversed(range(n, 0, -3)):
+        s = s * 0.9 + x[k] * u[k]
+        u, v = v, u
+        if s > 100.0:
+            break
+    for k in reversed(range(n, 0, -1)):
+        s = s * 0.9 + x[k] * u[k]
+        u, v = v, u
+    for k in reversed(range(1, 6, 3)):
+        s = s * 0.9 + x[k] * u[k]
+        u, v = v, u
+    for k in reversed(range(n - 1, n + 1)):
+        n -= 1
+        s = s * 0.9 + x[k] * u[k - 1]
+        u, v = v, u
+    return s * u[k]
+
+
+@case(4, numbers=[(-1,), (1,)])
+def two_names_of_one_take_turns(x, n):
+    u = x * 2.0
+    w = u
+    v = x * x
+    for _ in range(n + 2):
+        u, w, v = v, v, u
+    if n > 0:
+        u, w, v = v, v, u
+    return np.sum(u * v * w)
+
+
+@case(4, numbers=[(0,), (1,), (2,)])
+def each_is_the_other_reversed(x, n):
+    u, v, w = x * 1.0, x * x, x + 1.0
+    for _ in range(n):
+        u, v = v[::-1], u[::-1]
+    if n > 1:
+        u, v, w = v[::-1], w[::-1], u[::-1]
+    return np.sum(u * u * v * w * np.array([1.0, 2.0, 3.0, 4.0]))
+
+
+def relaxed(u, n):
+    for _ in range(n):
+        u = u * 0.5 + u * u
+    return u
+
+
+@case(4, numbers=[(0,), (2,)])
+def an_array_here_and_a_number_there(x, n):
+    return relaxed(x[0], n) * np.sum(relaxed(x, n)) * relaxed(x[1], 1)
+
+
+@case(4, numbers=[(0,), (2,)])
+def swapped_in_a_loop_without_iterations(x, n):
+    u, v = x * 2.0, x * x
+    for _ in range(3, 3):
+        u, v = v, u
+    for _ in range(n):
+        u, v = v, u
+    return np.sum(u * u * v)
+
+
+def on_a_path(x, n):
+    u = x * 2.0
+    if n > 0:
+        u = u * x
+        return np.sum(u)
+    return np.sum(u * u)
+
+
+@case(4, numbers=[(0,), (1,)])
+def bound_again_on_a_path_that_returns(x, n):
+    return on_a_path(x, n) * on_a_path(x, 1 - n)
+
+
+@case(4, numbers=[(0,), (1,)])
+def a_parameter_bound_again_on_a_path(x, n):
+    x[0] *= x[1]
+    if n > 0:
+        x = x * x
+        x[1] = 3.0
+        return np.sum(x)
+    x[2] = x[1] * x[1]
+    return np.sum(x * x)
+
+
+@case(6, numbers=[(0,), (4,)])
+def what_a_loop_behind_reads(x, n):
+    u, v = x * 1.0, x * x
+    if n > 1:
+        u, v = v, u * 2.0
+    k = 0
+    while k < n:
+        u = v * x
+        k += 1
+    if n > 2:
+        u = x * x
+    k = 0
+    while k < u[1] + 3:
+        u = u * x
+        k += 1
+    if n > 3:
+        u = v * 3.0
+    for e in u:
+        k += e
+    if n > 1:
+        u = v * 3.0
+    if n > 2:
+        u = v * 2.0
+    else:
+        u = x * v
+    return np.sum(u * v) * k
+
+
 def made(
     f: Any, sizes: tuple[int, ...], numbers: tuple[Any, ...], shape: Any
 ) -> list[Any]:
@@ -529,7 +714,14 @@ def test_names_stand_for_the_arrays_that_cpython_gives_them(
 
 
 @pytest.mark.parametrize(
-    "f, n", [(rotated_or_swapped, 5), (swapped_behind_a_break, 9), (leapfrog, 3)]
+    "f, n",
+    [
+        (rotated_or_swapped, 5),
+        (swapped_behind_a_break, 9),
+        (leapfrog, 3),
+        (ring_of_ten, 13),
+        (swapped_by_a_helper_backwards, 4),
+    ],
 )
 def test_compiled_too(f: Any, n: int) -> None:
     arguments = made(f, (4,) * (f.__code__.co_argcount - 1), (n,), None)
