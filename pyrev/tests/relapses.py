@@ -1,10 +1,11 @@
 """Old bugs put back on purpose: do the tests of today notice?
 
-    python -m pyrev.tests.relapses [--only CLASS] [--list]
+    python -m pyrev.tests.relapses [--only CLASS ...] [--number N ...] [--list]
 
-Each relapse is one edit of the sources that brings back a bug of a class that was
-silent once. The tests named beside it, as CI runs them, must fail with it. The edits
-are kept in step with the sources by `test_relapses.py`.
+Each relapse is one edit of the sources, tried on a copy of them, that brings back a bug
+of a class that was silent once. It is noticed if one of the tests named beside it, as
+CI runs them, fails with it and passes without. The edits are kept in step with the
+sources by `test_relapses.py`.
 """
 
 from __future__ import annotations
