@@ -365,9 +365,7 @@ class _Analysis:
     def passes(self, leaf: Leaf, read: Access) -> bool:
         """Is this a read, of elements that are known, whose value is passed on?"""
         stmt, region = leaf.stmt, self.region
-        if any(at.early for at in leaf.loops) or not region.exact(leaf):
-            return False
-        if region.opaque_tests(leaf):
+        if not region.exact(leaf) or region.opaque_tests(leaf):
             return False
         if read.index is None:
             return isinstance(stmt, (Alloc, Return))

@@ -218,8 +218,7 @@ def _made_before(
     region: Region, s: Leaf, a: Access, t: Leaf, b: Access
 ) -> tuple[str, ...]:
     """The formula for `s` to have written, in the iteration, the element of `b`."""
-    exact = region.exact(s) and not region.opaque_tests(s)
-    if not exact or any(at.early for at in s.loops):
+    if not region.exact(s) or region.opaque_tests(s):
         return ()
     elements = (*(region.subscripts(s, a, "a") or (None,)),)
     elements += (*(region.subscripts(t, b, "b") or (None,)),)

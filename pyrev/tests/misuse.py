@@ -119,7 +119,8 @@ def values() -> list[Any]:
     """What is taken for an argument."""
     found = [None, 3, -1, -9, 2.5, "x", "nope", "", b"x", [], ["x"], [1, 2], ()]
     found += [("x", "x"), ("x", 3), {}, {"x": 1}, {"x": "s"}, {"nope": 1}, {3: 1}]
-    found += [{"x": None}, {"x": [1, 2]}, np.ones(3), np.ones((2, 3)), np.array(1.0)]
+    found += [{0: 1.0}, {"x": None}, {"x": [1, 2]}]
+    found += [np.ones(3), np.ones((2, 3)), np.array(1.0)]
     found += [np.array(["a"]), np.ones(3, complex), object(), len, lambda x: x, True]
     found += [math.nan, math.inf, 2**70, 1j, range(3), iter([1]), slice(3), type]
     found += [np.float32(1), np.int64(1), Ellipsis, Incomparable()]

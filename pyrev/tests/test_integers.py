@@ -121,6 +121,26 @@ def test_slices_of_so_few_bits_are_refused(dtype: str) -> None:
     assert pyrev.differentiable(cut)(X, np.int32(5)) == pytest.approx(cut(X, 5))
 
 
+def powers(x, k):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] ** k[i]
+    return s
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_exponent_of_few_bits_is_lowered_in_floats(target: str) -> None:
+    k = np.array([-128, -127, 127, 0, 1, -1], np.int8)
+    x = np.linspace(0.9, 1.1, 6)
+    made = pyrev.differentiable(powers, target=target)  # type: ignore[call-overload]
+    h = 1e-6
+    slopes = [
+        (powers(x[i : i + 1] + h, k[i:]) - powers(x[i : i + 1] - h, k[i:])) / (2 * h)
+        for i in range(6)
+    ]
+    np.testing.assert_allclose(pyrev.grad(made)(x, k).x, slopes, rtol=1e-6)
+
+
 def operations(k, m, out):
     for i in range(k.shape[0]):
         out[i, 0] = k[i] ** 2
@@ -223,6 +243,7 @@ def moved_signs(x, k, m, out):
         out[5, i] = s * x[i]
         n -= k[i] + 2
         n += -k[i]
+        n -= 3
         out[6, i] = x[i] * n
         out[7, i] += (k[i] << 3) * x[i] - -m[i]
         out[8, i] = np.arctan2(k[i] * 3, x[i])

@@ -22,7 +22,7 @@ from pyrev.algebra import add, mul, neg
 from pyrev.ir import Const, Program, Return, Var
 from pyrev.parse import parse_expr, parse_text
 from pyrev.show import expr_text, program_text
-from pyrev.types import DTYPES, as_float, infer
+from pyrev.types import DTYPES, infer
 from pyrev.widen import widened
 
 #: Beside an int64 NumPy makes floats of it: a call with one is refused.
@@ -66,6 +66,7 @@ FACTORS = [
     "~k + 1",
     "min(k, m) - max(k, m)",
     "-(k if k > 3 else m)",
+    "3",
 ]
 STATEMENTS = [
     "t += {}",
@@ -133,11 +134,14 @@ def test_a_product_is_what_numpy_says(dtype: str, wide: str) -> None:
                 f"({factor}) * d": mul(e, Var("d"), types),
                 f"-(d * ({factor}))": neg(mul(Var("d"), e, types)),
                 f"-1.0 * ({factor})": mul(Const(-1.0), e, types),
+                f"2.0 * ({factor})": mul(Const(2), e, types),
                 f"1.0 * ({factor}) * 3.0": mul(
                     Const(3.0), mul(Const(1.0), e, types), types
                 ),
                 f"d + d * ({factor})": add(Var("d"), mul(Var("d"), e, types)),
             }
+            if dtype != "bool":  # which has no sign
+                made[f"-(1.0 * ({factor}))"] = neg(mul(Const(1.0), e, types))
             for text, rewritten in made.items():
                 for names in _pairs(dtype):
                     names["d"] = d
@@ -183,8 +187,8 @@ def test_an_increment_is_what_numpy_says(dtype: str, wide: str) -> None:
 
 @pytest.mark.parametrize("dtype", EVERY)
 def test_partials_are_multiplied_and_added_as_floats(dtype: str) -> None:
-    types = {"k": dtype, "m": dtype}
-    k, m = (as_float(Var(n), types) for n in "km")
+    types = {"x": "float64", "k": dtype, "m": dtype}
+    k, m = (partial_of("*", (Var("x"), Var(n)), 0, types) for n in "km")
     for names in _pairs(dtype):
         p, q = float(names["k"]), float(names["m"])
         product = eval(expr_text(product_of(k, m, types)), {}, names)

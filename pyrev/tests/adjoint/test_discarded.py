@@ -256,6 +256,14 @@ def loop_without_iterations(x, y):
     return s
 
 
+def loop_over_no_numbers(x, y):
+    w = np.exp(1000.0 * x[3]) * x[2]
+    s = x[0] * x[0]
+    for i in range(2, 2):
+        s += w * y[i]
+    return s
+
+
 def break_before_use(x, y):
     s = 0.0
     for i in range(x.shape[0]):
@@ -460,6 +468,7 @@ CASES = [
     Case(last_one_wins, _X, (NAN, INF, 0.8, 1.1)),
     Case(best_so_far, _X, _NANS),
     Case(loop_without_iterations, (0.7, -0.4, 1.3, 0.9), _SOUND),
+    Case(loop_over_no_numbers, (0.7, -0.4, 1.3, 0.9), _SOUND),
     Case(break_before_use, _X, (0.5, 0.3, NAN, 1.2)),
     Case(early_return, _X, (0.5, 0.3, -0.5, 1.2)),
     Case(discarded_result, _X, _NANS),

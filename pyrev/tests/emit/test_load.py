@@ -86,7 +86,7 @@ def test_a_folder_that_others_can_write_is_not_used(
 
 
 FOLDER = """
-import os, shutil, sys, warnings
+import functools, os, shutil, sys, warnings
 from pathlib import Path
 import numpy as np
 import pyrev
@@ -103,16 +103,19 @@ def cube(x, out):
     for i in range(x.shape[0]):
         out[i] = x[i] * x[i] * x[i]
 
-def check(f, x):
+made = functools.cache(pyrev.differentiable)  # what was proved is not read again
+
+def check(f, x, make=made):
     out = np.zeros(5)
-    pyrev.differentiable(f)(x, out)
+    make(f)(x, out)
     assert (out == (x * x if f is square else x * x * x)).all(), out
 
 check(square, np.ones(5) * 2)
 {damage}
-for f in (square, cube):
-    for x in (np.ones(5) * 2, np.ones(10)[::2] * 3, np.ones(5, np.float32)):
-        check(f, x)
+for make in (made, pyrev.differentiable):
+    for f in (square, cube):
+        for x in (np.ones(5) * 2, (np.ones(10) * 3)[::2], np.ones(5, np.float32)):
+            check(f, x, make)
 """
 DAMAGE = {
     "removed": "shutil.rmtree(folder)",

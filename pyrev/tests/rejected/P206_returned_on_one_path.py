@@ -1,0 +1,16 @@
+def scaled(x, c):
+    if c > 1.0:
+        return x * c
+    return x
+
+
+def f(x, c):
+    w = scaled(x, c)
+    w[0] = 2.0 * c
+    return w[1] * x[0]
+
+
+# P206_returned_on_one_path.py:9:5: P206 a name stands for one array or one function
+#    9 |     w[0] = 2.0 * c
+#      |     ^^^^ this array may be the one that a helper returned, or another: that depends on the run
+#   help: give the helper a copy, or take a copy of what it returns
