@@ -50,6 +50,7 @@ DISCARDED = "pyrev/tests/adjoint/test_discarded.py"
 INTEGERS = "pyrev/tests/test_rewrites.py pyrev/tests/test_integers.py"
 AGREEMENT = "pyrev/tests/test_agreement.py pyrev/tests/test_sequences.py"
 HELD = "pyrev/tests/test_held.py"
+SEALS = "pyrev/tests/emit/test_seals.py"
 RANGES = "pyrev/tests/adjoint/test_ranges.py"
 ERRORS = "pyrev/tests/test_errors.py"
 LOADING = "pyrev/tests/emit/test_load.py"
@@ -474,17 +475,17 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "large arrays all have one digest",
         "pyrev/held.py",
-        "    return plain % 2**64, mixed % 2**64\n",
-        "    return (plain % 2**64, mixed % 2**64) if array.size < 512 else (0, 0)\n",
+        "        place += row.blocks\n    return total % 2**64\n",
+        "        place += row.blocks\n    return total % 2**64 if array.size < 512 else 0\n",
         HELD,
     ),
     Relapse(
         "inputs",
         "only what steers the sweep is compared when it has run",
         "pyrev/held.py",
-        "            if (done or name in self._steering) and not _equal(seal(array),"
-        " before):\n",
-        "            if name in self._steering and not _equal(seal(array), before):\n",
+        "        for name, found in seals.items():\n",
+        "        for name, found in ((n, f) for n, f in seals.items() if n in"
+        " self._steering):\n",
         HELD,
     ),
     Relapse(
@@ -520,8 +521,8 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "elements that change pieces do not change the digest",
         "pyrev/held.py",
-        "            place += words.size\n",
-        "            pass\n",
+        "        place += row.blocks\n",
+        "        place += 0\n",
         HELD,
     ),
     Relapse(
@@ -536,8 +537,8 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "what steers the sweep is not compared before it",
         "pyrev/held.py",
-        "        steering = unit.steering if watched else frozenset[str]()\n",
-        "        steering = frozenset[str]()\n",
+        "        self._steering = unit.steering if watched else frozenset[str]()\n",
+        "        self._steering = frozenset[str]()\n",
         HELD,
     ),
     Relapse(
@@ -547,6 +548,30 @@ RELAPSES: list[Relapse] = [
         "    if call.units.callbacks:\n        hold = Hold.ANYBODY\n",
         "",
         HELD,
+    ),
+    Relapse(
+        "inputs",
+        "equal elements that move apart by as much leave the digest as it was",
+        "pyrev/emit/digest.py",
+        "KEYS = np.random.PCG64(2026).random_raw({BLOCK})\n",
+        "KEYS = np.arange({BLOCK}, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "the loop that reads an array leaves out the last of it",
+        "pyrev/emit/seals.py",
+        "    return each * part + min(more, part)\n",
+        "    return each * part\n",
+        SEALS,
+    ),
+    Relapse(
+        "inputs",
+        "a loop without iterations has not looked at the array",
+        "pyrev/emit/seals.py",
+        '            end.append(f"if {parts} <= 0:")\n',
+        '            end.append(f"if {parts} < 0:")\n',
+        SEALS,
     ),
     # ------------------------------------------------ ranges of floats
     Relapse(
