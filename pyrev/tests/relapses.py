@@ -476,7 +476,8 @@ RELAPSES: list[Relapse] = [
         "large arrays all have one digest",
         "pyrev/held.py",
         "        place += row.blocks\n    return total % 2**64\n",
-        "        place += row.blocks\n    return total % 2**64 if array.size < 512 else 0\n",
+        "        place += row.blocks\n"
+        "    return total % 2**64 if array.size < 512 else 0\n",
         HELD,
     ),
     Relapse(
