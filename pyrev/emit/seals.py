@@ -107,7 +107,6 @@ class _Module:
         self.taken = set(re.findall(r"\w+", ast.unparse(tree)))
         self.own = {name: fresh(name, self.taken) for name in _NAMES}
         self.sums = fresh("seals", self.taken)
-        self.words: dict[str, str] = {}
         calls = [n for f in self.functions.values() for n in _calls(f)]
         names = [c.func.id for c in calls if isinstance(c.func, ast.Name)]
         #: The parallel loops of which each call runs one, in order.
@@ -116,7 +115,8 @@ class _Module:
             for s in self.entry.body
             if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
             if isinstance(s.value.func, ast.Name) and names.count(s.value.func.id) == 1
-            if _how(self.functions.get(s.value.func.id)) == "PARALLEL"
+            if (f := self.functions.get(s.value.func.id)) is not None
+            if _how(f) == "PARALLEL" and len(_loops(f)) == 1
         ]
 
     def driver(self, array: str) -> tuple[str, str] | None:
@@ -125,7 +125,7 @@ class _Module:
             assert isinstance(call.func, ast.Name)
             function = self.functions[call.func.id]
             for param in self.received(call, {array}):
-                (loop,) = (s for s in function.body if isinstance(s, ast.For))
+                (loop,) = _loops(function)
                 for row in _calls(loop):
                     if isinstance(row.func, ast.Name) and self.goes(row, loop, param):
                         return function.name, param
@@ -182,7 +182,7 @@ class _Module:
     def seal(self, driver: str, params: Sequence[tuple[int, str]]) -> None:
         """Change a parallel loop; `params` are arrays with the places of their sums."""
         function = self.functions[driver]
-        (loop,) = (s for s in function.body if isinstance(s, ast.For))
+        (loop,) = _loops(function)
         assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
         words = {p: fresh(f"words_{p}", self.taken) for _, p in params}
         seals = {p: fresh(f"seal_{p}", self.taken) for _, p in params}
@@ -306,9 +306,13 @@ class _Uses:
         return True
 
 
-def _how(function: ast.FunctionDef | None) -> str:
+def _loops(function: ast.FunctionDef) -> list[ast.For]:
+    return [s for s in function.body if isinstance(s, ast.For)]
+
+
+def _how(function: ast.FunctionDef) -> str:
     """The options by which a function is compiled, by their name."""
-    for decorator in function.decorator_list if function is not None else ():
+    for decorator in function.decorator_list:
         match decorator:
             case ast.Call(keywords=[ast.keyword(value=ast.Name(id=how))]):
                 return how
