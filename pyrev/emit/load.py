@@ -320,6 +320,7 @@ def _unload(module: ModuleType, key: str) -> None:
     """Forget a module that nothing runs any more, so that its code can be freed."""
     if sys.modules.get(module.__name__) is module:
         del sys.modules[module.__name__]
+        generated.discard(key)
     for file in (key, os.path.relpath(key)):  # Numba asks for the second
         linecache.cache.pop(file, None)
     if hasattr(module, "njit"):

@@ -853,6 +853,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "memory",
+        "the file of a module that was unloaded counts as loaded",
+        "pyrev/emit/load.py",
+        "        generated.discard(key)\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
         "the text of a module that was unloaded is kept",
         "pyrev/emit/load.py",
         "        linecache.cache.pop(file, None)\n",

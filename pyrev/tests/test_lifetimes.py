@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import plan, readings
+from pyrev import net, plan, readings
 from pyrev.api import Differentiable, as_differentiable
 from pyrev.emit import load as loading
 
@@ -219,6 +219,7 @@ def test_generated_modules_are_forgotten_with_what_runs_them(
     del first
     gc.collect()
     assert generated() <= 4
+    assert sum("one_of_many" in file for file in net.generated) <= 4
     for k in range(12):
         linecache.cache.pop(f"<one of many {k}>", None)
 
