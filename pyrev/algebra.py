@@ -44,7 +44,7 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
     >>> expr_text(mul(d, product, dict.fromkeys("dxy", "float64")))
     '-(d * x) / y'
     >>> expr_text(mul(d, product, {"d": "float64", "x": "uint8", "y": "float64"}))
-    'd * -x / y'
+    'd * (-x / y)'
     """
     ka, kb = number(a), number(b)
     if ka is not None and kb is not None:

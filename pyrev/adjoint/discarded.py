@@ -166,7 +166,7 @@ def finite_scalars(program: Program) -> frozenset[str]:
     >>> f = parse_text('''
     ... def f(x, n):
     ...     for i in range(n):
-    ...         t = (i + 0.5) / x.shape[0] - 0.5
+    ...         t = (i + 0.5) * x.shape[0] / 8
     ...         w = 1.0 - t
     ...         s = t * x[i]
     ... ''')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import inspect
 from pathlib import Path
@@ -116,3 +117,20 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     assert shown == text
     assert (tmp_path / "shear.png").stat().st_size < 150_000
     assert (ROOT / "docs" / "shear.png").is_file()
+
+
+HOME = Path(pyrev.__file__).parent
+WITH_EXAMPLES = [
+    path
+    for path in sorted(HOME.rglob("*.py"))
+    if not {"tests", "examples"} & set(path.parts[len(HOME.parts) :])
+    and ">>>" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_in_docstrings_give_what_they_show(path: Path) -> None:
+    parts = ("pyrev", *path.relative_to(HOME).with_suffix("").parts)
+    name = ".".join(p for p in parts if p != "__init__")
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted and not found.failed
