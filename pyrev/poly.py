@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
-from pyrev import omega
 from pyrev.ir import (
     FALSE,
     ZERO,
@@ -98,7 +97,7 @@ def conj(parts: Iterable[str]) -> str:
     kept = [p for p in parts if p != TRUE_TEXT]
     if len(kept) < 2:
         return kept[0] if kept else TRUE_TEXT
-    return omega.text("and", kept)
+    return " and ".join([f"({p})" for p in kept])
 
 
 def disj(parts: Iterable[str]) -> str:
@@ -106,25 +105,22 @@ def disj(parts: Iterable[str]) -> str:
     kept = list(parts)
     if len(kept) < 2:
         return kept[0] if kept else "false"
-    return omega.text("or", kept)
+    return " or ".join([f"({p})" for p in kept])
 
 
 def negated(formula: str) -> str:
     """The negation of a formula."""
-    return omega.text("not", (formula,))
+    return f"not ({formula})"
 
 
 def some(variables: Sequence[str], formula: str) -> str:
     """That there are integers of these names which satisfy `formula`."""
-    return omega.text("exists", (*variables, formula)) if variables else formula
+    return f"exists ({', '.join(variables)} : {formula})" if variables else formula
 
 
 def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
     """Is it proven that no integers satisfy `formula`? (False also when unknown.)"""
     context = space.context()
-    known = omega.satisfiable((formula, context) if context else (formula,))
-    if known is not None:
-        return not known
     whole = f"({formula}) and {context}" if context else formula
     text = f"{space.header()}{{ [{', '.join(variables)}] : {whole} }}"
     key = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

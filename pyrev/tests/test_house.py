@@ -20,7 +20,6 @@ LAYERS = (
         "deep",
         "memo",
         "net",
-        "omega",
         "options",
         "types",
         "writer",

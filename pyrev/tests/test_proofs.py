@@ -16,7 +16,6 @@ from pyrev import poly
 def smooth(x, w, out):  # type: ignore[no-untyped-def]
     for i in range(1, out.shape[0] - 1):
         for j in range(w.shape[0]):
-            # What is plain is decided without ISL: this is not.
             out[i] += x[3 * i - 2 * j + 1] * w[j]
 
 
