@@ -10,6 +10,7 @@ of Li et al. 2018, section 3.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -127,6 +128,10 @@ class _Reverse:
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
+        #: In how many places an array is made: its extents are those of one of them.
+        self.makes = Counter(
+            s.array for s in walk(program.body) if isinstance(s, Alloc)
+        )
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
         self.params = {p.name: p for p in program.params}
@@ -714,6 +719,8 @@ class _Reverse:
             case Var(name):
                 return expr if name in self.indices else Saved(at, expr, loc=expr.loc)
             case Load():
+                return Saved(at, expr, loc=expr.loc)
+            case Extent(array) if self.makes[array] > 1:
                 return Saved(at, expr, loc=expr.loc)
             case Const() | Extent():
                 return expr

@@ -1139,3 +1139,31 @@ def test_a_parameter_has_the_axes_of_what_a_helper_makes_like_it() -> None:
         by_b = (of_two_axes(a, b + step) - of_two_axes(a, b - step)) / (2 * h)
         assert found[0][place] == pytest.approx(by_a, rel=1e-7)
         assert found[1][place] == pytest.approx(by_b, rel=1e-7)
+
+
+def mean_of_powers(w):  # type: ignore[no-untyped-def]
+    k = 0
+    while k < 3 and w[0, -1] >= 0.3:
+        w = w * w
+        k += 1
+    return np.mean(w)
+
+
+def means_between_exchanges(x, n):  # type: ignore[no-untyped-def]
+    a = np.empty_like(x)
+    a[:] = 0.0
+    for _ in range(n):
+        for i in range(1, a.shape[0]):
+            for j in range(x.shape[1] - 1):
+                inner = mean_of_powers(a * a + 0.0 * mean_of_powers(a))
+                a[i, j] = min(x[i, j + 1] + 1.5, inner)
+        x, a = a, x
+    x, a = a, x
+
+
+def test_extents_of_what_each_copy_of_a_loop_makes_are_its_own() -> None:
+    x = np.random.default_rng(0).random((2, 2))
+    f = pyrev.differentiable(means_between_exchanges, target="python")
+    for n in (1, 2):
+        report = pyrev.check_grad(f, x, n)
+        assert report.ok, report
