@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 
 import gast
 
-from pyrev.diagnostics import InternalError
 from pyrev.ir import (
     NOWHERE,
     ONE,
@@ -562,8 +561,17 @@ class Rebinding(Iteration):
                 if new and name not in start:
                     scope.bound[name] = Var(self._fresh(name))
             copies.append(copy(len(copies)))
-        if any(scope.bound[n] != start[n] for n in moved):
-            raise InternalError(f"the names {sorted(moved)} do not come back")
+        lost = sorted(n for n in moved if scope.bound[n] != start[n])
+        if lost:  # what they stood for has no name any more
+            self.findings.add(
+                "P206",
+                self.compounds[-1].at,
+                f"`{lost[0]}` stands for another array in each iteration of this loop,"
+                " and does not come back to the first",
+                "give each array a name of its own",
+            )
+            scope.bound |= start
+            return [body]
         self._moved = moves
         return copies
 

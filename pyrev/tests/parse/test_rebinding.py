@@ -1167,3 +1167,27 @@ def test_extents_of_what_each_copy_of_a_loop_makes_are_its_own() -> None:
     for n in (1, 2):
         report = pyrev.check_grad(f, x, n)
         assert report.ok, report
+
+
+def loses_an_array(b):  # type: ignore[no-untyped-def]
+    cur = b.copy()
+    for _ in range(2):
+        b, cur = (cur, b)
+    acc = np.zeros_like(b)
+    for _ in range(3):
+        b, acc, cur = (acc, cur, 0.5)
+
+
+def an_array_is_lost(x):  # type: ignore[no-untyped-def]
+    loses_an_array(x)
+    return np.sum(x * x)
+
+
+def test_names_that_do_not_come_back_to_their_arrays_are_no_error_of_ours() -> None:
+    try:
+        f = pyrev.differentiable(an_array_is_lost, target="python")
+    except pyrev.UnsupportedError as refusal:
+        assert "P206" in str(refusal)
+    else:
+        report = pyrev.check_grad(f, np.array([1.0, 2.0]))
+        assert report.ok, report
