@@ -15,11 +15,6 @@ def f(x):
     return y * z
 
 
-# P117_parameters.py:14:5: P112 this is not something to assign to
-#   14 |     y, z = pair(x)
-#      |     ^^^^^^^^^^^^^^ 1 values for 2 names
-#   help: make the two sides equally long
-#
 # P117_parameters.py:14:12: P117 custom_vjp does not fit here
 #   14 |     y, z = pair(x)
 #      |            ^^^^^^^ `pair`, which has a derivative of its own, takes 1 and returns 2, and its rule `pair_vjp` has 3 parameters
