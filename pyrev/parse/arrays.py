@@ -315,30 +315,13 @@ class Arrays(Names):
                 self._same_length(shape[-k], whole.shape[-k], at)
         return whole
 
-    def _changes(self, array: str, at: Loc) -> None:
-        """Elements of `array` are written here."""
+    def _changes(
+        self, array: str, at: Loc, but: str = "", over: Scope | None = None
+    ) -> None:
+        """Elements of `array` are written here; for the rest see `_agree`."""
         self.changed.append(array)
         self.changed_at[array] = at
-        for copy, arrays in self.copies.items():
-            others = arrays if array == copy else {copy} if array in arrays else set()
-            if any(map(self._reachable, others)):
-                self.findings.add(
-                    "P206",
-                    at,
-                    "this array may be the one that a helper returned, or another:"
-                    " that depends on the run",
-                    "give the helper a copy, or take a copy of what it returns",
-                )
-        paths = self.lent.get(array)
-        if paths is not None and not any(
-            tuple(self.open)[: len(p)] == p for p in paths
-        ):
-            self.findings.add(
-                "P206",
-                at,
-                "this writes to the caller's array or to a new one",
-                "give the new array a name of its own",
-            )
+        self._agree(array, at, but, over)
         if any(c.name == array for c in self.captures.values()):
             self.findings.add(
                 "P112",
@@ -346,6 +329,11 @@ class Arrays(Names):
                 f"`{array}` is not a parameter",
                 "pass the array as a parameter to write to it",
             )
+
+    def _agree(
+        self, array: str, at: Loc, but: str = "", over: Scope | None = None
+    ) -> None:
+        raise NotImplementedError
 
     def _reachable(
         self, array: str, scope: Scope | None = None, names_: Sequence[str] = ()

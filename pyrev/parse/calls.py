@@ -601,7 +601,6 @@ class Calls(Creation):
             if given.count(name) == 1
             and name in self.allocated
             and name not in self.lent
-            and name not in self.copies
             and not self._reachable(name)
         }
 

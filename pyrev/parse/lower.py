@@ -130,6 +130,7 @@ class Lowering(Rebinding):
         source = replace(source, node=structured(source.node, self.taken))
         self.taken |= identifiers(source.node)
         scope = Scope(source, None, local_names(source.node), None, (), False)
+        self.running.append(scope)
         for node in source.node.body:
             if isinstance(node, gast.Return):
                 values = self._returned(node, scope)
@@ -145,13 +146,14 @@ class Lowering(Rebinding):
         """Lower a definition's statements; what it returns comes back."""
         around, self._exchanges = self._exchanges, []
         first, self._first = self._first, len(self.allocated)
-        mark = len(self.out)
+        mark, writes = len(self.out), len(self.changed)
         self.running.append(scope)
         results = self._lowered(scope)
         self.running.pop()
         if self._exchanges:
-            self._writes_elsewhere()
+            self._writes_elsewhere(scope)
             results = self._finished(results, scope, mark)
+        self._function_ends(scope, writes)
         self._exchanges, self._first = around, first
         return results
 
@@ -212,6 +214,7 @@ class Lowering(Rebinding):
         for child in rest:
             self._statement(child, scope)
         at = scope.source.loc(last)
+        self._begin(last, scope)
         if isinstance(last, gast.If):
             condition = self._value(last.test, scope, test=True)
             helpers = dict(scope.helpers)
@@ -278,8 +281,7 @@ class Lowering(Rebinding):
             self._takes_over(target, whole, "", at)
             self._fill(target, value, at, replaces=True)
             if whole.view and whole.base is not None:
-                base = self.copies.get(found.name, frozenset()) | {whole.base}
-                self.copies[found.name] = base
+                self._may_be(found.name, {whole.base}, scope, at)
             return Var(found.name, loc=at)
         return value if isinstance(value, Var) else Var(self._fresh("result"), loc=at)
 
@@ -317,6 +319,7 @@ class Lowering(Rebinding):
         self, node: gast.Return, scope: Scope
     ) -> tuple[tuple[Expr, ...], bool, Loc] | None:
         at = scope.source.loc(node)
+        self._begin(node, scope)
         match node.value:
             case None | gast.Constant(value=None):
                 return None
@@ -332,6 +335,16 @@ class Lowering(Rebinding):
                 return (self._value(value, scope, whole=True),), True, at
 
     def _statement(self, node: gast.AST, scope: Scope) -> None:
+        around = scope.current, scope.since, scope.writes
+        self._begin(node, scope)
+        self._read_statement(node, scope)
+        scope.current, scope.since, scope.writes = around
+
+    def _begin(self, node: gast.AST, scope: Scope) -> None:
+        scope.current = node
+        scope.since, scope.writes = len(self.allocated), len(self.changed)
+
+    def _read_statement(self, node: gast.AST, scope: Scope) -> None:
         loc = scope.source.loc
         match node:
             case gast.Pass() | gast.Expr(value=gast.Constant(value=str())):
@@ -402,10 +415,13 @@ class Lowering(Rebinding):
         with self._block() as then:
             self._all(node.body, scope)
             self._carried(scope, seen, around)
+            ways = [tuple(self.open)]
         taken = self._stand(scope, before)
         with self._block() as other:
             self._all(node.orelse, scope)
             self._carried(scope, seen, around)
+            ways.append(tuple(self.open))
+        self._is_new_behind(tuple(self.open), *ways)
         # Names that changed places are as they were before, or, where one branch leaves
         # the loop, as the one that goes on has them.
         target = seen[0]
@@ -698,6 +714,7 @@ class Lowering(Rebinding):
         leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
         index = header.index
         start = self._visible(scope)[0]
+        ways: list[tuple[int, ...]] = []
         lent = {n: e for n, e in scope.bound.items() if e == Var(index)}
 
         def copy(offset: int) -> list[Stmt]:
@@ -711,6 +728,7 @@ class Lowering(Rebinding):
                 header.bind(place)
                 self._all(node.body, scope)
                 self._carried(scope, entry, around)
+                ways.append(tuple(self.open))
             return made
 
         self._leaving.append(getattr(node, LEAVE, ()))
@@ -727,6 +745,9 @@ class Lowering(Rebinding):
             lo = self._temp(lo, "start")
         if names(hi) & changed:
             hi = self._temp(hi, "stop")
+        known = _range_of(lo, hi, step)
+        if not leave and known:
+            self._is_new_behind(tuple(self.open[:-1]), ways[0])
         if header.reverse and (leave or len(copies) > 1):
             lo, hi, step = self._from_the_end(lo, hi, step)
         if not leave and len(copies) == 1:

@@ -82,6 +82,11 @@ class Scope:
     retired: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     start: tuple[int, ...] = ()
+    #: The statement that is being read, how many arrays there were before it, and how
+    #: many writes to arrays.
+    current: gast.AST | None = None
+    since: int = 0
+    writes: int = 0
 
 
 def home(scope: Scope) -> FunctionType | None:
@@ -109,6 +114,35 @@ class Helper:
         return self.source.node if self.python is None else self.python.__code__
 
 
+@dataclass(slots=True)
+class Lent:
+    """A copy of what is another array in Python, depending on the run.
+
+    It stands for that one until its name is bound again, which may be on some paths
+    only; or it is what a helper returned, which may be one of several arrays.
+    """
+
+    name: str
+    at: Loc
+    #: What it is a copy of; None if that changes: for what a helper returned, and for
+    #: what changed places with a copy.
+    source: Whole | None
+    #: The arrays that it may be in Python.
+    origins: frozenset[str]
+    scope: Scope
+    #: How many arrays there were before it.
+    index: int
+    #: The blocks in which it is a new array whatever was run.
+    paths: list[tuple[int, ...]] = field(default_factory=list)
+    #: Is it `source`, if it is not new, and nothing else?
+    known: bool = True
+    #: Is it a new array by now? Only of those that are written before they are.
+    fresh: Var | None = None
+    #: How many writes there were when its elements were last put back, and where.
+    clean: int = 0
+    cleaned: tuple[int, ...] = ()
+
+
 #: The calls that lead to a helper, and a name of its own.
 Place = tuple[tuple[Loc, ...], str]
 
@@ -132,7 +166,8 @@ class Names:
     #: The names that need an array of their own before a loop or a branch.
     wanted: frozenset[tuple[str, Loc]] = frozenset()
     asked: set[tuple[str, Loc]] = field(default_factory=set)
-    lent: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    #: The copies that stand for other arrays, until their names are bound again.
+    lent: dict[str, Lent] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
     out: list[Stmt] = field(default_factory=list)
@@ -163,8 +198,6 @@ class Names:
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
     changed_at: dict[str, Loc] = field(default_factory=dict)
-    #: Returned copies of what is one of these arrays in Python, depending on the run.
-    copies: dict[str, frozenset[str]] = field(default_factory=dict)
     #: The functions that are being read, the outermost first.
     running: list[Scope] = field(default_factory=list)
     iterated: list[str] = field(default_factory=list)
@@ -216,6 +249,10 @@ class Names:
         """Statements lowered inside are a block of their own."""
         with self._inner(), self._aside() as made:
             yield made
+            self._block_ends()
+
+    def _block_ends(self) -> None:
+        raise NotImplementedError
 
     @contextmanager
     def _aside(self) -> Iterator[list[Stmt]]:

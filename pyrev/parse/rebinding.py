@@ -48,7 +48,7 @@ from pyrev.parse import views
 from pyrev.parse.arrays import Standing
 from pyrev.parse.control import RETURNED
 from pyrev.parse.iteration import Iteration
-from pyrev.parse.names import Scope
+from pyrev.parse.names import Lent, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.tree import Reads, identifiers, parameters
 from pyrev.parse.views import Whole
@@ -56,6 +56,9 @@ from pyrev.parse.views import Whole
 # Names that come back after more iterations than this are no ring of buffers: their
 # contents are exchanged, and the body stays one.
 _LONGEST_CYCLE = 8
+
+# In front of a name: its copy is written before it is new, and that must be put back.
+_BACK = "@back "
 
 Returned = tuple[tuple[Expr, ...], bool, Loc] | None
 Arrays = Mapping[str, Expr]
@@ -85,27 +88,28 @@ class Compound:
 class Exchange:
     """Which array got the contents of which, inside which blocks, and where.
 
-    From the write number `since` on, a write may come after it.
+    From the write number `since` on, a write may come after it. What each of the arrays
+    may be in Python, and from which write on one may come after that.
     """
 
     pairs: Mapping[str, str]
     path: tuple[int, ...]
     since: int
     at: Loc
+    may_be: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
     """Arrays that one array of Python's has become, and that array.
 
-    They may not be written at all, it may not from the write number `since` on.
+    None may be written any more: each has the number of the first write that may come
+    behind this.
     """
 
     name: str
     at: Loc
-    arrays: set[str]
-    value: str
-    since: int
+    since: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -124,9 +128,8 @@ class Rebinding(Iteration):
     _first: int = 0
     #: Arrays that would be one in Python: none of them may be written.
     _apart: list[Apart] = field(default_factory=list)
-    #: Where the elements of an array were copied: for which name, where, and how many
-    #: writes to it there were (`_writes_before`).
-    _kept_in: dict[str, dict[str, tuple[str, Loc, int]]] = field(default_factory=dict)
+    #: Where the elements of an array were copied.
+    _kept_in: dict[str, dict[str, Apart]] = field(default_factory=dict)
 
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
@@ -251,8 +254,11 @@ class Rebinding(Iteration):
             assert target is not None
             if not self._takes_over(target, whole, name, at):
                 return True
+            may_be = self._origins(whole.base)
             if current.name in self.lent:
-                self.lent[current.name].append(path)
+                self._becomes_new(current.name, at)
+            if may_be:
+                self._may_be(current.name, may_be, scope, at)
             self._replaced.append((current.name, path[len(scope.start) :]))
             if not whole.blank:
                 self._fill(target, value, at, replaces=True)
@@ -372,7 +378,7 @@ class Rebinding(Iteration):
             if whole.name is not None:
                 copied = replace(copied, dtype=like(whole.name), like=whole.name)
             own = self._made(copied, name, at).name or ""
-            self.lent[own] = []
+            self._lend(own, name, whole, scope, at)
             scope.owned.add(own)
             self._hold(name, Var(own, loc=at), scope)
         compound = Compound(tuple(self.open), at, node, scope, len(self.changed))
@@ -381,6 +387,250 @@ class Rebinding(Iteration):
             yield compound
         finally:
             self.compounds.pop()
+
+    # ---------------------------------------------------------------- lent arrays
+
+    def _lend(self, own: str, name: str, source: Whole, scope: Scope, at: Loc) -> None:
+        """`own` is a copy of `source` that stands for it from here on."""
+        base = source.base or ""
+        origins = {base}
+        if base in self.lent and not self._is_new(base):
+            origins |= self.lent[base].origins
+        made = Lent(name, at, source, frozenset(origins), scope, len(self.allocated))
+        made.clean, made.cleaned = len(self.changed), tuple(self.open)
+        if (_BACK + name, at) in self.wanted:
+            made.fresh = Var(self._fresh("fresh"), loc=at)
+            self.out.append(Assign(made.fresh, ZERO, loc=at))
+        self.lent[own] = made
+
+    def _is_new(self, array: str) -> bool:
+        """Has this copy been bound to a new array on every path to here?"""
+        path = tuple(self.open)
+        return any(path[: len(p)] == p for p in self.lent[array].paths)
+
+    def _becomes_new(self, array: str, at: Loc) -> None:
+        """From here on, in this block, `array` is no other array's copy."""
+        lent = self.lent[array]
+        if lent.fresh is not None:
+            if lent.source is not None:
+                self._put_back(array)
+            self.out.append(Assign(lent.fresh, ONE, loc=at))
+        lent.paths.append(tuple(self.open))
+
+    def _origins(self, array: str | None) -> frozenset[str]:
+        """What this array may be in Python besides itself."""
+        if array is None or array not in self.lent or self._is_new(array):
+            return frozenset()
+        return self.lent[array].origins
+
+    def _may_be(self, array: str, origins: Set[str], scope: Scope, at: Loc) -> None:
+        """From here on `array` may be one of these in Python."""
+        every = frozenset(origins).union(*map(self._origins, origins)) - {array}
+        if array in self.lent:
+            lent = self.lent[array]
+            lent.origins |= every
+            lent.paths.clear()
+            lent.source, lent.known = None, False
+        elif every:
+            made = Lent(array, at, None, every, scope, len(self.allocated), known=False)
+            self.lent[array] = made
+        if not every:
+            return
+        # What another iteration writes once more it writes as what it is then.
+        mine = self._writes_before(array)
+        if array in self.changed[mine:] and any(map(self._reachable, every)):
+            self.findings.add("P206", self.changed_at[array], *_UNSURE)
+        for other in sorted(every):
+            first = max(mine, self._writes_before(other))
+            at = self.changed_at.get(other, at)
+            if other in self.changed[first : scope.writes]:
+                self._is_stale(array, other, at, scope)
+            elif other in self.changed[max(first, scope.writes) :]:
+                self._is_stale(array, other, at, None)
+
+    def _is_new_behind(self, path: tuple[int, ...], *ways: tuple[int, ...]) -> None:
+        """One of the blocks `ways` was run: what each makes new is new in `path`."""
+        for lent in self.lent.values():
+            if all(w in lent.paths for w in ways):
+                lent.paths.append(path)
+
+    def _mixed(self, arrays: Sequence[str], scope: Scope, at: Loc) -> dict[str, int]:
+        """Arrays change places: what one of them may be in Python each may be."""
+        lent = [self.lent[a] for a in arrays if a in self.lent and not self._is_new(a)]
+        origins = frozenset(o for one in lent for o in one.origins)
+        for array in arrays if lent else ():
+            if array in self.lent:
+                self.lent[array].origins |= origins
+                self.lent[array].paths.clear()
+            else:
+                made = Lent(array, at, None, origins, scope, len(self.allocated))
+                self.lent[array] = made
+        return {a: self._writes_before(a) for a in origins}
+
+    def _put_back(self, array: str) -> None:
+        """What was written to a copy that is not new yet is in what it stands for."""
+        lent = self.lent[array]
+        source, fresh, at = lent.source, lent.fresh, lent.at
+        assert source is not None and fresh is not None and source.base is not None
+        with self._inner(), self._aside() as made:
+            whole = views.whole_array(array, self._rank(array), at)
+            self._fill(source, self._encoded(whole, at), at, replaces=True)
+            self._changes(source.base, at, but=array)
+        test = Call("==", (fresh, ZERO), loc=at)
+        self.out.append(If(test, tuple(made), loc=at))
+        lent.clean, lent.cleaned = len(self.changed), tuple(self.open)
+
+    def _is_clean(self, array: str) -> bool:
+        """Was nothing written to this copy since its elements were put back?"""
+        lent = self.lent[array]
+        path = tuple(self.open)
+        return (
+            array not in self.changed[lent.clean :]
+            and path[: len(lent.cleaned)] == lent.cleaned
+        )
+
+    def _block_ends(self) -> None:
+        """Put back what was made in this block."""
+        path = tuple(self.open)
+        for array, lent in list(self.lent.items()):
+            if lent.fresh is None or lent.source is None:
+                continue
+            inside = self.made_in.get(lent.source.base or "")
+            if (
+                self.made_in[array] == path
+                and inside != path
+                and not self._is_clean(array)
+            ):
+                self._put_back(array)
+
+    def _function_ends(self, scope: Scope, writes: int) -> None:
+        """Put back what other functions may read."""
+        made = set(list(self.allocated)[self._first :])
+        for array, lent in list(self.lent.items()):
+            if (
+                lent.fresh is None
+                or lent.source is None
+                or lent.source.base in made
+                or array not in self.changed[writes:]
+                or self._is_clean(array)
+                or len(self.made_in[array]) > len(scope.start)
+            ):
+                continue
+            if not self.running or self._is_read(lent.origins, self.running, None):
+                self._put_back(array)
+
+    def _is_one_of(self, value: Expr, arrays: Set[str]) -> bool:
+        """Is this one of the arrays, or a view of one?"""
+        whole = self._whole(value) if isinstance(value, Var) else None
+        return whole is not None and whole.view and whole.base in arrays
+
+    def _needed(self, name: str, scope: Scope) -> bool:
+        """May what `name` stands for be read behind what is being done now?"""
+        node, reads = scope.current, Reads(name)
+        definition = scope.source.node
+        if node is None:
+            return reads.inside(definition)
+        if isinstance(node, gast.Assign) and reads.binds(node.targets):
+            return reads.inside(node)
+        last = _stores_last(node) and scope is self.running[-1]
+        if not last and reads.inside(node):
+            return True
+        return reads.later(definition, node)
+
+    def _agree(
+        self, array: str, at: Loc, but: str = "", over: Scope | None = None
+    ) -> None:
+        """Elements of `array` are written: are all that it is in Python the same?
+
+        `but` is the array that they are from. They may have been written anywhere
+        in `over`, a function that has come to its end.
+        """
+        if any(
+            self._is_stale(own, array, at, over)
+            for own in self.lent
+            if own not in (but, array)
+        ):
+            return
+        found = self.lent.get(array)
+        if found is None or self._is_new(array):
+            return
+        if not found.known:
+            if any(map(self._reachable, found.origins)):
+                self.findings.add("P206", at, *_UNSURE)
+            return
+        fixed = {c.name for c in self.captures.values()} | {*self.iterated}
+        if found.origins & fixed or self._is_read(found.origins, self._present(), over):
+            self.findings.add(
+                "P206",
+                at,
+                "this writes to the caller's array or to a new one",
+                "give the new array a name of its own",
+            )
+            return
+        for other in self._group(array) & self.lent.keys():
+            lent = self.lent[other]
+            if lent.source is not None and lent.fresh is None:
+                self.asked.add((_BACK + lent.name, lent.at))
+
+    def _group(self, array: str) -> set[str]:
+        """The array, and what changed places with it."""
+        return {array}.union(*(g for g in _connected(self._exchanges) if array in g))
+
+    def _is_stale(self, own: str, array: str, at: Loc, over: Scope | None) -> bool:
+        """Is a copy read later that may be `array`, which is written? It is refused."""
+        lent = self.lent[own]
+        if not lent.origins & self._group(array) or self._is_new(own):
+            return False
+        names_ = self._group(own) - {array}
+        if not (self._is_read(names_, self.running, over) or self._in_flight(own)):
+            return False
+        because = (
+            f"`{lent.name}` may stand for the array that is written here, or for a new"
+            " one",
+            "give the new array a name of its own, or begin with a copy:"
+            f" `{lent.name} = {lent.name}.copy()`",
+        )
+        self.findings.add("P206", at, *(because if lent.known else _UNSURE))
+        return True
+
+    def _is_read(
+        self, arrays: Set[str], scopes: Sequence[Scope], over: Scope | None
+    ) -> bool:
+        """May one of the arrays be read behind this place, as it is now?
+
+        By a name of these functions, or by any of `over`, wherever it stands there.
+        """
+        if over is not None and any(
+            Reads(n).inside(over.source.node)
+            for n, e in over.bound.items()
+            if self._is_one_of(e, arrays)
+        ):
+            return True
+        return any(
+            self._needed(n, scope)
+            for scope in scopes
+            for n, e in scope.bound.items()
+            if self._is_one_of(e, arrays)
+        )
+
+    def _present(self) -> list[Scope]:
+        """The function that is read, and those around its definition."""
+        found = self.running[-1:]
+        while found and found[-1].outer is not None:
+            found.append(found[-1].outer)
+        return found
+
+    def _in_flight(self, array: str) -> bool:
+        """May a value that has no name any more, or none yet, be this copy?"""
+        lent = self.lent[array]
+        if any(s is lent.scope for s in self.running):
+            return False
+        return any(
+            s.since < lent.index
+            for s in self.running
+            if (s is not self.running[-1] or not _stores_last(s.current))
+            and not isinstance(s.current, (gast.If, gast.For, gast.While))
+        )
 
     def _visible(self, scope: Scope) -> Standing:
         """The arrays that names stand for here, whatever blocks were run before."""
@@ -460,20 +710,25 @@ class Rebinding(Iteration):
                 and self._shares(e := scope.bound[m], value.base)
             }
             if value.base is not None and (others or value.base not in self.allocated):
-                group = {target.name} - {value.base}
+                group = {target.name, value.base}
                 group |= {e.name for m in others if isinstance(e := entry[m], Var)}
-                since = self._writes_before(value.base)
-                self._apart.append(Apart(name, at, group, value.base, since))
-            if any(
+                since = {a: self._writes_before(a) for a in group}
+                self._apart.append(Apart(name, at, since))
+            may_be = self._origins(value.base)
+            unsure = may_be and not self.lent[value.base or ""].known
+            if unsure and any(
                 self._reachable(a, scope, [m for m in entry if around.needs(m)])
-                for a in self.copies.get(value.base or "", ())
+                for a in may_be
             ):
                 self._refuse_rebinding(name, at, "`{}` may be another array's name in")
             if not self._takes_over(target, value, name, at):
                 return
+            if may_be:
+                self._may_be(target.name, may_be, scope, at)
             if value.base is not None:
                 kept = self._kept_in.setdefault(value.base, {})
-                kept[target.name] = name, at, self._writes_before(value.base)
+                since = {a: self._writes_before(a) for a in (target.name, value.base)}
+                kept[target.name] = Apart(name, at, since)
             todo[name] = target, value
         while todo:
             # First what no other value is read from.
@@ -494,27 +749,28 @@ class Rebinding(Iteration):
             self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
 
     def _writes_before(self, array: str) -> int:
-        """How many writes there were, if `array` is new wherever they come again.
+        """How many writes there were that cannot come again while `array` is there.
 
-        Then they have filled it before it gets further names; else it is 0.
+        They have filled it before it gets further names.
         """
         depth = len(self.made_in.get(array, ()))
-        new = array in self.allocated and all(
-            depth > len(c.around)
+        again = [
+            c.since
             for c in self.compounds
-            if not isinstance(c.node, gast.If)
-        )
-        return len(self.changed) if new else 0
+            if not isinstance(c.node, gast.If) and depth <= len(c.around)
+        ]
+        return again[0] if again else len(self.changed)
 
     def _check_apart(self) -> None:
         """Refuse writes to arrays that are one in Python, and two in the program."""
         for value, kept in self._kept_in.items():
             if len(kept) > 1:
-                name, at, since = min(kept.values(), key=lambda k: k[2])
-                self._apart.append(Apart(name, at, {*kept}, value, since))
+                first = min(kept.values(), key=lambda k: k.since[value])
+                every = [(a, k) for one in kept.values() for a, k in one.since.items()]
+                since = {a: min(k for b, k in every if a == b) for a, _ in every}
+                self._apart.append(replace(first, since=since))
         for one in self._apart:
-            written = (one.arrays - {one.value}) & {*self.changed}
-            if written or one.value in self.changed[one.since :]:
+            if any(a in self.changed[k:] for a, k in one.since.items()):
                 because = "`{}` and another name stand for one array, written in"
                 self._refuse_rebinding(one.name, one.at, because)
 
@@ -607,6 +863,7 @@ class Rebinding(Iteration):
     def _foreign(self) -> list[list[str]]:
         """The arrays that changed places with the caller's, group by group."""
         made = set(list(self.allocated)[self._first :])
+        made -= {a for a, lent in self.lent.items() if lent.fresh is not None}
         return [g for g in _connected(self._exchanges) if set(g) - made]
 
     def _put(
@@ -659,6 +916,7 @@ class Rebinding(Iteration):
         )
         self.alike_dtypes += [(first, a) for a in arrays[1:]]
         self.same += [(first, a) for a in arrays[1:]]
+        may_be = self._mixed(arrays, scope, at)
         self._swap(pairs, at)
         self.out.append(Assign(Var(_mark(len(self._exchanges))), ZERO, loc=at))
         again = [
@@ -667,7 +925,7 @@ class Rebinding(Iteration):
             if c.scope is scope and c is not around and not isinstance(c.node, gast.If)
         ]
         since = again[0] if again else len(self.changed)
-        self._exchanges.append(Exchange(pairs, tuple(self.open), since, at))
+        self._exchanges.append(Exchange(pairs, tuple(self.open), since, at, may_be))
 
     def _swap(self, pairs: Mapping[str, str], at: Loc) -> None:
         """The loops that give each array the elements of another."""
@@ -711,7 +969,11 @@ class Rebinding(Iteration):
                 place = place.outer
         if any(a in self.iterated for a in pairs):
             found.append("the array that a loop runs over")
-        for name in found[:1]:
+        if not found:
+            return
+        # Where each of them has a copy of its own, nobody else sees it.
+        own = [self._ask(n, scope.paths.get(n, scope.start), False) for n in moved]
+        for name in [] if any(own) else found[:1]:
             self.findings.add(
                 "P206",
                 around.at,
@@ -719,7 +981,7 @@ class Rebinding(Iteration):
                 "use one name, or write `.copy()`",
             )
 
-    def _writes_elsewhere(self) -> None:
+    def _writes_elsewhere(self, scope: Scope) -> None:
         """Note what is written where arrays have changed places.
 
         Depending on the run, what is written as one of them is another in Python. The
@@ -733,7 +995,12 @@ class Rebinding(Iteration):
             for array in group:
                 if array not in writes and (writes or array in fixed):
                     at = self.changed_at[writes[0]] if writes else own[0].at
-                    self._changes(array, at)
+                    self._changes(array, at, over=scope)
+            for array, since in sorted(
+                (a, k) for e in own for a, k in e.may_be.items()
+            ):
+                if array in self.changed[since:]:
+                    self._agree(array, self.changed_at[array], over=scope)
 
     def _finished(self, results: Returned, scope: Scope, mark: int) -> Returned:
         """At the end each array that was there before gets its own contents back.
@@ -746,7 +1013,7 @@ class Rebinding(Iteration):
             self._check_group(group, scope)
         moved = {a for g in groups for a in g}
         if results is not None and moved:
-            values = [self._kept_result(v, moved) for v in results[0]]
+            values = [self._kept_result(v, moved, scope) for v in results[0]]
             results = (tuple(values), *results[1:])
         states = [_State(self, g) for g in groups]
         marks = {_mark(k): e.pairs for k, e in enumerate(self._exchanges)}
@@ -787,7 +1054,7 @@ class Rebinding(Iteration):
                     f"make it before, and write `{array}[:] = ...` there",
                 )
 
-    def _kept_result(self, value: Expr, moved: set[str]) -> Expr:
+    def _kept_result(self, value: Expr, moved: set[str], scope: Scope) -> Expr:
         """A returned value, as it is before contents go back."""
         if isinstance(value, Var) and value.name in moved:
             shape = tuple(Extent(value.name, k) for k in range(self._rank(value.name)))
@@ -797,20 +1064,24 @@ class Rebinding(Iteration):
             self.sizes[made] = shape
             self.same.append((made, value.name))
             dtype, source = like(value.name), value.name
-            inner = set(list(self.allocated)[self._first :])
-            self.copies[made] = frozenset(moved - inner)
+            self._may_be(made, self._outside(moved), scope, value.loc)
             self.out.append(Alloc(made, shape, None, dtype, source, loc=value.loc))
             return Var(made, loc=value.loc)
         whole = self._whole(value)
         if whole is not None and whole.reads() & moved:
             copied = self._made(replace(whole, view=False), "result", value.loc)
             if whole.view and copied.name is not None:
-                inner = set(list(self.allocated)[self._first :])
-                self.copies[copied.name] = frozenset(moved - inner)
+                self._may_be(copied.name, self._outside(moved), scope, value.loc)
             return self._encoded(copied, value.loc)
         if whole is not None or isinstance(value, (Const, Var)):
             return value
         return self._temp(value, "result")
+
+    def _outside(self, arrays: Set[str]) -> frozenset[str]:
+        """What these may be in Python that was there before the present function."""
+        lent = [self.lent[a].origins for a in arrays if a in self.lent]
+        inner = list(self.allocated)[self._first :]
+        return frozenset(arrays).union(*lent).difference(inner)
 
 
 class _State:
@@ -859,6 +1130,23 @@ class _State:
             if len(self.vars) > 1:
                 made.append(Assign(self.vars[j], self.vars[i]))
             walk.out.append(If(test, tuple(made)))
+
+
+_UNSURE = (
+    "this array may be the one that a helper returned, or another: that depends on"
+    " the run",
+    "give the helper a copy, or take a copy of what it returns",
+)
+
+
+def _stores_last(node: gast.AST | None) -> bool:
+    """Is to write an array the last thing that this statement does?"""
+    match node:
+        case gast.Assign(targets=[target]):
+            return not isinstance(target, (gast.Tuple, gast.List))
+        case gast.AugAssign():
+            return True
+    return False
 
 
 def _period(moves: Mapping[str, str]) -> int:

@@ -213,7 +213,7 @@ class Reads:
         """May another iteration, if this is a loop, read what the last one leaves?"""
         match node:
             case gast.For(target=target, body=body):
-                return not self._binds([target]) and self.first(body) == "read"
+                return not self.binds([target]) and self.first(body) == "read"
             case gast.While(test=test, body=body):
                 return self.inside(test) or self.first(body) == "read"
         return False
@@ -252,7 +252,7 @@ class Reads:
                 case gast.For(target=target, iter=head, body=body):
                     if self.inside(head):
                         return "read"
-                    if not self._binds([target]) and self.first(body) == "read":
+                    if not self.binds([target]) and self.first(body) == "read":
                         return "read"
                 case gast.While(test=head, body=body):
                     if self.inside(head) or self.first(body) == "read":
@@ -260,7 +260,7 @@ class Reads:
                 case _:
                     if self.inside(s):
                         return "read"
-                    if isinstance(s, gast.Assign) and self._binds(s.targets):
+                    if isinstance(s, gast.Assign) and self.binds(s.targets):
                         return "bound"
         return ""
 
@@ -273,9 +273,9 @@ class Reads:
             and isinstance(child, (gast.FunctionDef, gast.Lambda))
         )
 
-    def _binds(self, targets: list[gast.AST]) -> bool:
+    def binds(self, targets: list[gast.AST]) -> bool:
         return any(
-            self._binds(t.elts)
+            self.binds(t.elts)
             if isinstance(t, (gast.Tuple, gast.List))
             else isinstance(t, gast.Name) and t.id == self.name
             for t in targets
