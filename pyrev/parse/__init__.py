@@ -32,7 +32,7 @@ from pyrev.parse.expression import parse_expr
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
-from pyrev.parse.names import Capture, Place
+from pyrev.parse.names import Called, Capture
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
@@ -168,7 +168,7 @@ def _read(
         given[name] = (rank, dtype)
     open_ranks = [n for n, (rank, _) in given.items() if rank is None]
     found: dict[str, int] = dict(least)
-    inner: dict[Place, int] = {}
+    inner: dict[Called, int] = {}
     dtypes: dict[str, str] = {}
     wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
     # What is an integer because of a text that is lowered otherwise once it is known to

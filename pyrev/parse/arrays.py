@@ -321,6 +321,7 @@ class Arrays(Names):
         """Elements of `array` are written here; for the rest see `_agree`."""
         self.changed.append(array)
         self.changed_at[array] = at
+        self.changed_in.append(self._places())
         self._agree(array, at, but, over)
         if any(c.name == array for c in self.captures.values()):
             self.findings.add(

@@ -121,7 +121,6 @@ class Lowering(Rebinding):
             results, single, at = values
             results = tuple(self._read_back(r, scope, at) for r in results)
             self.out.append(Return(results, single, loc=at))
-        self._check_apart()
         return self._spelt()
 
     def statements(self, source: Source) -> Block:
@@ -335,14 +334,13 @@ class Lowering(Rebinding):
                 return (self._value(value, scope, whole=True),), True, at
 
     def _statement(self, node: gast.AST, scope: Scope) -> None:
-        around = scope.current, scope.since, scope.writes
+        around = scope.current, scope.since
         self._begin(node, scope)
         self._read_statement(node, scope)
-        scope.current, scope.since, scope.writes = around
+        scope.current, scope.since = around
 
     def _begin(self, node: gast.AST, scope: Scope) -> None:
-        scope.current = node
-        scope.since, scope.writes = len(self.allocated), len(self.changed)
+        scope.current, scope.since = node, len(self.allocated)
 
     def _read_statement(self, node: gast.AST, scope: Scope) -> None:
         loc = scope.source.loc
@@ -901,21 +899,18 @@ class Lowering(Rebinding):
         """A loop over a range, several of its iterations at a time."""
         width = len(copies)
         known = _range_of(lo, hi, step)
-        if known is not None and len(known) < width:
-            # Too short for the loop: its iterations, one by one. Each copy counts from
-            # the first.
-            for one in copies[: len(known)]:
-                self.out += with_value(one, index, Const(known[0], loc=at))
-            if known:
-                self._restored(
-                    Const(len(known)), copies, start, scope, self.compounds[-1]
-                )
-            else:
-                scope.bound |= start
-            return
         last = add_int(hi, -(width - 1) * int(step.value))
         body = tuple(s for c in copies for s in c)
         wide = Const(width * step.value, loc=at)
+        if known is not None:
+            over = len(known) % width
+            if len(known) >= width:
+                self.out.append(For(index, lo, last, wide, body, slots=slots, loc=at))
+            # What is left, one by one: each copy counts from the first of them.
+            for one in copies[:over]:
+                self.out += with_value(one, index, Const(known[-over], loc=at))
+            self._restored(Const(over), copies, start, scope, self.compounds[-1])
+            return
         gap = sub_int(hi, lo) if step.value > 0 else sub_int(lo, hi)
         size = abs(int(step.value))
         trips = gap if size == 1 else Call("//", (add_int(gap, size - 1), Const(size)))

@@ -82,11 +82,9 @@ class Scope:
     retired: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     start: tuple[int, ...] = ()
-    #: The statement that is being read, how many arrays there were before it, and how
-    #: many writes to arrays.
+    #: The statement that is being read, and how many arrays there were before it.
     current: gast.AST | None = None
     since: int = 0
-    writes: int = 0
 
 
 def home(scope: Scope) -> FunctionType | None:
@@ -112,6 +110,19 @@ class Helper:
     @property
     def key(self) -> object:
         return self.source.node if self.python is None else self.python.__code__
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the run: a function, the statement there, what names stand for.
+
+    `last`: it is the statement itself that does what is done there, and no call in it.
+    """
+
+    scope: Scope
+    node: gast.AST | None
+    bound: Mapping[str, Expr]
+    last: bool
 
 
 @dataclass(slots=True)
@@ -144,7 +155,7 @@ class Lent:
 
 
 #: The calls that lead to a helper, and a name of its own.
-Place = tuple[tuple[Loc, ...], str]
+Called = tuple[tuple[Loc, ...], str]
 
 
 @dataclass(slots=True)
@@ -159,7 +170,7 @@ class Names:
     loose: bool = False
     #: The ranks of what helpers name: what it is called in the program may change from
     #: walk to walk.
-    inner: Mapping[Place, int] = field(default_factory=dict)
+    inner: Mapping[Called, int] = field(default_factory=dict)
     #: Are these the ranks of a call, and not what the text alone suggests?
     exact: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
@@ -198,6 +209,8 @@ class Names:
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
     changed_at: dict[str, Loc] = field(default_factory=dict)
+    #: Of each of these writes, the functions that were running.
+    changed_in: list[tuple[Place, ...]] = field(default_factory=list)
     #: The functions that are being read, the outermost first.
     running: list[Scope] = field(default_factory=list)
     iterated: list[str] = field(default_factory=list)
@@ -218,7 +231,7 @@ class Names:
     #: Where the names of the function itself are, and not those of its helpers.
     outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
-    users: dict[str, Place] = field(default_factory=dict)
+    users: dict[str, Called] = field(default_factory=dict)
 
     def _spelt(self) -> Block:
         """The program, and what the walk found out, with the arrays as they are called.
@@ -272,6 +285,14 @@ class Names:
             yield
         finally:
             self.open.pop()
+
+    def _places(self) -> tuple[Place, ...]:
+        """Where the functions are that are running."""
+        innermost = self.running[-1:]
+        return tuple(
+            Place(s, s.current, dict(s.bound), any(s is i for i in innermost))
+            for s in self.running
+        )
 
     def _fresh(self, name: str) -> str:
         name = fresh(name, self.taken)

@@ -48,9 +48,9 @@ from pyrev.parse import views
 from pyrev.parse.arrays import Standing
 from pyrev.parse.control import RETURNED
 from pyrev.parse.iteration import Iteration
-from pyrev.parse.names import Lent, Scope
+from pyrev.parse.names import Lent, Place, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.tree import Reads, identifiers, parameters
+from pyrev.parse.tree import Reads, identifiers, nodes_of, parameters
 from pyrev.parse.views import Whole
 
 # Names that come back after more iterations than this are no ring of buffers: their
@@ -99,19 +99,6 @@ class Exchange:
     may_be: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """Arrays that one array of Python's has become, and that array.
-
-    None may be written any more: each has the number of the first write that may come
-    behind this.
-    """
-
-    name: str
-    at: Loc
-    since: Mapping[str, int]
-
-
 @dataclass(slots=True)
 class Rebinding(Iteration):
     """The part of the walk that follows the names of arrays from block to block."""
@@ -126,10 +113,8 @@ class Rebinding(Iteration):
     _replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     #: How many arrays there were when the present function began.
     _first: int = 0
-    #: Arrays that would be one in Python: none of them may be written.
-    _apart: list[Apart] = field(default_factory=list)
     #: Where the elements of an array were copied.
-    _kept_in: dict[str, dict[str, Apart]] = field(default_factory=dict)
+    _kept_in: dict[str, set[str]] = field(default_factory=dict)
 
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
@@ -254,11 +239,7 @@ class Rebinding(Iteration):
             assert target is not None
             if not self._takes_over(target, whole, name, at):
                 return True
-            may_be = self._origins(whole.base)
-            if current.name in self.lent:
-                self._becomes_new(current.name, at)
-            if may_be:
-                self._may_be(current.name, may_be, scope, at)
+            self._keeps(current.name, whole.base, False, scope, at)
             self._replaced.append((current.name, path[len(scope.start) :]))
             if not whole.blank:
                 self._fill(target, value, at, replaces=True)
@@ -374,6 +355,14 @@ class Rebinding(Iteration):
             whole = self._whole(value)
             if whole is None:
                 continue
+            lent = self.lent.get(whole.name or "")
+            if lent is not None and lent.name == name and lent.scope is scope:
+                if not any(
+                    self._shares(e, value.name)
+                    for n, e in scope.bound.items()
+                    if n != name
+                ):
+                    continue  # a loop around this one has made its copy
             copied = replace(whole, view=False)
             if whole.name is not None:
                 copied = replace(copied, dtype=like(whole.name), like=whole.name)
@@ -430,23 +419,20 @@ class Rebinding(Iteration):
             lent = self.lent[array]
             lent.origins |= every
             lent.paths.clear()
-            lent.source, lent.known = None, False
+            lent.known = False
         elif every:
             made = Lent(array, at, None, every, scope, len(self.allocated), known=False)
             self.lent[array] = made
-        if not every:
-            return
         # What another iteration writes once more it writes as what it is then.
-        mine = self._writes_before(array)
-        if array in self.changed[mine:] and any(map(self._reachable, every)):
+        first = self._writes_before(array)
+        if array in self.changed[first:] and any(map(self._reachable, every)):
             self.findings.add("P206", self.changed_at[array], *_UNSURE)
         for other in sorted(every):
-            first = max(mine, self._writes_before(other))
-            at = self.changed_at.get(other, at)
-            if other in self.changed[first : scope.writes]:
-                self._is_stale(array, other, at, scope)
-            elif other in self.changed[max(first, scope.writes) :]:
-                self._is_stale(array, other, at, None)
+            since = max(first, self._writes_before(other))
+            for k, written in enumerate(self.changed[since:], since):
+                if written == other:
+                    at = self.changed_at[other]
+                    self._is_stale(array, other, at, self.changed_in[k])
 
     def _is_new_behind(self, path: tuple[int, ...], *ways: tuple[int, ...]) -> None:
         """One of the blocks `ways` was run: what each makes new is new in `path`."""
@@ -516,26 +502,13 @@ class Rebinding(Iteration):
                 or len(self.made_in[array]) > len(scope.start)
             ):
                 continue
-            if not self.running or self._is_read(lent.origins, self.running, None):
+            if not self.running or self._is_read(lent.origins, self._places()):
                 self._put_back(array)
 
     def _is_one_of(self, value: Expr, arrays: Set[str]) -> bool:
         """Is this one of the arrays, or a view of one?"""
         whole = self._whole(value) if isinstance(value, Var) else None
         return whole is not None and whole.view and whole.base in arrays
-
-    def _needed(self, name: str, scope: Scope) -> bool:
-        """May what `name` stands for be read behind what is being done now?"""
-        node, reads = scope.current, Reads(name)
-        definition = scope.source.node
-        if node is None:
-            return reads.inside(definition)
-        if isinstance(node, gast.Assign) and reads.binds(node.targets):
-            return reads.inside(node)
-        last = _stores_last(node) and scope is self.running[-1]
-        if not last and reads.inside(node):
-            return True
-        return reads.later(definition, node)
 
     def _agree(
         self, array: str, at: Loc, but: str = "", over: Scope | None = None
@@ -546,7 +519,7 @@ class Rebinding(Iteration):
         in `over`, a function that has come to its end.
         """
         if any(
-            self._is_stale(own, array, at, over)
+            self._is_stale(own, array, at, self._places(), over)
             for own in self.lent
             if own not in (but, array)
         ):
@@ -576,13 +549,21 @@ class Rebinding(Iteration):
         """The array, and what changed places with it."""
         return {array}.union(*(g for g in _connected(self._exchanges) if array in g))
 
-    def _is_stale(self, own: str, array: str, at: Loc, over: Scope | None) -> bool:
+    def _is_stale(
+        self,
+        own: str,
+        array: str,
+        at: Loc,
+        places: Sequence[Place],
+        over: Scope | None = None,
+    ) -> bool:
         """Is a copy read later that may be `array`, which is written? It is refused."""
         lent = self.lent[own]
-        if not lent.origins & self._group(array) or self._is_new(own):
+        written = self._group(array) | self._origins(array)
+        if not lent.origins & written or self._is_new(own):
             return False
         names_ = self._group(own) - {array}
-        if not (self._is_read(names_, self.running, over) or self._in_flight(own)):
+        if not (self._is_read(names_, places, over) or self._in_flight(own)):
             return False
         because = (
             f"`{lent.name}` may stand for the array that is written here, or for a new"
@@ -594,11 +575,11 @@ class Rebinding(Iteration):
         return True
 
     def _is_read(
-        self, arrays: Set[str], scopes: Sequence[Scope], over: Scope | None
+        self, arrays: Set[str], places: Sequence[Place], over: Scope | None = None
     ) -> bool:
-        """May one of the arrays be read behind this place, as it is now?
+        """May one of the arrays be read behind these places, as it is now?
 
-        By a name of these functions, or by any of `over`, wherever it stands there.
+        By a name of their functions, or by any of `over`, wherever it stands there.
         """
         if over is not None and any(
             Reads(n).inside(over.source.node)
@@ -607,18 +588,20 @@ class Rebinding(Iteration):
         ):
             return True
         return any(
-            self._needed(n, scope)
-            for scope in scopes
-            for n, e in scope.bound.items()
+            _needed(n, place)
+            for place in places
+            for n, e in place.bound.items()
             if self._is_one_of(e, arrays)
         )
 
-    def _present(self) -> list[Scope]:
+    def _present(self) -> list[Place]:
         """The function that is read, and those around its definition."""
-        found = self.running[-1:]
-        while found and found[-1].outer is not None:
-            found.append(found[-1].outer)
-        return found
+        around: list[Scope] = []
+        scope = self.running[-1] if self.running else None
+        while scope is not None:
+            around.append(scope)
+            scope = scope.outer
+        return [p for p in self._places() if any(p.scope is s for s in around)]
 
     def _in_flight(self, array: str) -> bool:
         """May a value that has no name any more, or none yet, be this copy?"""
@@ -709,26 +692,9 @@ class Rebinding(Iteration):
                 if value.base is not None
                 and self._shares(e := scope.bound[m], value.base)
             }
-            if value.base is not None and (others or value.base not in self.allocated):
-                group = {target.name, value.base}
-                group |= {e.name for m in others if isinstance(e := entry[m], Var)}
-                since = {a: self._writes_before(a) for a in group}
-                self._apart.append(Apart(name, at, since))
-            may_be = self._origins(value.base)
-            unsure = may_be and not self.lent[value.base or ""].known
-            if unsure and any(
-                self._reachable(a, scope, [m for m in entry if around.needs(m)])
-                for a in may_be
-            ):
-                self._refuse_rebinding(name, at, "`{}` may be another array's name in")
             if not self._takes_over(target, value, name, at):
                 return
-            if may_be:
-                self._may_be(target.name, may_be, scope, at)
-            if value.base is not None:
-                kept = self._kept_in.setdefault(value.base, {})
-                since = {a: self._writes_before(a) for a in (target.name, value.base)}
-                kept[target.name] = Apart(name, at, since)
+            self._keeps(target.name, value.base, bool(others), scope, at)
             todo[name] = target, value
         while todo:
             # First what no other value is read from.
@@ -748,6 +714,22 @@ class Rebinding(Iteration):
             assert target.name is not None
             self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
 
+    def _keeps(
+        self, array: str, base: str | None, named: bool, scope: Scope, at: Loc
+    ) -> None:
+        """`array` gets the elements of `base`, which may have other names: `named`."""
+        may_be = set(self._origins(base))
+        if array in self.lent:
+            self._becomes_new(array, at)
+        kept = {array}
+        if base is not None:
+            kept = self._kept_in.setdefault(base, set())
+            kept.add(array)
+            if named or base not in self.allocated or len(kept) > 1:
+                may_be.add(base)
+        for one in sorted(kept) if may_be else ():
+            self._may_be(one, may_be, scope, at)
+
     def _writes_before(self, array: str) -> int:
         """How many writes there were that cannot come again while `array` is there.
 
@@ -760,19 +742,6 @@ class Rebinding(Iteration):
             if not isinstance(c.node, gast.If) and depth <= len(c.around)
         ]
         return again[0] if again else len(self.changed)
-
-    def _check_apart(self) -> None:
-        """Refuse writes to arrays that are one in Python, and two in the program."""
-        for value, kept in self._kept_in.items():
-            if len(kept) > 1:
-                first = min(kept.values(), key=lambda k: k.since[value])
-                every = [(a, k) for one in kept.values() for a, k in one.since.items()]
-                since = {a: min(k for b, k in every if a == b) for a, _ in every}
-                self._apart.append(replace(first, since=since))
-        for one in self._apart:
-            if any(a in self.changed[k:] for a, k in one.since.items()):
-                because = "`{}` and another name stand for one array, written in"
-                self._refuse_rebinding(one.name, one.at, because)
 
     # ---------------------------------------------------------------- loops
 
@@ -839,18 +808,20 @@ class Rebinding(Iteration):
         scope: Scope,
         around: Compound,
     ) -> None:
-        """Exchange contents, so that each name stands for its first array again."""
-        for k, mapping in enumerate(self._mappings(start, copies)[1:], 1):
+        """Exchange contents, so that each name stands for its first array again.
+
+        Where it is known how often the loop ran nothing moves.
+        """
+        mappings = self._mappings(start, copies)
+        if isinstance(phase, Const):
+            scope.bound |= mappings[int(phase.value)]
+            return
+        for k, mapping in enumerate(mappings[1:], 1):
             source = {start[n]: mapping[n] for n in sorted(self._moved)}
-            if isinstance(phase, Const) and phase.value != k:
-                continue
             with self._block() as made:
                 self._exchange(source, self._moved.keys(), scope, around)
-            if isinstance(phase, Const):
-                self.out += made
-            else:
-                test = Call("==", (phase, Const(k)), loc=around.at)
-                self.out.append(If(test, tuple(made), loc=around.at))
+            test = Call("==", (phase, Const(k)), loc=around.at)
+            self.out.append(If(test, tuple(made), loc=around.at))
         scope.bound |= start
 
     # ---------------------------------------------------------------- exchanges
@@ -1137,6 +1108,30 @@ _UNSURE = (
     " the run",
     "give the helper a copy, or take a copy of what it returns",
 )
+
+
+def _needed(name: str, place: Place) -> bool:
+    """May what `name` stands for in this place be read behind it?"""
+    node, reads = place.node, Reads(name)
+    definition = place.scope.source.node
+    if node is None:
+        return reads.inside(definition)
+    if isinstance(node, gast.Assign) and reads.binds(node.targets):
+        # Bound again when all is done: by then it was read if not by the call itself,
+        # which has its arguments before it begins.
+        return not _is_one_call(node.value) and reads.inside(node)
+    if not (place.last and _stores_last(node)) and reads.inside(node):
+        return True
+    return reads.later(definition, node)
+
+
+def _is_one_call(node: gast.AST) -> bool:
+    """Is this one call, whose arguments are no calls?"""
+    return isinstance(node, gast.Call) and not any(
+        isinstance(n, gast.Call)
+        for a in (*node.args, *node.keywords)
+        for n in nodes_of(a)
+    )
 
 
 def _stores_last(node: gast.AST | None) -> bool:

@@ -1188,17 +1188,6 @@ def seen_by_a_function_that_is_passed(a, x):
     return turned(u, v, seen, int(x))
 
 
-def seen_by_the_function_around(a, x):
-    u, v = a * 1.0, a * 2.0
-
-    def around(p, q):
-        if x > 0.0:
-            p, q = q, p
-        return p[0] * u[0]
-
-    return around(u, v)
-
-
 def turned_while_a_loop_runs_over_it(a, x):
     u, v = a * 1.0, a * 2.0
     for e in u:
@@ -1239,7 +1228,6 @@ REFUSED |= {
     default_that_is_complex: "P108",
     written_which_may_be_another: "P206",
     a_name_of_what_may_be_another: "P206",
-    seen_by_the_function_around: "P206",
     turned_while_a_loop_runs_over_it: "P206",
     calls_itself: "P109",
 }
