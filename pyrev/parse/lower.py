@@ -151,8 +151,10 @@ class Lowering(Rebinding):
         self.running.pop()
         if self._exchanges:
             self._writes_elsewhere(scope)
+        self._function_ends(scope, writes, False)
+        if self._exchanges:
             results = self._finished(results, scope, mark)
-        self._function_ends(scope, writes)
+            self._function_ends(scope, writes, True)
         self._exchanges, self._first = around, first
         return results
 

@@ -489,12 +489,18 @@ class Rebinding(Iteration):
             ):
                 self._put_back(array)
 
-    def _function_ends(self, scope: Scope, writes: int) -> None:
-        """Put back what other functions may read."""
+    def _function_ends(self, scope: Scope, writes: int, turned: bool) -> None:
+        """Put back what other functions may read.
+
+        What changed places has its own elements again by then (`turned`); into what
+        changed places before it was lent they go before that.
+        """
         made = set(list(self.allocated)[self._first :])
+        moved = {a for e in self._exchanges for a in e.pairs}
         for array, lent in list(self.lent.items()):
             if (
                 lent.fresh is None
+                or (array in moved) != turned
                 or lent.source is None
                 or lent.source.base in made
                 or array not in self.changed[writes:]
@@ -503,6 +509,8 @@ class Rebinding(Iteration):
             ):
                 continue
             if not self.running or self._is_read(lent.origins, self._places()):
+                if turned and lent.source.base in moved:
+                    self.findings.add("P206", lent.at, *_CALLERS)
                 self._put_back(array)
 
     def _is_one_of(self, value: Expr, arrays: Set[str]) -> bool:
@@ -533,12 +541,7 @@ class Rebinding(Iteration):
             return
         fixed = {c.name for c in self.captures.values()} | {*self.iterated}
         if found.origins & fixed or self._is_read(found.origins, self._present(), over):
-            self.findings.add(
-                "P206",
-                at,
-                "this writes to the caller's array or to a new one",
-                "give the new array a name of its own",
-            )
+            self.findings.add("P206", at, *_CALLERS)
             return
         for other in self._group(array) & self.lent.keys():
             lent = self.lent[other]
@@ -887,6 +890,11 @@ class Rebinding(Iteration):
         )
         self.alike_dtypes += [(first, a) for a in arrays[1:]]
         self.same += [(first, a) for a in arrays[1:]]
+        for lent in self.lent.values():
+            # Where its elements are to be put back others would stand by then.
+            source = lent.source.base if lent.source is not None else None
+            if lent.fresh is not None and source in pairs:
+                self.findings.add("P206", at, *_CALLERS)
         may_be = self._mixed(arrays, scope, at)
         self._swap(pairs, at)
         self.out.append(Assign(Var(_mark(len(self._exchanges))), ZERO, loc=at))
@@ -1103,10 +1111,14 @@ class _State:
             walk.out.append(If(test, tuple(made)))
 
 
+_CALLERS = (
+    "this writes to the caller's array or to a new one",
+    "give the new array a name of its own",
+)
 _UNSURE = (
-    "this array may be the one that a helper returned, or another: that depends on"
-    " the run",
-    "give the helper a copy, or take a copy of what it returns",
+    "this array may be what a helper returned, or what another name stands for: that"
+    " depends on the run",
+    "take a copy where it gets its second name, with `.copy()`",
 )
 
 

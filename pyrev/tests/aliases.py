@@ -211,7 +211,7 @@ def judged(seed: int) -> tuple[int, str, str]:
             )
             if not abs(found - slope) <= 1e-6 * max(1.0, abs(slope)):
                 return seed, "wrong", f"n={n}: slope {found} for {slope}"
-    except pyrev.UnsupportedError as error:
+    except (pyrev.UnsupportedError, pyrev.ArgumentError) as error:
         return seed, "refused", str(error)
     except Exception as error:  # noqa: BLE001 (that is what is looked for)
         return seed, "wrong", f"{type(error).__name__}: {error}"

@@ -1227,7 +1227,6 @@ REFUSED |= {
     default_that_is_no_number: "P108",
     default_that_is_complex: "P108",
     written_which_may_be_another: "P206",
-    a_name_of_what_may_be_another: "P206",
     turned_while_a_loop_runs_over_it: "P206",
     calls_itself: "P109",
 }

@@ -1057,7 +1057,7 @@ def a_global_for_a_while(a, n):
 @pytest.mark.parametrize(
     ("f", "why"),
     [
-        (from_a_helper_in_a_loop, "the one that a helper returned"),
+        (from_a_helper_in_a_loop, "what a helper returned, or what another name"),
         (one_of_several_names, "`x` may stand for the array that is written here"),
         (a_global_in_turns, "`SEEN` is not a parameter"),
         (a_global_for_a_while, "`SEEN` is not a parameter"),

@@ -7,7 +7,12 @@ def f(x, n):
     return x[0] + u[0]
 
 
-# P206_made_again_around_the_exchange.py:2:5: P206 a name stands for one array or one function
-#    2 |     u = x * 2.0
-#      |     ^^^^^^^^^^^ `u`, which is made in a loop or a branch, changes places with an array of the caller
-#   help: make it before, and write `u[:] = ...` there
+# P206_made_again_around_the_exchange.py:3:5: P206 a name stands for one array or one function
+#    3 |     for _ in range(n):
+#      |     ^^^^^^^^^^^^^^^^^^ `u` names another array before this loop or branch
+#   help: use another name, or assign the elements, as in `u[:] = ...`
+#
+# P206_made_again_around_the_exchange.py:3:5: P206 a name stands for one array or one function
+#    3 |     for _ in range(n):
+#      |     ^^^^^^^^^^^^^^^^^^ `u` stands for another array in each iteration of this loop, and does not come back to the first
+#   help: give each array a name of its own

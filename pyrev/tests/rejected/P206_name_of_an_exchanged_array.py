@@ -5,7 +5,7 @@ def f(u, v, n):
         u, v = v, u
 
 
-# P206_name_of_an_exchanged_array.py:3:5: P206 a name stands for one array or one function
-#    3 |     for t in range(n):
-#      |     ^^^^^^^^^^^^^^^^^^ `w` is another name of an array that changes places here
-#   help: use one name, or write `.copy()`
+# P206_name_of_an_exchanged_array.py:4:9: P206 a name stands for one array or one function
+#    4 |         w[0] = 0.5 * v[0]
+#      |         ^^^^ `u` may stand for the array that is written here, or for a new one
+#   help: give the new array a name of its own, or begin with a copy: `u = u.copy()`

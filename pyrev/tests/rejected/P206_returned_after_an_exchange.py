@@ -19,5 +19,5 @@ def f(x, n):
 
 # P206_returned_after_an_exchange.py:16:5: P206 a name stands for one array or one function
 #   16 |     u[0] = 1.0
-#      |     ^^^^ this array may be the one that a helper returned, or another: that depends on the run
-#   help: give the helper a copy, or take a copy of what it returns
+#      |     ^^^^ this array may be what a helper returned, or what another name stands for: that depends on the run
+#   help: take a copy where it gets its second name, with `.copy()`

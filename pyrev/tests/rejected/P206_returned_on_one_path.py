@@ -12,5 +12,5 @@ def f(x, c):
 
 # P206_returned_on_one_path.py:9:5: P206 a name stands for one array or one function
 #    9 |     w[0] = 2.0 * c
-#      |     ^^^^ this array may be the one that a helper returned, or another: that depends on the run
-#   help: give the helper a copy, or take a copy of what it returns
+#      |     ^^^^ this array may be what a helper returned, or what another name stands for: that depends on the run
+#   help: take a copy where it gets its second name, with `.copy()`

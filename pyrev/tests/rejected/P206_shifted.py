@@ -6,5 +6,5 @@ def f(u, v, w):
 
 # P206_shifted.py:3:9: P206 a name stands for one array or one function
 #    3 |         u[0] = 0.5 * v[0] + w[0]
-#      |         ^^^^ this writes to the caller's array or to a new one
-#   help: give the new array a name of its own
+#      |         ^^^^ this array may be what a helper returned, or what another name stands for: that depends on the run
+#   help: take a copy where it gets its second name, with `.copy()`
