@@ -7,8 +7,12 @@ the end of an iteration) each name that is read later must stand for one array:
 - names that changed places get the contents exchanged, and a loop whose body exchanges
   names has that body once for each order of them instead, if they are few;
 - a name that was bound to another array has the elements copied into the array that it
-  had before, where nobody else can see that one. A later write to an array that has two
-  names by then is refused: the two would be one in Python.
+  had before, where nobody else can see that one; where others can, it gets a copy of its
+  own before the loop or the branch.
+
+Such a copy, and what a helper returns depending on the run, may be another array in
+Python (`Lent`). A write to either is right if nobody reads the other behind it: it is
+put back into what the copy stands for, where it is not new by then. All else is refused.
 
 Contents that stand in an array of the caller are put back at the end of the function.
 """
@@ -892,8 +896,8 @@ class Rebinding(Iteration):
         self.same += [(first, a) for a in arrays[1:]]
         for lent in self.lent.values():
             # Where its elements are to be put back others would stand by then.
-            source = lent.source.base if lent.source is not None else None
-            if lent.fresh is not None and source in pairs:
+            base = lent.source.base if lent.source is not None else None
+            if lent.fresh is not None and base in pairs:
                 self.findings.add("P206", at, *_CALLERS)
         may_be = self._mixed(arrays, scope, at)
         self._swap(pairs, at)
