@@ -7,12 +7,12 @@ the end of an iteration) each name that is read later must stand for one array:
 - names that changed places get the contents exchanged, and a loop whose body exchanges
   names has that body once for each order of them instead, if they are few;
 - a name that was bound to another array has the elements copied into the array that it
-  had before, where nobody else can see that one; where others can, it gets a copy of its
-  own before the loop or the branch.
+  had before, where nobody else can see that one; where others can, it gets a copy of
+  its own before the loop or the branch.
 
 Such a copy, and what a helper returns depending on the run, may be another array in
 Python (`Lent`). A write to either is right if nobody reads the other behind it: it is
-put back into what the copy stands for, where it is not new by then. All else is refused.
+put back into what the copy stands for, where it is not new. The rest is refused.
 
 Contents that stand in an array of the caller are put back at the end of the function.
 """
