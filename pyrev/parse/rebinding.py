@@ -243,7 +243,8 @@ class Rebinding(Iteration):
             assert target is not None
             if not self._takes_over(target, whole, name, at):
                 return True
-            self._keeps(current.name, whole.base, False, scope, at)
+            may_be = self._origins(whole.base)
+            self._keeps(current.name, whole.base, may_be, False, scope, at)
             self._replaced.append((current.name, path[len(scope.start) :]))
             if not whole.blank:
                 self._fill(target, value, at, replaces=True)
@@ -678,6 +679,9 @@ class Rebinding(Iteration):
         """The elements of other arrays go into those that the names had before."""
         at = around.at
         todo: dict[str, tuple[Whole, Whole]] = {}
+        # Of all of them, before the first is a new array.
+        values = {n: self._whole(scope.bound[n]) for n in moved}
+        origins = {n: self._origins(v.base if v else None) for n, v in values.items()}
         for name in moved:
             target, value = self._whole(entry[name]), self._whole(scope.bound[name])
             if target is None or value is None:
@@ -701,7 +705,8 @@ class Rebinding(Iteration):
             }
             if not self._takes_over(target, value, name, at):
                 return
-            self._keeps(target.name, value.base, bool(others), scope, at)
+            may_be = origins[name]
+            self._keeps(target.name, value.base, may_be, bool(others), scope, at)
             todo[name] = target, value
         while todo:
             # First what no other value is read from.
@@ -722,10 +727,18 @@ class Rebinding(Iteration):
             self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
 
     def _keeps(
-        self, array: str, base: str | None, named: bool, scope: Scope, at: Loc
+        self,
+        array: str,
+        base: str | None,
+        may_be: Set[str],
+        named: bool,
+        scope: Scope,
+        at: Loc,
     ) -> None:
-        """`array` gets the elements of `base`, which may have other names: `named`."""
-        may_be = set(self._origins(base))
+        """`array` gets the elements of `base`, which may have other names: `named`.
+
+        It may be one of `may_be` by then.
+        """
         if array in self.lent:
             self._becomes_new(array, at)
         kept = {array}
@@ -733,7 +746,7 @@ class Rebinding(Iteration):
             kept = self._kept_in.setdefault(base, set())
             kept.add(array)
             if named or base not in self.allocated or len(kept) > 1:
-                may_be.add(base)
+                may_be = {*may_be, base}
         for one in sorted(kept) if may_be else ():
             self._may_be(one, may_be, scope, at)
 

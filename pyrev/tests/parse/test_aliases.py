@@ -194,6 +194,15 @@ def added(a, b):
     return a
 
 
+@one
+def one_gets_the_array_and_the_other_a_new_one(x, w, n):
+    if n > 1:
+        w, x = x, w
+        x = w + 0.1 * w
+    w[:] = 0.5 * x
+    return np.sum(w * x)
+
+
 # What is written while it still is another array is written there, too.
 
 
