@@ -203,6 +203,16 @@ def one_gets_the_array_and_the_other_a_new_one(x, w, n):
     return np.sum(w * x)
 
 
+@one
+def what_a_result_may_be_is_written_by_the_next_iteration(x, w, n):
+    u = x * 1.0
+    for _ in range(n):
+        w[0] = w[0] * 1.5
+        x[0] = x[0] + u[0]
+        u = picked(u, w, n)
+    return u[0] + x[0]
+
+
 # What is written while it still is another array is written there, too.
 
 
