@@ -545,7 +545,18 @@ class Rebinding(Iteration):
                 self.findings.add("P206", at, *_UNSURE)
             return
         fixed = {c.name for c in self.captures.values()} | {*self.iterated}
-        if found.origins & fixed or self._is_read(found.origins, self._present(), over):
+        # A function that was defined around, and given to this one, may read it here.
+        enclosed = any(
+            Reads(n).enclosed(s.source.node)
+            for s in self.running
+            for n, e in s.bound.items()
+            if self._is_one_of(e, found.origins)
+        )
+        if (
+            enclosed
+            or found.origins & fixed
+            or self._is_read(found.origins, self._present(), over)
+        ):
             self.findings.add("P206", at, *_CALLERS)
             return
         for other in self._group(array) & self.lent.keys():
@@ -1143,6 +1154,8 @@ def _needed(name: str, place: Place) -> bool:
     """May what `name` stands for in this place be read behind it?"""
     node, reads = place.node, Reads(name)
     definition = place.scope.source.node
+    if reads.enclosed(definition):
+        return True
     if node is None:
         return reads.inside(definition)
     if isinstance(node, gast.Assign) and reads.binds(node.targets):

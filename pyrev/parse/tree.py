@@ -191,7 +191,7 @@ class Reads:
         The end of a loop's body is one: what the next iteration reads comes later.
         """
         around = _path_to(definition, node)
-        if around is None or self._enclosed(definition):
+        if around is None or self.enclosed(definition):
             return True
         if self._again(node):
             return True
@@ -220,7 +220,7 @@ class Reads:
 
     def behind(self, definition: gast.AST, line: int) -> bool:
         """Is the name read in a line behind this one?"""
-        return self._enclosed(definition) or any(
+        return self.enclosed(definition) or any(
             isinstance(n, gast.Name)
             and n.id == self.name
             and n.lineno > line
@@ -264,7 +264,7 @@ class Reads:
                         return "bound"
         return ""
 
-    def _enclosed(self, definition: gast.AST) -> bool:
+    def enclosed(self, definition: gast.AST) -> bool:
         """Does a function inside the definition read it, whenever that is called?"""
         return any(
             self.inside(child)

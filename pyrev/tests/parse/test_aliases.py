@@ -213,6 +213,53 @@ def what_a_result_may_be_is_written_by_the_next_iteration(x, w, n):
     return u[0] + x[0]
 
 
+def with_a_function(a, seen, n):
+    s = 0.0
+    for _ in range(n):
+        a[0] = a[0] * 2.0
+        s += seen() * a[1]
+        a = a * 1.5
+    return s
+
+
+@one
+def a_function_that_is_passed_reads_it(x, w, n):
+    def seen():
+        return x[0] * w[0]
+
+    return with_a_function(x, seen, n)
+
+
+def and_a_function(a, seen, n):
+    if n > 1:
+        a = a * 1.5
+    a[0] = a[0] * 2.0
+    return seen() + a[1]
+
+
+@one
+def a_lambda_that_is_passed_reads_it(x, w, n):
+    return and_a_function(x, lambda: x[0] * w[0], n)
+
+
+def written_before_it_is_seen(a, seen):
+    a[0] = a[0] * 2.0
+    return seen() * a
+
+
+@one
+def a_function_that_is_passed_reads_the_name_that_is_bound(x, w, n):
+    u = x
+    if n > 1:
+        u = x * w
+
+    def seen():
+        return u[0]
+
+    u = written_before_it_is_seen(x, seen)
+    return np.sum(u)
+
+
 # What is written while it still is another array is written there, too.
 
 
@@ -259,7 +306,26 @@ def exchanged_a_known_number_of_times(x, w, n):
     return np.sum(x * w)
 
 
+def relaxed_where_known(a, m, n):
+    for t in range(n):
+        if np.isnan(m[t % 3]):
+            continue
+        a[t % 3] = a[t % 3] * m[t % 3]
+        if t == 1:
+            a = a - 0.5
+    return a, np.sum(a)
+
+
+def missing_data_on_the_way(x, w, n):
+    m = w.copy()
+    if n > 2:
+        m[1] = np.nan
+    _, s = relaxed_where_known(x, m, n)
+    return s + x[0] + 2.0 * x[2]
+
+
 RIGHT = [
+    missing_data_on_the_way,
     written_and_bound_again_in_a_loop,
     written_behind_a_branch,
     through_a_helper_in_a_loop,
