@@ -336,22 +336,14 @@ class Arrays(Names):
     ) -> None:
         raise NotImplementedError
 
-    def _reachable(
-        self, array: str, scope: Scope | None = None, names_: Sequence[str] = ()
-    ) -> bool:
-        """Does a name stand for the array, or a part of it? Of `scope`, only `names_`.
+    def _reachable(self, array: str) -> bool:
+        """Does a name stand for the array, or a part of it?
 
         The caller of the whole function has names for its arguments.
         """
         if array not in self.allocated:
             return True
-        bound = [
-            e
-            for place in self.running
-            for n, e in place.bound.items()
-            if place is not scope or n in names_
-        ]
-        wholes = [self._whole(e) for e in bound]
+        wholes = [self._whole(e) for s in self.running for e in s.bound.values()]
         return any(w is not None and w.base == array for w in wholes)
 
     def _allocate(

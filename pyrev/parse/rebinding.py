@@ -231,7 +231,7 @@ class Rebinding(Iteration):
         # What changed places with an array of the caller may be that array by now.
         held = [a for a in scope.owned if a not in self._turned]
         alone = current.name in held and not any(
-            self._shares(e, current.name)
+            self._shares(e, {current.name})
             for user, e in scope.bound.items()
             if user != name and path[: len(p := scope.paths.get(user, ()))] == p
         )
@@ -300,10 +300,10 @@ class Rebinding(Iteration):
         path = tuple(self.open)
         return len(path) > len(bound) and path[: len(bound)] == bound
 
-    def _shares(self, bound: Expr, array: str) -> bool:
-        """Is this the array, or a view of it?"""
+    def _shares(self, bound: Expr, arrays: Set[str]) -> bool:
+        """Is this one of the arrays, or a view of one?"""
         whole = self._whole(bound)
-        return whole is not None and whole.view and whole.base == array
+        return whole is not None and whole.view and whole.base in arrays
 
     def _leaves(
         self, value: Var, bound: tuple[int, ...], scope: Scope, at: Loc
@@ -363,7 +363,7 @@ class Rebinding(Iteration):
             lent = self.lent.get(whole.name or "")
             if lent is not None and lent.name == name and lent.scope is scope:
                 if not any(
-                    self._shares(e, value.name)
+                    self._shares(e, {value.name})
                     for n, e in scope.bound.items()
                     if n != name
                 ):
@@ -518,11 +518,6 @@ class Rebinding(Iteration):
                     self.findings.add("P206", lent.at, *_CALLERS)
                 self._put_back(array)
 
-    def _is_one_of(self, value: Expr, arrays: Set[str]) -> bool:
-        """Is this one of the arrays, or a view of one?"""
-        whole = self._whole(value) if isinstance(value, Var) else None
-        return whole is not None and whole.view and whole.base in arrays
-
     def _agree(
         self, array: str, at: Loc, but: str = "", over: Scope | None = None
     ) -> None:
@@ -531,8 +526,9 @@ class Rebinding(Iteration):
         `but` is the array that they are from. They may have been written anywhere
         in `over`, a function that has come to its end.
         """
+        places = self._places()
         if any(
-            self._is_stale(own, array, at, self._places(), over)
+            self._is_stale(own, array, at, places, over)
             for own in self.lent
             if own not in (but, array)
         ):
@@ -550,7 +546,7 @@ class Rebinding(Iteration):
             Reads(n).enclosed(s.source.node)
             for s in self.running
             for n, e in s.bound.items()
-            if self._is_one_of(e, found.origins)
+            if self._shares(e, found.origins)
         )
         if (
             enclosed
@@ -603,14 +599,14 @@ class Rebinding(Iteration):
         if over is not None and any(
             Reads(n).inside(over.source.node)
             for n, e in over.bound.items()
-            if self._is_one_of(e, arrays)
+            if self._shares(e, arrays)
         ):
             return True
         return any(
             _needed(n, place)
             for place in places
             for n, e in place.bound.items()
-            if self._is_one_of(e, arrays)
+            if self._shares(e, arrays)
         )
 
     def _present(self) -> list[Place]:
@@ -699,7 +695,7 @@ class Rebinding(Iteration):
                 self._refuse_rebinding(name, at, "`{}` is a number or an array before")
                 return
             own = target.name in scope.owned - {*self.iterated} and not any(
-                m != name and around.needs(m) and self._shares(e, target.name or "")
+                m != name and around.needs(m) and self._shares(e, {target.name or ""})
                 for m, e in entry.items()
             )
             if target.name is None or not own or target.name in self._turned:
@@ -712,7 +708,7 @@ class Rebinding(Iteration):
                 for m in entry
                 if m != name and around.needs(m)
                 if value.base is not None
-                and self._shares(e := scope.bound[m], value.base)
+                and self._shares(e := scope.bound[m], {value.base})
             }
             if not self._takes_over(target, value, name, at):
                 return
@@ -962,7 +958,7 @@ class Rebinding(Iteration):
         """What else names the arrays would see contents that Python leaves in place."""
 
         def sees(e: Expr) -> bool:
-            return any(self._shares(e, a) for a in pairs)
+            return self._shares(e, pairs.keys())
 
         found = [n for n, e in scope.bound.items() if n not in moved and sees(e)]
         found = [n for n in found if around.needs(n)]

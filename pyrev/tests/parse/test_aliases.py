@@ -97,22 +97,34 @@ def picked(a, b, n):
     return a
 
 
-@one
-def a_result_is_written(x, w, n):
-    u = x * 1.0
-    for _ in range(2):
-        u = picked(u, w, n)
-        u[0] = 5.0 * u[0]
-    return w[0] + u[0]
+def one_or_the_other(a, b, n):
+    if n > 1:
+        return b
+    return a
 
 
-@one
-def what_a_result_may_be_is_written(x, w, n):
-    u = x * 1.0
-    for _ in range(2):
-        u = picked(u, w, n)
-        w[0] = w[0] * 3.0
-    return w[0] + u[0]
+def written_behind(result):
+    """Its result is written, and what that may be, in the loop that binds it."""
+
+    @one
+    def a_result_is_written(x, w, n):
+        u = x * 1.0
+        for _ in range(2):
+            u = result(u, w, n)
+            u[0] = 5.0 * u[0]
+        return w[0] + u[0]
+
+    @one
+    def what_a_result_may_be_is_written(x, w, n):
+        u = x * 1.0
+        for _ in range(2):
+            u = result(u, w, n)
+            w[0] = w[0] * 3.0
+        return w[0] + u[0]
+
+
+written_behind(picked)
+written_behind(one_or_the_other)
 
 
 @one
@@ -139,30 +151,6 @@ def a_result_that_takes_the_name_of_a_parameter(x, w, n):
         x = picked(x, w, n)
         x[0] = x[0] * 3.0
     return w[0] + x[0]
-
-
-def one_or_the_other(a, b, n):
-    if n > 1:
-        return a
-    return b
-
-
-@one
-def a_result_of_either_path_is_written(x, w, n):
-    u = x * 1.0
-    for _ in range(2):
-        u = one_or_the_other(u, w, n)
-        u[0] = 5.0 * u[0]
-    return w[0] + u[0]
-
-
-@one
-def what_a_result_of_either_path_may_be_is_written(x, w, n):
-    u = x * 1.0
-    for _ in range(2):
-        u = one_or_the_other(w, u, n)
-        w[0] = w[0] * 3.0
-    return w[0] + u[0]
 
 
 def twice(b):
