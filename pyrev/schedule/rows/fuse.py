@@ -53,11 +53,11 @@ def fused(block: Block, inside: bool = False) -> Block:
     """
     out: list[Stmt] = []
     for stmt in block:
+        # What two became may go with the one before them.
+        while out and (both := _pair(out[-1], stmt, inside)) is not None:
+            out.pop()
+            stmt = both
         last = out[-1] if out else None
-        both = None if last is None else _pair(last, stmt, inside)
-        if both is not None:
-            out[-1] = both
-            continue
         if isinstance(last, For) and _independent(stmt, last):
             out.insert(-1, stmt)  # so that loops meet
             continue

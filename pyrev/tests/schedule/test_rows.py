@@ -312,6 +312,33 @@ for y in range(n):
             p[y, x] += q[y - 1, x]
 """,
     ),
+    "zeros of two arrays": (
+        """
+v = np.zeros((p.shape[0], p.shape[1], n))
+w = np.zeros((p.shape[0], p.shape[1], n))
+for z in range(p.shape[0]):
+    for y in range(p.shape[1]):
+        for x in range(1, n - 1):
+            v[z, y, x] += p[z, y] * q[y, x]
+            v[z, y, x - 1] += p[z, y]
+        for x in range(1, n - 1):
+            w[z, y, x + 1] += p[z, y] * r[y, x]
+""",
+        """
+v = np.empty((p.shape[0], p.shape[1], n))
+w = np.empty((p.shape[0], p.shape[1], n))
+for z in range(p.shape[0]):
+    for y in range(p.shape[1]):
+        for x in range(w.shape[2]):
+            w[z, y, x] = 0.0
+        for x in range(v.shape[2]):
+            v[z, y, x] = 0.0
+        for x in range(1, n - 1):
+            v[z, y, x] += p[z, y] * q[y, x]
+            v[z, y, x - 1] += p[z, y]
+            w[z, y, x + 1] += p[z, y] * r[y, x]
+""",
+    ),
     "a test of data that the range guards": (
         """
 for y in range(n):
