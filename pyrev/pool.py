@@ -9,7 +9,10 @@ object, and every view keeps that alive. `release` gives unused memory back.
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 LEAST = 1 << 20  # bytes: below this the allocator's own caches do
 MOST = 1 << 30  # bytes kept for later calls
+PART = 1 << 25  # bytes that are worth a thread of their own
 
 # Re-entrant: making an array may collect another one's owner, in the same thread.
 _lock = threading.RLock()
@@ -75,8 +79,30 @@ def empty(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
 def zeros(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Like `numpy.zeros`: a new C-ordered array of `shape` and `dtype`."""
     array = empty(shape, dtype)
-    array.fill(0)
+    # Bytes are set by the C library, which leaves out to read what it overwrites.
+    raw = array.reshape(-1).view(np.uint8)
+    numba = sys.modules.get("numba")
+    cores = 1 if numba is None else int(numba.config.NUMBA_NUM_THREADS)
+    count = max(1, min(cores, raw.size // PART))
+    cuts = [raw.size * k // count for k in range(count + 1)]
+    _clear([raw[a:b] for a, b in pairwise(cuts)])
     return array
+
+
+def _clear(parts: Sequence[NDArray[np.uint8]]) -> None:
+    """Set bytes to zero, each part by a thread of its own, if there can be one."""
+    helpers: list[threading.Thread] = []
+    for part in parts[1:]:
+        helper = threading.Thread(target=part.fill, args=(0,))
+        try:
+            helper.start()
+        except RuntimeError:  # no more threads
+            part.fill(0)
+        else:
+            helpers.append(helper)
+    parts[0].fill(0)
+    for helper in helpers:
+        helper.join()
 
 
 def copy(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -72,3 +73,27 @@ def test_a_gradient_outlives_later_calls() -> None:
     for _ in range(4):
         pullback(out=2.0)
     assert (first == 6.0).all()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 1000, pool.PART * 2 + 13, pool.PART * 3])
+def test_zeros_are_zeros_in_every_byte(size: int) -> None:
+    dirty = pool.empty(size, np.uint8)
+    dirty.fill(255)
+    del dirty  # the pool hands it out again
+    found = pool.zeros(size, np.uint8)
+    assert found.shape == (size,) and not found.any()
+
+
+def test_zeros_where_no_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    dirty = pool.empty(2 * pool.PART, np.uint8)
+    dirty.fill(255)
+    del dirty
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        found = pool.zeros(pool.PART // 2, np.float32)
+    assert not found.any()

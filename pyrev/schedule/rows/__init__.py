@@ -8,6 +8,7 @@ jam     a short loop around a long one that adds to a row becomes one long loop 
         adds all its terms: `for i in range(3): for x in range(n): a[x + i] += ...`;
 first   what is zero until a loop adds to each element once is set by that loop;
 owned   what a loop adds to each element in branches is added up in a number;
+cleared zeros that every iteration leaves in an array are written where it begins;
 zeros   a row is filled with zeros by the loop that adds to it first, while it is in the
         cache, not all at once before;
 peel    an innermost loop whose clamps (`max(x - 1, 0)`) and tests (`x < n - 1`) only
@@ -23,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pyrev.ir import Block, For, Program, Stmt, all_names, blocks, with_blocks
+from pyrev.schedule.rows.cleared import cleared
 from pyrev.schedule.rows.edges import counted, opened, peeled
 from pyrev.schedule.rows.first import set_first
 from pyrev.schedule.rows.fuse import fused
@@ -55,6 +57,6 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
         return summed(out, types)
 
     # The loops that fill with zeros meet those that add.
-    body = owned(fused(set_first(program.body)), types, taken)
+    body = owned(fused(set_first(cleared(program.body))), types, taken)
     body = fused(zeroed(body, taken))
     return replace(program, body=inner(body))

@@ -1,0 +1,129 @@
+"""Arrays that every iteration leaves full of zeros are cleared where it begins.
+
+The adjoint of what a time loop computes anew is zero again at the end of an iteration:
+
+    d = np.zeros(n)                          d = np.empty(n)
+    for t in reversed(range(steps)):         for t in reversed(range(steps)):
+        for i in range(n):                       for i in range(n):
+            d[i] += g[i]              ->             d[i] = 0.0
+        for i in range(n):                       for i in range(n):
+            g[i] = d[i] * a[i]                       d[i] += g[i]
+            d[i] = 0.0                           for i in range(n):
+                                                     g[i] = d[i] * a[i]
+
+In front of the loop that adds to it first the zeros are written into the cache, or not
+at all; behind the last one they go to memory and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyrev.ir import (
+    Alloc,
+    Assign,
+    Block,
+    Const,
+    For,
+    Grow,
+    Load,
+    Restart,
+    Return,
+    Stmt,
+    While,
+    accesses,
+    blocks,
+    names,
+    walk,
+    with_blocks,
+    written,
+)
+from pyrev.liveness import occurs, touched
+from pyrev.schedule.legality import without
+from pyrev.schedule.rows.first import covers
+
+
+def cleared(block: Block) -> Block:
+    """`block` with such zeros written at the beginning of iterations, everywhere in it.
+
+    Law: every element has the same value wherever it is read.
+    """
+    out = [with_blocks(s, tuple(cleared(b) for b in blocks(s))) for s in block]
+    for k, made in enumerate(block):
+        if not isinstance(made, Alloc) or made.source is not None:
+            continue
+        if not isinstance(made.fill, Const) or made.fill.value != 0:
+            continue
+        users = [n for n in range(k + 1, len(out)) if made.array in touched(out[n])]
+        if len(users) != 1:
+            continue  # something else reads what the loop leaves
+        loop = out[users[0]]
+        if not isinstance(loop, For | While) or isinstance(loop, For) and loop.parallel:
+            continue
+        body = _turned(made, loop.body)
+        if body is not None:
+            out[k] = replace(made, fill=None)
+            out[users[0]] = replace(loop, body=body)
+    return tuple(out)
+
+
+def _turned(made: Alloc, body: Block) -> Block | None:
+    """The body of a loop with the zeros at its beginning; None if it may not be."""
+    users = [k for k, s in enumerate(body) if occurs((s,), made.array)]
+    leaves = Grow | Restart | Return
+    if len(users) < 2 or any(isinstance(s, leaves) for s in walk(body)):
+        return None
+    first, last = users[0], users[-1]
+    found = _last_zeros(body[last], made, ())
+    if found is None:
+        return None
+    rest, zeros = found
+    bounds = {n for s in walk((zeros,)) if isinstance(s, For) for n in _bounds(s)}
+    if bounds & written(body):
+        return None
+    return (*body[:first], zeros, *body[first:last], *rest, *body[last + 1 :])
+
+
+def _bounds(loop: For) -> frozenset[str]:
+    return names(loop.lo) | names(loop.hi)
+
+
+def _last_zeros(
+    s: Stmt, made: Alloc, around: tuple[For, ...]
+) -> tuple[Block, For] | None:
+    """A nest that sets each element to zero last: what is left of it, and the zeros."""
+    if not isinstance(s, For) or s.index in written(s.body):
+        return None
+    loops = (*around, s)
+    users = [k for k, inner in enumerate(s.body) if occurs((inner,), made.array)]
+    if not users:
+        return None
+    last = s.body[users[-1]]
+    rest: Sequence[Stmt]
+    if isinstance(last, For):
+        found = _last_zeros(last, made, loops) if len(users) == 1 else None
+        if found is None:
+            return None
+        rest, zeros = found
+        done: Stmt = zeros
+    elif (
+        isinstance(last, Assign)
+        and isinstance(last.target, Load)
+        and isinstance(last.value, Const)
+        and last.value.value == 0
+        and covers(last.target, made, loops)
+        and all(index == last.target.index for index in accesses(s.body, made.array))
+    ):
+        rest, done = (), last
+    else:
+        return None
+    others = written(s.body) - {made.array}
+    proof, left = s.parallel, s.parallel
+    if s.parallel:
+        for other in sorted(others):
+            proof = without(proof, other)
+        left = without(s.parallel, made.array)
+    kept = (*s.body[: users[-1]], *rest, *s.body[users[-1] + 1 :])
+    whole = replace(s, body=kept, parallel=left)
+    return (whole,) if kept else (), replace(s, body=(done,), parallel=proof)
