@@ -221,7 +221,7 @@ def _fused(first: For, second: For, rows: bool = False) -> For | None:
     }
     shared = arrays & all_names(first.body) & all_names(second.body)
     if not rows:
-        if first.parallel and not shared:
+        if first.parallel and not shared and not _reads_alike(first, second):
             return None
         if not first.parallel and len(arrays) > STREAMS:
             return None
@@ -234,6 +234,30 @@ def _fused(first: For, second: For, rows: bool = False) -> For | None:
             return None
     # What either writes, the other touches in the same iteration only.
     return together(first, second)
+
+
+def _reads_alike(first: For, second: For) -> bool:
+    """Do both read the same part of some array in an iteration?"""
+
+    def reads(f: For) -> set[tuple[str, tuple[tuple[Expr, ...], ...]]]:
+        parts: dict[str, tuple[Expr, ...]] = {f.index: ()}
+        for s in walk(f.body):
+            if isinstance(s, For):
+                parts[s.index] = (s.lo, s.hi, s.step)
+        found = set()
+        for s in walk(f.body):
+            for top in exprs(s):
+                for e in walk_expr(top):
+                    if not isinstance(e, Load):
+                        continue
+                    own = set().union(*map(names, e.index)) & parts.keys()
+                    around = {n for o in own for k in parts[o] for n in names(k)}
+                    if f.index in own | around:
+                        ranges = tuple(parts[n] for n in sorted(own))
+                        found.add((e.array, (e.index, *ranges)))
+        return found
+
+    return bool(reads(first) & reads(second))
 
 
 def _independent(stmt: Stmt, loop: For) -> bool:

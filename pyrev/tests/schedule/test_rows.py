@@ -339,6 +339,25 @@ for z in range(p.shape[0]):
             w[z, y, x + 1] += p[z, y] * r[y, x]
 """,
     ),
+    "what reads the same blocks": (
+        """
+for y in range(n):
+    for x in range(16 * y, min(m, 16 * y + 16)):
+        for k in range(n):
+            a[y] += e[x] * q[x, k]
+for w in range(n):
+    for x in range(16 * w, min(m, 16 * w + 16)):
+        for k in range(n):
+            b[w] += q[x, k] * s
+""",
+        """
+for y in range(n):
+    for x in range(16 * y, min(m, 16 * y + 16)):
+        for k in range(n):
+            a[y] += e[x] * q[x, k]
+            b[y] += q[x, k] * s
+""",
+    ),
     "a test of data that the range guards": (
         """
 for y in range(n):
@@ -380,6 +399,16 @@ for y in range(n):
 }
 
 APART = {
+    "what reads other blocks": """
+for y in range(n):
+    for x in range(16 * y, min(m, 16 * y + 16)):
+        for k in range(n):
+            a[y] += e[x] * q[x, k]
+for w in range(n):
+    for x in range(8 * w, min(m, 8 * w + 8)):
+        for k in range(n):
+            b[w] += q[x, k] * s
+""",
     "another row": """
 for y in range(n):
     for x in range(m):
