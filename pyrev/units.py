@@ -454,6 +454,8 @@ class Units:
             except UnsupportedError as why:
                 if any(f.code == "P211" for f in why.findings):
                     raise  # the text says more than what one argument should be
+                if all(f.code in ("P110", "P206") for f in why.findings):
+                    raise  # no other arguments would do
                 try:
                     self.kinds(values)
                 except ArgumentError as error:

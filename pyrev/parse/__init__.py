@@ -97,8 +97,9 @@ def parse(
     seen: dict[str, int] = {}
     try:
         return _read(f, types, {}, seen, known, final)
-    except UnsupportedError as error:
-        if types is not None or any(e.code not in _OF_RANKS for e in error.findings):
+    except (UnsupportedError, InternalError) as error:
+        codes = (e.code for e in getattr(error, "findings", ()))
+        if types is not None or any(c not in _OF_RANKS for c in codes):
             raise
         for more in _increments(len(seen)):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
@@ -231,6 +232,7 @@ def _read(
         wanted = wanted | walk.asked if same else frozenset()
         found, inner, dtypes = ranked, now, kinds
     else:
+        seen |= {n: found.get(n, 0) for n in open_ranks}
         walk.findings.check()
         raise InternalError(
             f"the ranks of `{function.__name__}` do not settle: {found}"

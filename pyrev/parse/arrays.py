@@ -264,7 +264,7 @@ class Arrays(Names):
                 made = self._made(whole, "value", at)
                 element = views.stretched(made, target.shape).element
         if not replaces:
-            self._changes(place.array, at)
+            self._changes(place.array, at, place=replace(target, mask=None))
         mask = target.mask
         if mask is not None and whole is not None and whole.rank:
             self.findings.add(
@@ -316,9 +316,17 @@ class Arrays(Names):
         return whole
 
     def _changes(
-        self, array: str, at: Loc, but: str = "", over: Scope | None = None
+        self,
+        array: str,
+        at: Loc,
+        but: str = "",
+        over: Scope | None = None,
+        place: Load | Whole | None = None,
     ) -> None:
-        """Elements of `array` are written here; for the rest see `_agree`."""
+        """Elements of `array` are written here, those of `place` if that is known; for
+        the rest see `_agree`.
+        """
+        self._place = place
         self.changed.append(array)
         self.changed_at[array] = at
         self.changed_in.append(self._places())

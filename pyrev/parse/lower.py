@@ -78,11 +78,16 @@ class _Header:
 
 @dataclass(slots=True)
 class _Differing:
-    """The array that receives what paths of a helper return, and what that is."""
+    """The array that receives what paths of a helper return, and what that is.
+
+    Which of them it was is a number when the program runs.
+    """
 
     name: str
+    which: str
     at: Loc
     wholes: list[Whole] = field(default_factory=list)
+    choices: list[Whole | None] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -185,6 +190,7 @@ class Lowering(Rebinding):
         self._path(body, scope, results, returns)
         for differing in self._differing.values():
             self._make_room(differing, mark)
+            self._choose(differing)
         self._differing = around
         if len(set(returns)) != 1:
             self.findings.add(
@@ -272,7 +278,8 @@ class Lowering(Rebinding):
         else:
             found = self._differing.get(k)
             if found is None:
-                found = self._differing[k] = _Differing(self._fresh("result"), at)
+                names_ = self._fresh("result"), self._fresh("which")
+                found = self._differing[k] = _Differing(*names_, at)
                 self.allocated[found.name] = at
                 self.made_in[found.name] = scope.start
                 shape = tuple(Extent(found.name, j) for j in range(whole.rank))
@@ -283,6 +290,9 @@ class Lowering(Rebinding):
             self._fill(target, value, at, replaces=True)
             if whole.view and whole.base is not None:
                 self._may_be(found.name, {whole.base}, scope, at)
+            number, choice = self._identity(whole, len(found.wholes) - 1)
+            found.choices.append(choice)
+            self.out.append(Assign(Var(found.which, loc=at), number, loc=at))
             return Var(found.name, loc=at)
         return value if isinstance(value, Var) else Var(self._fresh("result"), loc=at)
 
@@ -293,6 +303,14 @@ class Lowering(Rebinding):
             because,
             "return one array on every path: the paths may fill it",
         )
+
+    def _choose(self, differing: _Differing) -> None:
+        """Which array the paths have returned is known when the program runs."""
+        lent = self.lent.get(differing.name)
+        given = [w for w in differing.choices if w is not None]
+        if lent is not None and all(w.name == w.base for w in given):
+            lent.which = Var(differing.which, loc=differing.at)
+            lent.choices = tuple(differing.choices)
 
     def _make_room(self, differing: _Differing, mark: int) -> None:
         """Allocate, in front of the paths, the array that each of them fills."""
@@ -339,6 +357,7 @@ class Lowering(Rebinding):
         around = scope.current, scope.since
         self._begin(node, scope)
         self._read_statement(node, scope)
+        self._is_done(node)
         scope.current, scope.since = around
 
     def _begin(self, node: gast.AST, scope: Scope) -> None:
@@ -1080,7 +1099,7 @@ class Lowering(Rebinding):
                 whole = self._whole(place)
                 if whole is not None and augmented:
                     self._used(name, scope, at)
-                    self._changes(whole.base or "", at)
+                    self._changes(whole.base or "", at, place=whole)
                     return whole
                 if whole is not None and (
                     place.name in self.allocated
@@ -1109,7 +1128,7 @@ class Lowering(Rebinding):
                 if not isinstance(load, Load):
                     assert self.findings.found or self.unsettled
                     return None
-                self._changes(load.array, at)
+                self._changes(load.array, at, place=load)
                 return load
         self._refuse_target(node, scope)
         return None

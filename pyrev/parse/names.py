@@ -149,6 +149,9 @@ class Lent:
     known: bool = True
     #: Is it a new array by now? Only of those that are written before they are.
     fresh: Var | None = None
+    #: Which of `choices` it is when the program runs; None stands for a new array.
+    which: Var | None = None
+    choices: tuple[Whole | None, ...] = ()
     #: How many writes there were when its elements were last put back, and where.
     clean: int = 0
     cleaned: tuple[int, ...] = ()
@@ -211,6 +214,8 @@ class Names:
     changed_at: dict[str, Loc] = field(default_factory=dict)
     #: Of each of these writes, the functions that were running.
     changed_in: list[tuple[Place, ...]] = field(default_factory=list)
+    #: The elements that are written now, if it is known which.
+    _place: Load | Whole | None = None
     #: The functions that are being read, the outermost first.
     running: list[Scope] = field(default_factory=list)
     iterated: list[str] = field(default_factory=list)

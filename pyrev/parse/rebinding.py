@@ -12,7 +12,9 @@ the end of an iteration) each name that is read later must stand for one array:
 
 Such a copy, and what a helper returns depending on the run, may be another array in
 Python (`Lent`). A write to either is right if nobody reads the other behind it: it is
-put back into what the copy stands for, where it is not new. The rest is refused.
+put back into what the copy stands for, where it is not new. Where the other is read the
+two are made equal again behind the statement that writes, if the program knows when it
+runs which array the copy is. The rest is refused.
 
 Contents that stand in an array of the caller are put back at the end of the function.
 """
@@ -46,6 +48,7 @@ from pyrev.ir import (
     Var,
     blocks,
     like,
+    walk_expr,
     with_blocks,
 )
 from pyrev.parse import views
@@ -63,6 +66,8 @@ _LONGEST_CYCLE = 8
 
 # In front of a name: its copy is written before it is new, and that must be put back.
 _BACK = "@back "
+# Or it is to be known when the program runs which array the copy is.
+_WHICH = "@which "
 
 Returned = tuple[tuple[Expr, ...], bool, Loc] | None
 Arrays = Mapping[str, Expr]
@@ -103,6 +108,21 @@ class Exchange:
     may_be: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A copy, `own`, and what it may be are made equal behind the statement `node`.
+
+    What was written, the elements `place`, are of the copy, and go `back`, or of what
+    it may be.
+    """
+
+    own: str
+    back: bool
+    node: gast.AST
+    place: Load | Whole
+    at: Loc
+
+
 @dataclass(slots=True)
 class Rebinding(Iteration):
     """The part of the walk that follows the names of arrays from block to block."""
@@ -117,6 +137,8 @@ class Rebinding(Iteration):
     _replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     #: How many arrays there were when the present function began.
     _first: int = 0
+    #: What is not equal yet since the present statements began.
+    _due: list[Due] = field(default_factory=list)
     #: Where the elements of an array were copied.
     _kept_in: dict[str, set[str]] = field(default_factory=dict)
 
@@ -244,7 +266,7 @@ class Rebinding(Iteration):
             if not self._takes_over(target, whole, name, at):
                 return True
             may_be = self._origins(whole.base)
-            self._keeps(current.name, whole.base, may_be, False, scope, at)
+            self._keeps(current.name, whole, may_be, False, scope, at)
             self._replaced.append((current.name, path[len(scope.start) :]))
             if not whole.blank:
                 self._fill(target, value, at, replaces=True)
@@ -310,7 +332,8 @@ class Rebinding(Iteration):
     ) -> bool:
         """Is this an array made since, which nobody reads by its other names again?"""
         others = [n for n, e in scope.bound.items() if e == value]
-        if any(Reads(n).behind(scope.source.node, at.end_line) for n in others):
+        # Also in the next iteration of a loop around.
+        if any(Reads(n).later(scope.source.node, scope.current) for n in others):
             return False
         for user, e in scope.bound.items():
             path = scope.paths.get(user, scope.start)
@@ -395,6 +418,9 @@ class Rebinding(Iteration):
         if (_BACK + name, at) in self.wanted:
             made.fresh = Var(self._fresh("fresh"), loc=at)
             self.out.append(Assign(made.fresh, ZERO, loc=at))
+        if (_WHICH + name, at) in self.wanted and source.name == source.base:
+            made.which, made.choices = Var(self._fresh("which"), loc=at), (source,)
+            self.out.append(Assign(made.which, ZERO, loc=at))
         self.lent[own] = made
 
     def _is_new(self, array: str) -> bool:
@@ -406,9 +432,11 @@ class Rebinding(Iteration):
         """From here on, in this block, `array` is no other array's copy."""
         lent = self.lent[array]
         if lent.fresh is not None:
-            if lent.source is not None:
+            if lent.source is not None and not self._is_clean(array):
                 self._put_back(array)
             self.out.append(Assign(lent.fresh, ONE, loc=at))
+        if lent.which is not None:
+            self.out.append(Assign(lent.which, Const(-1), loc=at))
         lent.paths.append(tuple(self.open))
 
     def _origins(self, array: str | None) -> frozenset[str]:
@@ -422,6 +450,7 @@ class Rebinding(Iteration):
         every = frozenset(origins).union(*map(self._origins, origins)) - {array}
         if array in self.lent:
             lent = self.lent[array]
+            lent.which = None
             lent.origins |= every
             lent.paths.clear()
             lent.known = False
@@ -451,6 +480,7 @@ class Rebinding(Iteration):
         origins = frozenset(o for one in lent for o in one.origins)
         for array in arrays if lent else ():
             if array in self.lent:
+                self.lent[array].which = None
                 self.lent[array].origins |= origins
                 self.lent[array].paths.clear()
             else:
@@ -528,17 +558,18 @@ class Rebinding(Iteration):
         """
         places = self._places()
         if any(
-            self._is_stale(own, array, at, places, over)
-            for own in self.lent
+            self._is_stale(own, array, at, places, over, now=over is None)
+            for own in list(self.lent)
             if own not in (but, array)
         ):
             return
         found = self.lent.get(array)
-        if found is None or self._is_new(array):
+        if found is None or self._is_new(array) or but in found.origins:
             return
         if not found.known:
             if any(map(self._reachable, found.origins)):
-                self.findings.add("P206", at, *_UNSURE)
+                if over is not None or not self._is_due(array, "", at):
+                    self.findings.add("P206", at, *_UNSURE)
             return
         fixed = {c.name for c in self.captures.values()} | {*self.iterated}
         # A function that was defined around, and given to this one, may read it here.
@@ -548,17 +579,123 @@ class Rebinding(Iteration):
             for n, e in s.bound.items()
             if self._shares(e, found.origins)
         )
-        if (
-            enclosed
-            or found.origins & fixed
-            or self._is_read(found.origins, self._present(), over)
-        ):
+        if enclosed or found.origins & fixed:
             self.findings.add("P206", at, *_CALLERS)
+            return
+        if self._is_read(found.origins, self._present(), over):
+            if over is not None or not self._is_due(array, "", at):
+                self.findings.add("P206", at, *_CALLERS)
             return
         for other in self._group(array) & self.lent.keys():
             lent = self.lent[other]
             if lent.source is not None and lent.fresh is None:
                 self.asked.add((_BACK + lent.name, lent.at))
+
+    def _choices(self, own: str) -> list[tuple[Expr, Whole]]:
+        """The arrays that a copy may be, each with the test that says so, if it is
+        known when the program runs.
+        """
+        lent = self.lent[own]
+        if not lent.known:
+            key = _WHICH + lent.name, lent.at
+            if lent.which is None and key not in self.wanted:
+                self.asked.add(key)
+            found = enumerate(lent.choices if lent.which is not None else ())
+            return [
+                (Call("==", (lent.which, Const(k))), whole)
+                for k, whole in found
+                if whole is not None and lent.which is not None
+            ]
+        if lent.source is None or lent.origins != {lent.source.base}:
+            return []
+        if lent.fresh is None:
+            key = _BACK + lent.name, lent.at
+            if key not in self.wanted:  # the next walk knows
+                self.asked.add(key)
+                return [(ZERO, lent.source)]
+            return []
+        return [(Call("==", (lent.fresh, ZERO)), lent.source)]
+
+    def _identity(self, whole: Whole, k: int) -> tuple[Expr, Whole | None]:
+        """Which array this is in Python: `k` if it is the second result, else -1.
+
+        None stands for an array that nobody else has.
+        """
+        base = whole.base or ""
+        if not whole.view or base not in self.lent and base in self._own():
+            return Const(k), None
+        if base in self.lent and not self._is_new(base):
+            choices = self._choices(base)
+            if len(choices) == 1:
+                ((test, source),) = choices
+                return Call("where", (test, Const(k), Const(-1))), source
+        return Const(k), whole
+
+    def _own(self) -> set[str]:
+        """The arrays that the present function has made."""
+        return set(list(self.allocated)[self._first :])
+
+    def _is_due(self, own: str, array: str, at: Loc) -> bool:
+        """Will a copy be made equal to what it may be, of which `array` is written?
+
+        Or the copy itself, if `array` is "". Not if contents have changed places, or if
+        the other is read in the loop around the write.
+        """
+        choices = self._choices(own)
+        sources = {whole.base for _, whole in choices}
+        lent = self.lent[own]
+        involved = {own, *(s for s in sources if s is not None)}
+        path, made = tuple(self.open), self.made_in.get(own, ())
+        fixed = {c.name for c in self.captures.values()} | {*self.iterated}
+        if (
+            not sources
+            or None in sources
+            or array
+            and (array not in sources or sources != lent.origins & sources)
+            or any(map(self._reachable, lent.origins - sources - {own}))
+            or path[: len(made)] != made
+            or involved & fixed
+            or any(len(self._group(a)) > 1 for a in involved)
+            or any(s in self.lent and not self._is_new(s) for s in sources if s)
+        ):
+            return False
+        place = self._place
+        if place is None or not self.running:
+            return False
+        node = self.running[-1].current
+        if node is None or not _stays(place, node):
+            return False
+        new = Due(own, not array, node, place, at)
+        if any(d.own == own and d.back != new.back for d in self._due):
+            return False
+        if new not in self._due:
+            self._due.append(new)
+        return True
+
+    def _is_done(self, node: gast.AST | None) -> None:
+        """Behind a statement: what it wrote is in the copies and in what they are."""
+        while True:
+            due = next((d for d in self._due if d.node is node), None)
+            if due is None:
+                return
+            self._due.remove(due)
+            lent = self.lent[due.own]
+            choices = self._choices(due.own)
+            for test, source in choices:
+                pair = due.own, source.base or ""
+                written, other = pair if due.back else pair[::-1]
+                if written not in _arrays(due.place):
+                    continue
+                copy = _in_array(due.place, other)
+                with self._inner(), self._aside() as made:
+                    if isinstance(copy, Load) and isinstance(due.place, Load):
+                        self.out.append(Assign(copy, due.place, loc=due.at))
+                    elif isinstance(copy, Whole) and isinstance(due.place, Whole):
+                        value = self._encoded(due.place, due.at)
+                        self._fill(copy, value, due.at, replaces=True)
+                    self._changes(other, due.at, but=written, place=copy)
+                self.out.append(If(test, tuple(made), loc=due.at))
+            lent.clean, lent.cleaned = len(self.changed), tuple(self.open)
 
     def _group(self, array: str) -> set[str]:
         """The array, and what changed places with it."""
@@ -571,14 +708,23 @@ class Rebinding(Iteration):
         at: Loc,
         places: Sequence[Place],
         over: Scope | None = None,
+        now: bool = False,
     ) -> bool:
-        """Is a copy read later that may be `array`, which is written? It is refused."""
+        """Is a copy read later that may be `array`, which is written? It is refused.
+
+        If it is written `now`, the copy can be made equal behind it.
+        """
         lent = self.lent[own]
         written = self._group(array) | self._origins(array)
         if not lent.origins & written or self._is_new(own):
             return False
         names_ = self._group(own) - {array}
         if not (self._is_read(names_, places, over) or self._in_flight(own)):
+            # What is put back later must not have the elements of before.
+            source = lent.source.base if lent.source is not None else None
+            if not now or lent.fresh is None or source != array:
+                return False
+        if now and self._is_due(own, array, at):
             return False
         because = (
             f"`{lent.name}` may stand for the array that is written here, or for a new"
@@ -713,7 +859,7 @@ class Rebinding(Iteration):
             if not self._takes_over(target, value, name, at):
                 return
             may_be = origins[name]
-            self._keeps(target.name, value.base, may_be, bool(others), scope, at)
+            self._keeps(target.name, value, may_be, bool(others), scope, at)
             todo[name] = target, value
         while todo:
             # First what no other value is read from.
@@ -736,16 +882,18 @@ class Rebinding(Iteration):
     def _keeps(
         self,
         array: str,
-        base: str | None,
+        whole: Whole,
         may_be: Set[str],
         named: bool,
         scope: Scope,
         at: Loc,
     ) -> None:
-        """`array` gets the elements of `base`, which may have other names: `named`.
+        """`array` gets elements of an array that may have other names: `named`.
 
-        It may be one of `may_be` by then.
+        That may be one of `may_be` by then.
         """
+        base, before = whole.base, self.lent.get(array)
+        which = before.which if before is not None else None
         if array in self.lent:
             self._becomes_new(array, at)
         kept = {array}
@@ -756,6 +904,19 @@ class Rebinding(Iteration):
                 may_be = {*may_be, base}
         for one in sorted(kept) if may_be else ():
             self._may_be(one, may_be, scope, at)
+        if before is None or which is None or before is not self.lent.get(array):
+            return
+        if not may_be:
+            before.which = which
+        elif kept == {array} and base == whole.name and self._lasts(base, array):
+            # The next of the arrays that it may be.
+            self.out.append(Assign(which, Const(len(before.choices)), loc=at))
+            before.which, before.choices = which, (*before.choices, whole)
+
+    def _lasts(self, base: str | None, array: str) -> bool:
+        """Is `base` there as long as `array`, and no copy of another one?"""
+        made, own = self.made_in.get(base or "", ()), self.made_in.get(array, ())
+        return base is not None and base not in self.lent and own[: len(made)] == made
 
     def _writes_before(self, array: str) -> int:
         """How many writes there were that cannot come again while `array` is there.
@@ -1015,10 +1176,10 @@ class Rebinding(Iteration):
         for group in groups:
             self._check_group(group, scope)
         moved = {a for g in groups for a in g}
-        if results is not None and moved:
-            values = [self._kept_result(v, moved, scope) for v in results[0]]
-            results = (tuple(values), *results[1:])
         states = [_State(self, g) for g in groups]
+        if results is not None and moved:
+            values = [self._kept_result(v, moved, states, scope) for v in results[0]]
+            results = (tuple(values), *results[1:])
         marks = {_mark(k): e.pairs for k, e in enumerate(self._exchanges)}
 
         def settle(block: Sequence[Stmt]) -> list[Stmt]:
@@ -1057,7 +1218,9 @@ class Rebinding(Iteration):
                     f"make it before, and write `{array}[:] = ...` there",
                 )
 
-    def _kept_result(self, value: Expr, moved: set[str], scope: Scope) -> Expr:
+    def _kept_result(
+        self, value: Expr, moved: set[str], states: Sequence[_State], scope: Scope
+    ) -> Expr:
         """A returned value, as it is before contents go back."""
         if isinstance(value, Var) and value.name in moved:
             shape = tuple(Extent(value.name, k) for k in range(self._rank(value.name)))
@@ -1069,6 +1232,9 @@ class Rebinding(Iteration):
             dtype, source = like(value.name), value.name
             self._may_be(made, self._outside(moved), scope, value.loc)
             self.out.append(Alloc(made, shape, None, dtype, source, loc=value.loc))
+            for state in states:
+                if value.name in state.arrays:
+                    self._is_chosen(made, state, value)
             return Var(made, loc=value.loc)
         whole = self._whole(value)
         if whole is not None and whole.reads() & moved:
@@ -1079,6 +1245,20 @@ class Rebinding(Iteration):
         if whole is not None or isinstance(value, (Const, Var)):
             return value
         return self._temp(value, "result")
+
+    def _is_chosen(self, made: str, state: _State, value: Var) -> None:
+        """`made` is a copy of the array whose contents `value` has by now."""
+        lent = self.lent.get(made)
+        outer = [a for a in state.arrays if a in self._outside({a})]
+        if lent is None or not lent.origins <= {*outer}:
+            return
+        lent.which = Var(self._fresh("which"), loc=value.loc)
+        lent.choices = tuple(
+            views.whole_array(a, self._rank(a), value.loc) if a in outer else None
+            for a in state.arrays
+        )
+        place = state.of(value.name)
+        self.out.append(Assign(lent.which, place, loc=value.loc))
 
     def _outside(self, arrays: Set[str]) -> frozenset[str]:
         """What these may be in Python that was there before the present function."""
@@ -1095,6 +1275,14 @@ class _State:
         count = 1 if len(arrays) == 2 else len(arrays)
         hint = "turned" if count == 1 else "place"
         self.vars = [Var(walk._fresh(hint)) for _ in range(count)]
+
+    def of(self, array: str) -> Expr:
+        """The number of the array whose contents this one has."""
+        at = self.arrays.index(array)
+        if len(self.vars) > 1:
+            return self.vars[at]
+        (turned,) = self.vars
+        return Call("-", (ONE, turned)) if at else turned
 
     def first(self) -> list[Stmt]:
         """At the beginning each array has its own."""
@@ -1144,6 +1332,33 @@ _UNSURE = (
     " depends on the run",
     "take a copy where it gets its second name, with `.copy()`",
 )
+
+
+def _arrays(place: Load | Whole) -> set[str]:
+    """The array that these elements are of."""
+    element = place if isinstance(place, Load) else place.element
+    return {element.array} if isinstance(element, Load) else set()
+
+
+def _in_array(place: Load | Whole, array: str) -> Load | Whole:
+    """The same elements of another array of the same shape."""
+    if isinstance(place, Load):
+        return replace(place, array=array)
+    assert isinstance(place.element, Load)
+    return replace(place, element=replace(place.element, array=array))
+
+
+def _stays(place: Load | Whole, node: gast.AST | None) -> bool:
+    """Are the same elements meant when the statement that writes them is over?"""
+    index: tuple[Expr, ...]
+    if isinstance(place, Load):
+        index = place.index
+    elif isinstance(place.element, Load):
+        index = (*place.element.index, *place.shape)
+    else:
+        return False
+    loads = (isinstance(e, Load) for k in index for e in walk_expr(k))
+    return _stores_last(node) and not any(loads)
 
 
 def _needed(name: str, place: Place) -> bool:

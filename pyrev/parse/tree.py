@@ -218,16 +218,6 @@ class Reads:
                 return self.inside(test) or self.first(body) == "read"
         return False
 
-    def behind(self, definition: gast.AST, line: int) -> bool:
-        """Is the name read in a line behind this one?"""
-        return self.enclosed(definition) or any(
-            isinstance(n, gast.Name)
-            and n.id == self.name
-            and n.lineno > line
-            and isinstance(n.ctx, gast.Load)
-            for n in nodes_of(definition)
-        )
-
     def inside(self, node: gast.AST) -> bool:
         """Is the name read anywhere in `node`?"""
         match node:

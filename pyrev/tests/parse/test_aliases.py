@@ -312,7 +312,97 @@ def missing_data_on_the_way(x, w, n):
     return s + x[0] + 2.0 * x[2]
 
 
+def turned_over(a, b, n):
+    for t in range(n):
+        if t == 1:
+            a, b = b, a
+    return a
+
+
+def a_result_is_read_where_what_it_may_be_is_written(x, w, n):
+    u = turned_over(x, w, n)
+    for k in range(1, len(x)):
+        x[k] = x[k] * u[k - 1]
+        if u[k] > 1.5:
+            w[k - 1] += 0.25 * u[0]
+    return np.sum(u * x) + np.sum(u * w)
+
+
+def a_result_is_written_where_what_it_may_be_is_read(x, w, n):
+    u = turned_over(x, w, n)
+    for k in range(1, len(x)):
+        u[k] = w[k] * x[k - 1] + u[k - 1]
+    u[1:] *= x[:-1]
+    w += u
+    return np.sum(u * x) + np.sum(u * w)
+
+
+def clipped_or_new(a, b, n):
+    if n > 2:
+        return a
+    if n == 1:
+        b *= 2.0
+        return b
+    return a + b
+
+
+def one_of_three_results_is_written(x, w, n):
+    u = clipped_or_new(x, w, n)
+    x[0] += u[1]
+    u[1:] = u[:-1] * w[0]
+    return np.sum(u * x * w)
+
+
+def bound_in_a_loop_and_written_behind(x, w, n):
+    u = w * 2.0
+    for t in range(n):
+        if t != 1:
+            x = u
+    u[0] = 3.0 * x[1] * u[1]
+    x[2] = u[0] + w[0]
+    return np.sum(x * u * w)
+
+
+def bound_to_what_the_loop_around_makes(x, w, n):
+    for _ in range(3):
+        y = 0.5 * x + w
+        for k in range(n):
+            if k == 2:
+                continue
+            x = y
+            x += 0.25 * x * w
+    return np.sum(x * x)
+
+
+def a_parameter_becomes_a_result(x, w, n):
+    x = clipped_or_new(w, x, n)
+    for _ in range(2):
+        x += w + 0.5 * x
+    return np.sum(x * w)
+
+
+def replaced_in_a_branch(b, n):
+    a = b
+    if n > 1:
+        b[:] = 0.5 * b
+        a = 0.5 * b
+    a[0] = 0.5 * b[1]
+    a[:] = 0.5 * a
+
+
+def written_before_the_other_name_is_bound_again(x, w, n):
+    replaced_in_a_branch(w, n)
+    return np.sum(w * w) + np.sum(2.0 * x)
+
+
 RIGHT = [
+    written_before_the_other_name_is_bound_again,
+    a_result_is_read_where_what_it_may_be_is_written,
+    a_result_is_written_where_what_it_may_be_is_read,
+    one_of_three_results_is_written,
+    bound_in_a_loop_and_written_behind,
+    bound_to_what_the_loop_around_makes,
+    a_parameter_becomes_a_result,
     missing_data_on_the_way,
     written_and_bound_again_in_a_loop,
     written_behind_a_branch,

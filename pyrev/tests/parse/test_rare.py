@@ -1156,13 +1156,6 @@ def crossing(u, v, n):
     return u
 
 
-def written_which_may_be_another(a, x):
-    b = a * 1.0
-    c = crossing(a, b, int(x))
-    c[0] = 2.0 * c[1]
-    return a[0] * b[0]
-
-
 def a_name_of_what_may_be_another(a, x):
     u, v, w = a * 1.0, a * 2.0, a * 3.0
     if x > 1.0:
@@ -1226,7 +1219,6 @@ REFUSED |= {
     imported_inside: "P102",
     default_that_is_no_number: "P108",
     default_that_is_complex: "P108",
-    written_which_may_be_another: "P206",
     turned_while_a_loop_runs_over_it: "P206",
     calls_itself: "P109",
 }
@@ -1289,3 +1281,31 @@ def test_bare_statements_may_return_and_know_no_functions_around_them() -> None:
         parse_block("b = a.sort(c)")
     assert [finding.code for finding in caught.value.findings] == ["P107"]
     assert parse_block("return None") == ()
+
+
+def first_row_times(v, p, alpha=0.2):
+    acc = p[0]
+    return alpha * acc
+
+
+def a_row_or_a_number(u, alpha):
+    prev = first_row_times(0.5, u * 1.0, alpha)
+    return np.sum(prev)
+
+
+def test_ranks_that_the_text_leaves_open_are_those_of_the_call() -> None:
+    u = np.arange(6.0).reshape(2, 3)
+    found = pyrev.grad(a_row_or_a_number)(u, 0.5)
+    np.testing.assert_allclose(found["u"], [[0.5] * 3, [0.0] * 3])
+    assert found["alpha"] == pytest.approx(3.0)
+
+
+def test_what_is_refused_with_arrays_is_said_as_such() -> None:
+    def f(x, p, flag):
+        if flag == 0:
+            return x
+        x = 1.0 * p
+        return x
+
+    with pytest.raises(pyrev.UnsupportedError, match="another path returns another"):
+        pyrev.vjp(f, np.ones((2, 3)), np.ones((2, 3)), 1)

@@ -14,6 +14,16 @@ def f(x, y, n):
     return x[0] + y[0]
 
 
+# P206_exchanged_with_what_was_lent.py:2:5: P206 a name stands for one array or one function
+#    2 |     for t in range(3):
+#      |     ^^^^^^^^^^^^^^^^^^ `b` may stand for the array that is written here, or for a new one
+#   help: give the new array a name of its own, or begin with a copy: `b = b.copy()`
+#
+# P206_exchanged_with_what_was_lent.py:2:5: P206 a name stands for one array or one function
+#    2 |     for t in range(3):
+#      |     ^^^^^^^^^^^^^^^^^^ `a` may stand for the array that is written here, or for a new one
+#   help: give the new array a name of its own, or begin with a copy: `a = a.copy()`
+#
 # P206_exchanged_with_what_was_lent.py:11:9: P206 a name stands for one array or one function
 #   11 |         for t in range(n):
 #      |         ^^^^^^^^^^^^^^^^^^ this writes to the caller's array or to a new one
