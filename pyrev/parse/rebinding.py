@@ -617,9 +617,8 @@ class Rebinding(Iteration):
         return [(Call("==", (lent.fresh, ZERO)), lent.source)]
 
     def _identity(self, whole: Whole, k: int) -> tuple[Expr, Whole | None]:
-        """Which array this is in Python: `k` if it is the second result, else -1.
-
-        None stands for an array that nobody else has.
+        """The array that this is in Python, None for one that nobody else has; and the
+        number that says so when the program runs: `k`, or -1 if it is a new one.
         """
         base = whole.base or ""
         if not whole.view or base not in self.lent and base in self._own():
@@ -638,8 +637,8 @@ class Rebinding(Iteration):
     def _is_due(self, own: str, array: str, at: Loc) -> bool:
         """Will a copy be made equal to what it may be, of which `array` is written?
 
-        Or the copy itself, if `array` is "". Not if contents have changed places, or if
-        the other is read in the loop around the write.
+        Or that to the copy, if `array` is "". Not where contents have changed places,
+        or where more happens in the statement once the elements are written.
         """
         choices = self._choices(own)
         sources = {whole.base for _, whole in choices}
@@ -650,8 +649,7 @@ class Rebinding(Iteration):
         if (
             not sources
             or None in sources
-            or array
-            and (array not in sources or sources != lent.origins & sources)
+            or (array and array not in sources)
             or any(map(self._reachable, lent.origins - sources - {own}))
             or path[: len(made)] != made
             or involved & fixed
