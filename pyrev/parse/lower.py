@@ -540,6 +540,36 @@ class Lowering(Rebinding):
             else:
                 self._store(target, result, at, scope)
 
+    def _bound_last(
+        self, targets: Sequence[gast.AST], values: Sequence[Expr], scope: Scope
+    ) -> list[int]:
+        """In which order names get their values: last those whose arrays others get.
+
+        In a loop the array of a name may take over the elements of a new one.
+        """
+        left = list(range(len(targets)))
+        names_ = [t.id for t in targets if isinstance(t, gast.Name)]
+        if len({*names_}) < len(targets):
+            return left
+
+        def is_free(k: int) -> bool:
+            bound = scope.bound.get(names_[k])
+            whole = self._whole(bound) if isinstance(bound, Var) else None
+            return (
+                whole is None
+                or whole.base is None
+                or not any(
+                    self._shares(values[j], {whole.base}) for j in left if j != k
+                )
+            )
+
+        order: list[int] = []
+        while left:
+            free = next((k for k in left if is_free(k)), left[0])
+            order.append(free)
+            left.remove(free)
+        return order
+
     def _is_bound(self, name: str, scope: Scope) -> bool:
         """Has the name stood for a number or an array before?"""
         return name in scope.numbers or name in scope.paths
@@ -625,6 +655,8 @@ class Lowering(Rebinding):
         values = [
             self._named(v, scope, "value") if isinstance(v, Var) else v for v in values
         ]
+        order = self._bound_last(targets, values, scope)
+        targets, values = [targets[k] for k in order], [values[k] for k in order]
         for k, target in enumerate(targets):
             given = values[k]
             if isinstance(given, Var) and self._is_array_var(given):

@@ -648,7 +648,8 @@ class Rebinding(Iteration):
         fixed = {c.name for c in self.captures.values()} | {*self.iterated}
         if (
             not sources
-            or None in sources
+            or any(whole.name is None for _, whole in choices)
+            or any(whole.name != whole.base for _, whole in choices)
             or (array and array not in sources)
             or any(map(self._reachable, lent.origins - sources - {own}))
             or path[: len(made)] != made

@@ -248,6 +248,24 @@ def a_function_that_is_passed_reads_the_name_that_is_bound(x, w, n):
     return np.sum(u)
 
 
+@one
+def a_part_that_changes_places_is_written(x, w, n):
+    a = x[1:]
+    u = a.copy()
+    for t in range(3):
+        u[:] = 0.5 * t
+        a, u = u, a
+    return x
+
+
+@one
+def parts_of_two_results(x, w, n):
+    a = picked(x, w, n)[1:]
+    a[0] = 0.5 * w[1]
+    x[1:] = a[:-1].sum()
+    return np.sum(a * x[1:] * w[1:])
+
+
 # What is written while it still is another array is written there, too.
 
 
@@ -395,7 +413,21 @@ def written_before_the_other_name_is_bound_again(x, w, n):
     return np.sum(w * w) + np.sum(2.0 * x)
 
 
+def new_and_old(p, w, c):
+    return p + c * w, p, 2.0 * c
+
+
+def one_name_takes_the_array_of_another_that_is_bound_anew(x, w, n):
+    v, c = x * 1.0, 0.25
+    u = w * 1.0
+    for _ in range(n):
+        v, u, c = new_and_old(v, w, c)
+        v, u = 0.5 * v, v
+    return np.sum(u * u) + np.sum(v * w) * c
+
+
 RIGHT = [
+    one_name_takes_the_array_of_another_that_is_bound_anew,
     written_before_the_other_name_is_bound_again,
     a_result_is_read_where_what_it_may_be_is_written,
     a_result_is_written_where_what_it_may_be_is_read,
