@@ -418,12 +418,10 @@ def new_and_old(p, w, c):
 
 
 def one_name_takes_the_array_of_another_that_is_bound_anew(x, w, n):
-    v, c = x * 1.0, 0.25
-    u = w * 1.0
+    c = 0.25
     for _ in range(n):
-        v, u, c = new_and_old(v, w, c)
-        v, u = 0.5 * v, v
-    return np.sum(u * u) + np.sum(v * w) * c
+        w, x, c = new_and_old(w, w, c)
+    return np.sum(x * x) * c + np.sum(w)
 
 
 RIGHT = [
