@@ -276,8 +276,8 @@ RELAPSES: list[Relapse] = [
         "names",
         "what is put back later has the elements of before",
         REBINDING,
-        "            if not now or lent.fresh is None or source != array:\n",
-        "            if source != array or not array.isupper():\n",
+        "            if lent.source is not None and not self._is_clean(array):\n",
+        "            if lent.source is not None:\n",
         ALIASES,
     ),
     Relapse(

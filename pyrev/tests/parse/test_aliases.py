@@ -424,7 +424,30 @@ def one_name_takes_the_array_of_another_that_is_bound_anew(x, w, n):
     return np.sum(x * x) * c + np.sum(w)
 
 
+def put_back_with_what_was_written_since(x, w, n):
+    a = x
+    if n > 1:
+        a[0] = 0.5 * a[1]
+    x[1] = 5.0 * x[0]
+    if n > 2:
+        a = 0.5 * x
+    else:
+        a = 2.0 * x
+    return np.sum(a * x * w)
+
+
+def a_result_that_is_new_on_one_path(x, w, n):
+    u = picked(x, w, n)
+    if n == 2:
+        u = u * 2.0
+    x[0] = 3.0 * x[1]
+    w[1] = 0.5 * w[0]
+    return np.sum(u * x * w)
+
+
 RIGHT = [
+    put_back_with_what_was_written_since,
+    a_result_that_is_new_on_one_path,
     one_name_takes_the_array_of_another_that_is_bound_anew,
     written_before_the_other_name_is_bound_again,
     a_result_is_read_where_what_it_may_be_is_written,
