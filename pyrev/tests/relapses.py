@@ -274,14 +274,6 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "names",
-        "what is put back later has the elements of before",
-        REBINDING,
-        "            if lent.source is not None and not self._is_clean(array):\n",
-        "            if lent.source is not None:\n",
-        ALIASES,
-    ),
-    Relapse(
-        "names",
         "of two arrays that changed places the result is always the first",
         REBINDING,
         'Call("-", (ONE, turned)) if at else turned',
