@@ -33,7 +33,9 @@ from pyrev.ir import (
     Stmt,
     While,
     accesses,
+    assigned_scalars,
     blocks,
+    exprs,
     names,
     walk,
     with_blocks,
@@ -61,6 +63,8 @@ def cleared(block: Block) -> Block:
         loop = out[users[0]]
         if not isinstance(loop, For | While) or isinstance(loop, For) and loop.parallel:
             continue
+        if any(made.array in names(e) for e in exprs(loop)):
+            continue  # its test or its range is asked for between two iterations
         body = _turned(made, loop.body)
         if body is not None:
             out[k] = replace(made, fill=None)
@@ -79,14 +83,12 @@ def _turned(made: Alloc, body: Block) -> Block | None:
     if found is None:
         return None
     rest, zeros = found
-    bounds = {n for s in walk((zeros,)) if isinstance(s, For) for n in _bounds(s)}
-    if bounds & written(body):
+    nest = [s for s in walk((zeros,)) if isinstance(s, For)]
+    bounds = {n for s in nest for e in exprs(s) for n in names(e)}
+    # No size may be another one by then, and no number be lost that is read behind.
+    if bounds & written(body) or {s.index for s in nest} & {*assigned_scalars(body)}:
         return None
     return (*body[:first], zeros, *body[first:last], *rest, *body[last + 1 :])
-
-
-def _bounds(loop: For) -> frozenset[str]:
-    return names(loop.lo) | names(loop.hi)
 
 
 def _last_zeros(
