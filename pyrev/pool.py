@@ -79,11 +79,14 @@ def empty(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
 def zeros(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Like `numpy.zeros`: a new C-ordered array of `shape` and `dtype`."""
     array = empty(shape, dtype)
+    if array.nbytes < LEAST:
+        array.fill(0)
+        return array
     # Bytes are set by the C library, which leaves out to read what it overwrites.
     raw = array.reshape(-1).view(np.uint8)
     numba = sys.modules.get("numba")
     cores = 1 if numba is None else int(numba.config.NUMBA_NUM_THREADS)
-    count = max(1, min(cores, raw.size // PART))
+    count = min(cores, raw.size // PART) or 1
     cuts = [raw.size * k // count for k in range(count + 1)]
     _clear([raw[a:b] for a, b in pairwise(cuts)])
     return array

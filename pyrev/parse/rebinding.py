@@ -640,22 +640,21 @@ class Rebinding(Iteration):
         Or that to the copy, if `array` is "". Not where contents have changed places,
         or where more happens in the statement once the elements are written.
         """
-        choices = self._choices(own)
-        sources = {whole.base for _, whole in choices}
+        wholes = [whole for _, whole in self._choices(own)]
+        sources = {w.name for w in wholes if w.name is not None and w.name == w.base}
         lent = self.lent[own]
-        involved = {own, *(s for s in sources if s is not None)}
+        involved = {own, *sources}
         path, made = tuple(self.open), self.made_in.get(own, ())
         fixed = {c.name for c in self.captures.values()} | {*self.iterated}
         if (
-            not sources
-            or any(whole.name is None for _, whole in choices)
-            or any(whole.name != whole.base for _, whole in choices)
+            not wholes
+            or any(w.name not in sources for w in wholes)  # a part
             or (array and array not in sources)
             or any(map(self._reachable, lent.origins - sources - {own}))
             or path[: len(made)] != made
             or involved & fixed
             or any(len(self._group(a)) > 1 for a in involved)
-            or any(s in self.lent and not self._is_new(s) for s in sources if s)
+            or any(s in self.lent and not self._is_new(s) for s in sources)
         ):
             return False
         place = self._place
@@ -679,11 +678,10 @@ class Rebinding(Iteration):
                 return
             self._due.remove(due)
             lent = self.lent[due.own]
-            choices = self._choices(due.own)
-            for test, source in choices:
+            for test, source in self._choices(due.own):
                 pair = due.own, source.base or ""
                 written, other = pair if due.back else pair[::-1]
-                if written not in _arrays(due.place):
+                if written != _array_of(due.place):
                     continue
                 copy = _in_array(due.place, other)
                 with self._inner(), self._aside() as made:
@@ -1333,10 +1331,9 @@ _UNSURE = (
 )
 
 
-def _arrays(place: Load | Whole) -> set[str]:
+def _array_of(place: Load | Whole) -> str | None:
     """The array that these elements are of."""
-    element = place if isinstance(place, Load) else place.element
-    return {element.array} if isinstance(element, Load) else set()
+    return place.array if isinstance(place, Load) else place.base
 
 
 def _in_array(place: Load | Whole, array: str) -> Load | Whole:

@@ -252,8 +252,8 @@ RELAPSES: list[Relapse] = [
         "names",
         "only the first of the arrays that a copy may be gets what is written to it",
         REBINDING,
-        "            for test, source in choices:\n                pair",
-        "            for test, source in choices[:1]:\n                pair",
+        "            for test, source in self._choices(due.own):\n",
+        "            for test, source in self._choices(due.own)[:1]:\n",
         ALIASES,
     ),
     Relapse(

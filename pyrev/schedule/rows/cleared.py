@@ -17,22 +17,17 @@ at all; behind the last one they go to memory and back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.ir import (
     Alloc,
-    Assign,
     Block,
     Const,
     For,
     Grow,
-    Load,
     Restart,
     Return,
-    Stmt,
     While,
-    accesses,
     assigned_scalars,
     blocks,
     exprs,
@@ -42,8 +37,7 @@ from pyrev.ir import (
     written,
 )
 from pyrev.liveness import occurs, touched
-from pyrev.schedule.legality import without
-from pyrev.schedule.rows.first import covers
+from pyrev.schedule.rows.first import last_zeros
 
 
 def cleared(block: Block) -> Block:
@@ -79,7 +73,7 @@ def _turned(made: Alloc, body: Block) -> Block | None:
     if len(users) < 2 or any(isinstance(s, leaves) for s in walk(body)):
         return None
     first, last = users[0], users[-1]
-    found = _last_zeros(body[last], made, ())
+    found = last_zeros(body[last], made)
     if found is None:
         return None
     rest, zeros = found
@@ -89,43 +83,3 @@ def _turned(made: Alloc, body: Block) -> Block | None:
     if bounds & written(body) or {s.index for s in nest} & {*assigned_scalars(body)}:
         return None
     return (*body[:first], zeros, *body[first:last], *rest, *body[last + 1 :])
-
-
-def _last_zeros(
-    s: Stmt, made: Alloc, around: tuple[For, ...]
-) -> tuple[Block, For] | None:
-    """A nest that sets each element to zero last: what is left of it, and the zeros."""
-    if not isinstance(s, For) or s.index in written(s.body):
-        return None
-    loops = (*around, s)
-    users = [k for k, inner in enumerate(s.body) if occurs((inner,), made.array)]
-    if not users:
-        return None
-    last = s.body[users[-1]]
-    rest: Sequence[Stmt]
-    if isinstance(last, For):
-        found = _last_zeros(last, made, loops) if len(users) == 1 else None
-        if found is None:
-            return None
-        rest, zeros = found
-        done: Stmt = zeros
-    elif (
-        isinstance(last, Assign)
-        and isinstance(last.target, Load)
-        and isinstance(last.value, Const)
-        and last.value.value == 0
-        and covers(last.target, made, loops)
-        and all(index == last.target.index for index in accesses(s.body, made.array))
-    ):
-        rest, done = (), last
-    else:
-        return None
-    others = written(s.body) - {made.array}
-    proof, left = s.parallel, s.parallel
-    if s.parallel:
-        for other in sorted(others):
-            proof = without(proof, other)
-        left = without(s.parallel, made.array)
-    kept = (*s.body[: users[-1]], *rest, *s.body[users[-1] + 1 :])
-    whole = replace(s, body=kept, parallel=left)
-    return (whole,) if kept else (), replace(s, body=(done,), parallel=proof)

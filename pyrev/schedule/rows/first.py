@@ -9,6 +9,7 @@ and then set to zero is zeros, and what it was copied from is read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.ir import (
@@ -72,50 +73,61 @@ def set_first(block: Block, alone: bool = False) -> Block:
         source = made.source
         if source is None or source in written((*block[k + 1 : at], nest)):
             continue
-        changed = _zeroed_in(nest, made, ())
+        changed = _zeroed_in(nest, made)
         if changed is not None:
             out[k] = replace(made, fill=Const(0.0), source=None)
             out[at] = rename(changed, {made.array: source}, extents=False)
     return tuple(out)
 
 
-def _zeroed_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:
+def _zeroed_in(s: Stmt, made: Alloc) -> Stmt | None:
     """`s` without the zeros that it puts where it has read; None if it may read them.
 
     Every element is read, if at all, in the iteration that sets it to zero.
     """
+    match last_zeros(s, made):
+        case (rest,), _ if made.array not in written((rest,)):
+            return rest
+    return None
+
+
+def last_zeros(
+    s: Stmt, made: Alloc, around: tuple[For, ...] = ()
+) -> tuple[Block, For] | None:
+    """A nest that sets each element to zero last: what is left of it, and the zeros."""
     if not isinstance(s, For) or s.index in written(s.body):
         return None
-    around = (*loops, s)
+    loops = (*around, s)
     users = [k for k, inner in enumerate(s.body) if occurs((inner,), made.array)]
     if not users:
         return None
     last = s.body[users[-1]]
-    if isinstance(last, For) and len(users) == 1:
-        inner = _zeroed_in(last, made, around)
-        if inner is None:
+    rest: Sequence[Stmt]
+    if isinstance(last, For):
+        found = last_zeros(last, made, loops) if len(users) == 1 else None
+        if found is None:
             return None
-        at = users[0]
-        return _without(s, made, (*s.body[:at], inner, *s.body[at + 1 :]))
-    match last:
-        case Assign(Load(array) as target, Const(value)) if array == made.array:
-            before = tuple(s.body[k] for k in users[:-1])
-            if (
-                value != 0
-                or made.array in written(before)
-                or not covers(target, made, around)
-                or any(index != target.index for index in accesses(before, array))
-                or {n for e in target.index for n in names(e)} & written(s.body)
-            ):
-                return None
-            return _without(s, made, tuple(x for x in s.body if x is not last))
-    return None
-
-
-def _without(loop: For, made: Alloc, body: Block) -> For:
-    """`loop` with a body that no longer writes the array."""
-    proof = without(loop.parallel, made.array) if loop.parallel else ""
-    return replace(loop, body=body, parallel=proof)
+        rest, zeros = found
+        done: Stmt = zeros
+    elif (
+        isinstance(last, Assign)
+        and isinstance(last.target, Load)
+        and isinstance(last.value, Const)
+        and last.value.value == 0
+        and covers(last.target, made, loops)
+        and all(index == last.target.index for index in accesses(s.body, made.array))
+    ):
+        rest, done = (), last
+    else:
+        return None
+    proof, left = s.parallel, s.parallel
+    if s.parallel:
+        for other in sorted(written(s.body) - {made.array}):
+            proof = without(proof, other)
+        left = without(s.parallel, made.array)
+    kept = (*s.body[: users[-1]], *rest, *s.body[users[-1] + 1 :])
+    whole = replace(s, body=kept, parallel=left)
+    return (whole,) if kept else (), replace(s, body=(done,), parallel=proof)
 
 
 def _set_in(s: Stmt, made: Alloc, loops: tuple[For, ...]) -> Stmt | None:

@@ -6,7 +6,7 @@ brought into the cache the other finds there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -168,16 +168,22 @@ def _apart(a: Expr, b: Expr) -> int | None:
     return None if gap.terms else gap.constant
 
 
+def _loads(block: Block) -> Iterator[Load]:
+    """The elements that a block reads or writes."""
+    for s in walk(block):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    yield e
+
+
 def _rows_of_one(first: For, second: For) -> bool:
     """Does an iteration of both touch the same rows of some array?"""
 
     def rows(f: For) -> set[tuple[str, int]]:
         return {
             (e.array, axis)
-            for s in walk(f.body)
-            for top in exprs(s)
-            for e in walk_expr(top)
-            if isinstance(e, Load)
+            for e in _loads(f.body)
             for axis, k in enumerate(e.index[:-1])
             if slope(k, f.index) == 1
         }
@@ -245,16 +251,12 @@ def _reads_alike(first: For, second: For) -> bool:
             if isinstance(s, For):
                 parts[s.index] = (s.lo, s.hi, s.step)
         found = set()
-        for s in walk(f.body):
-            for top in exprs(s):
-                for e in walk_expr(top):
-                    if not isinstance(e, Load):
-                        continue
-                    own = set().union(*map(names, e.index)) & parts.keys()
-                    around = {n for o in own for k in parts[o] for n in names(k)}
-                    if f.index in own | around:
-                        ranges = tuple(parts[n] for n in sorted(own))
-                        found.add((e.array, (e.index, *ranges)))
+        for e in _loads(f.body):
+            own = set().union(*map(names, e.index)) & parts.keys()
+            around = {n for o in own for k in parts[o] for n in names(k)}
+            if f.index in own | around:
+                ranges = tuple(parts[n] for n in sorted(own))
+                found.add((e.array, (e.index, *ranges)))
         return found
 
     return bool(reads(first) & reads(second))
