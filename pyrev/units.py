@@ -1182,7 +1182,9 @@ class Units:
 
         To find the least and the largest takes less time than to follow the loops.
         """
-        tables = {n: values[n] for n in bounds.tables if values[n].size}
+        tables = {n: _once_each(values[n]) for n in bounds.tables if values[n].size}
+        if any(map(_overlaps, tables.values())):
+            return False  # their elements may be many more than memory holds
         if any(map(is_device, tables.values())):
             elements = {
                 n: Interval(int(t.min()), int(t.max())) for n, t in tables.items()
@@ -1324,6 +1326,17 @@ def _few_operations(program: Program, sizes: Sizes) -> bool:
     if len(texts) < len(loops):
         return False
     return sizes.asked(f"{' + '.join(texts) or '0'} <= {AT_ONCE}") is True
+
+
+def _once_each(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """`a` without what broadcasting repeats."""
+    return a[tuple(slice(None) if step else slice(1) for step in a.strides)]
+
+
+def _overlaps(a: np.ndarray[Any, Any]) -> bool:
+    """Has `a` more elements than there are in the memory it spans, as windows do?"""
+    span = sum((n - 1) * abs(step) for n, step in zip(a.shape, a.strides, strict=True))
+    return bool(a.nbytes > span + a.itemsize)
 
 
 @functools.cache

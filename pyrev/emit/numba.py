@@ -95,6 +95,9 @@ from pyrev.writer import Blank, Emitted, Text, comment, tag, write
 UNROLLED = 16
 #: Accesses of elements, in a straight line, that one function has at most.
 STRAIGHT = 200
+#: A longer display of values is a list at first in CPython's bytecode, which Numba
+#: reads only where none of the values branches.
+DISPLAY = 30
 #: More results of one function than this have one name.
 FEW_SUMS = 4
 
@@ -603,12 +606,22 @@ class _Module:
                 case Return(values, single):
                     out.extend(self.guards(s, values, mode))
                     trees = [self.tree(v, mode) for v in values]
+                    if len(trees) > DISPLAY:
+                        out.extend(self.named(s, trees))
                     out.append(tag(_result(trees, single), s.loc))
                 case Tell() | Restart():
                     raise AssertionError("no statement of compiled code")
                 case _:
                     assert_never(s)
         return out
+
+    def named(self, s: Return, trees: list[ast.expr]) -> Iterator[ast.stmt]:
+        """Give names to the `trees` that branch, in their places."""
+        for k, tree in enumerate(trees):
+            if any(isinstance(t, (ast.IfExp, ast.BoolOp)) for t in ast.walk(tree)):
+                value = fresh("value", self.taken)
+                yield tag(_assign(value, tree), s.loc)
+                trees[k] = name(value)
 
     def loop(self, f: For, body: list[ast.stmt], mode: _Mode) -> ast.stmt:
         tree = ast.For(store(name(f.index)), self.span(f, mode), body, [], None)

@@ -897,3 +897,33 @@ def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
     with pytest.raises(IndexError, match="leaves axis 0 of `at`"):
         f(**given)
     np.testing.assert_array_equal(given["out"], 0.0)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        np.broadcast_to(np.array(1, np.int64), 1 << 40),
+        np.broadcast_to(np.array([1, 2]), (1 << 40, 2)),
+        np.lib.stride_tricks.sliding_window_view(np.arange(1 << 17) % 3, 1 << 16),
+    ],
+    ids=["repeated", "repeated rows", "windows"],
+)
+def test_a_table_that_memory_holds_only_once_is_not_read_element_by_element(
+    at: np.ndarray[Any, Any],
+) -> None:
+    """It has from 2 ** 32 to 2 ** 41 elements."""
+
+    def taken(x, at, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            out[i] = x[at[at[i]]] ** 2
+
+    def rows(x, at, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            out[i] = x[at[at[i, 0], 1]] ** 2
+
+    function = taken if at.ndim == 1 else rows
+    given = {"x": np.arange(1.0, 4.0), "at": at, "out": np.zeros(2)}
+    expected = given | {"out": np.zeros(2)}
+    function(**expected)
+    pyrev.differentiable(function)(**given)
+    np.testing.assert_array_equal(given["out"], expected["out"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import linecache
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -204,3 +205,27 @@ def test_no_parallel_loop_starts_another() -> None:
     assert f.primal.source_for("numba").count("prange(") == 1
     u, v = np.random.default_rng(0).random((2, 4, 5, 6))
     assert pyrev.check_grad(f, u, v, np.zeros((4, 5, 6)))
+
+
+def test_many_values_are_returned_of_which_one_branches() -> None:
+    """CPython makes a display of more than 30 values of a list, value by value."""
+    names = [f"s{k}" for k in range(40)]
+    lines = [
+        f"def many(x, {', '.join(names)}):",
+        "    total = 0.0",
+        "    for i in range(len(x)):",
+        "        total += x[i] ** 2",
+        f"    return total / (len(x) if len(x) > 2 else 2.0), {', '.join(names)}",
+    ]
+    space: dict[str, Any] = {}
+    linecache.cache["many.py"] = (0, None, [f"{t}\n" for t in lines], "many.py")
+    exec(compile("\n".join(lines), "many.py", "exec"), space)
+    f = pyrev.differentiable(space["many"])
+    numbers = [float(k) for k in range(40)]
+    for n in (1, 4):
+        x = np.arange(1.0, n + 1)
+        assert f(x, *numbers) == space["many"](x, *numbers)
+        value, pullback = pyrev.vjp(f, x, *numbers)
+        found = pullback((1.0, *numbers))
+        np.testing.assert_allclose(found["x"], 2.0 * x / max(n, 2))
+        assert [found[s] for s in names] == numbers
