@@ -683,12 +683,22 @@ def _all_names(s: Stmt) -> frozenset[str]:
 
 
 def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
-    """The subscripts with which `block` reads or writes `array`."""
+    """The subscripts with which `block` reads or writes `array`.
+
+    A copy of all of it has ``?`` for each of them.
+    """
     for stmt in walk(block):
+        if isinstance(stmt, Alloc) and stmt.source == array:
+            yield anywhere(stmt)
         for top in exprs(stmt):
             for e in walk_expr(top):
                 if isinstance(e, Load) and e.array == array:
                     yield e.index
+
+
+def anywhere(copy: Alloc) -> tuple[Expr, ...]:
+    """The subscripts with which a copy reads the array that it is of: any."""
+    return tuple(Var(f"?{k}") for k in range(len(copy.shape)))
 
 
 def fresh(name: str, taken: set[str]) -> str:

@@ -48,7 +48,7 @@ from pyrev.parse.control import LEAVE, RETURNED, structured
 from pyrev.parse.expression import BINARY, assigned, conjunction
 from pyrev.parse.functions import is_range
 from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
-from pyrev.parse.rebinding import Compound, Rebinding, parameter_ids
+from pyrev.parse.rebinding import Compound, Phases, Rebinding, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
 from pyrev.parse.tree import (
@@ -784,7 +784,7 @@ class Lowering(Rebinding):
 
         self._leaving.append(getattr(node, LEAVE, ()))
         body = copy(0)
-        copies = self._rotations(scope, start, body, copy)
+        copies, phases = self._rotations(scope, start, body, copy)
         self._leaving.pop()
         del self.iterated[iterated:]
         # Each copy has another number of the iteration for the index.
@@ -806,10 +806,10 @@ class Lowering(Rebinding):
             self.out.append(replace(made, slots=header.slots))
             return
         if not leave:
-            self._unrolled(index, lo, hi, step, copies, start, scope, at, header.slots)
+            self._unrolled(index, lo, hi, step, copies, phases, scope, at, header.slots)
             return
         test = none_of(leave)
-        self._counted(copies, test, start, scope, at, index, lo, hi, step)
+        self._counted(copies, test, phases, scope, at, index, lo, hi, step)
 
     def _from_the_end(
         self, lo: Expr, hi: Expr, step: Const
@@ -852,10 +852,10 @@ class Lowering(Rebinding):
 
         self._leaving.append(getattr(node, LEAVE, ()))
         body = copy(0)
-        copies = self._rotations(scope, start, body, copy)
+        copies, phases = self._rotations(scope, start, body, copy)
         self._leaving.pop()
         if not before and len(copies) == 1:
-            self._counted(copies, condition, start, scope, at)
+            self._counted(copies, condition, phases, scope, at)
             return
         # The test needs statements, or other arrays each time: a flag holds its value.
         go = Var(self._fresh("go"), loc=at)
@@ -876,12 +876,11 @@ class Lowering(Rebinding):
                 return [inner]
             return [*made, Assign(go, found, loc=at)]
 
-        mappings = self._mappings(start, copies)
-        self.out += tested(mappings[0])
+        self.out += tested(phases[0])
         done: list[list[Stmt]] = []
         for k, one in enumerate(copies):
-            done.append([*one, *tested(mappings[(k + 1) % len(copies)])])
-        self._counted(done, go, start, scope, at)
+            done.append([*one, *tested(phases[(k + 1) % len(copies)])])
+        self._counted(done, go, phases, scope, at)
 
     def _flag(self, name: str, scope: Scope) -> Var:
         flag = self._variable(name, scope)
@@ -892,7 +891,7 @@ class Lowering(Rebinding):
         self,
         copies: Sequence[Sequence[Stmt]],
         test: Expr,
-        start: Mapping[str, Expr],
+        phases: Phases,
         scope: Scope,
         at: Loc,
         index: str = "",
@@ -935,7 +934,7 @@ class Lowering(Rebinding):
         )
         self.out.append(Assign(Var(self._fresh("ran"), loc=at), count, loc=at))
         if phase is not None:
-            self._restored(phase, copies, start, scope, self.compounds[-1])
+            self._restored(phase, phases, scope, self.compounds[-1])
 
     def _unrolled(
         self,
@@ -944,7 +943,7 @@ class Lowering(Rebinding):
         hi: Expr,
         step: Const,
         copies: Sequence[Sequence[Stmt]],
-        start: Mapping[str, Expr],
+        phases: Phases,
         scope: Scope,
         at: Loc,
         slots: int | None,
@@ -962,7 +961,7 @@ class Lowering(Rebinding):
             # What is left, one by one: each copy counts from the first of them.
             for one in copies[:over]:
                 self.out += with_value(one, index, Const(known[-over], loc=at))
-            self._restored(Const(over), copies, start, scope, self.compounds[-1])
+            self._restored(Const(over), phases, scope, self.compounds[-1])
             return
         gap = sub_int(hi, lo) if step.value > 0 else sub_int(lo, hi)
         size = abs(int(step.value))
@@ -982,7 +981,7 @@ class Lowering(Rebinding):
             rest = (If(Call(">", (left, Const(k)), loc=at), (*one, *rest), loc=at),)
         self.out.append(Assign(here, begin, loc=at))
         self.out += rest
-        self._restored(left, copies, start, scope, self.compounds[-1])
+        self._restored(left, phases, scope, self.compounds[-1])
 
     # ---------------------------------------------------------------- headers
 

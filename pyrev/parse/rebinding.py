@@ -71,6 +71,8 @@ _WHICH = "@which "
 
 Returned = tuple[tuple[Expr, ...], bool, Loc] | None
 Arrays = Mapping[str, Expr]
+#: What the names of arrays stand for before each copy of a loop's body.
+Phases = Sequence[Arrays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,6 @@ class Rebinding(Iteration):
 
     compounds: list[Compound] = field(default_factory=list)
     #: Which name takes the array of which other from one iteration to the next.
-    _moved: dict[str, str] = field(default_factory=dict)
     #: The arrays that have changed places in the present function, exchange by
     #: exchange: where the contents of which array went.
     _exchanges: list[Exchange] = field(default_factory=list)
@@ -930,23 +931,13 @@ class Rebinding(Iteration):
 
     # ---------------------------------------------------------------- loops
 
-    def _mappings(
-        self, start: Arrays, copies: Sequence[object]
-    ) -> list[Mapping[str, Expr]]:
-        """What the names of arrays stand for before each copy of a body."""
-        found = [start]
-        for _ in copies[1:]:
-            now = found[-1]
-            found.append({n: now[self._moved.get(n, n)] for n in start})
-        return found
-
     def _rotations(
         self,
         scope: Scope,
         start: Arrays,
         body: list[Stmt],
         copy: Callable[[int], list[Stmt]],
-    ) -> list[list[Stmt]]:
+    ) -> tuple[list[list[Stmt]], Phases]:
         """The body as often as it takes for swapped names to come back.
 
         ``u, v = v, u`` at the end of a body exchanges two names: the next iteration is
@@ -955,15 +946,14 @@ class Rebinding(Iteration):
         """
         end = dict(scope.bound)
         moved = {n for n, e in start.items() if end.get(n) != e}
-        self._moved = {}
         if not moved:
-            return [body]
+            return [body], [start]
         of = {e: n for n, e in start.items() if n in moved}
         moves = {n: of[end[n]] for n in moved}
         period = _period(moves)
         if period > _LONGEST_CYCLE:
             self._put(body, start, scope, self.compounds[-1])
-            return [body]
+            return [body], [start]
         copies = [body]
         while len(copies) < period:
             for name, value in list(scope.bound.items()):
@@ -981,15 +971,17 @@ class Rebinding(Iteration):
                 "give each array a name of its own",
             )
             scope.bound |= start
-            return [body]
-        self._moved = moves
-        return copies
+            return [body], [start]
+        phases = [start]
+        while len(phases) < period:
+            now = phases[-1]
+            phases.append({n: now[moves.get(n, n)] for n in start})
+        return copies, phases
 
     def _restored(
         self,
         phase: Var | Const,
-        copies: Sequence[object],
-        start: Arrays,
+        phases: Phases,
         scope: Scope,
         around: Compound,
     ) -> None:
@@ -997,14 +989,15 @@ class Rebinding(Iteration):
 
         Where it is known how often the loop ran nothing moves.
         """
-        mappings = self._mappings(start, copies)
         if isinstance(phase, Const):
-            scope.bound |= mappings[int(phase.value)]
+            scope.bound |= phases[int(phase.value)]
             return
-        for k, mapping in enumerate(mappings[1:], 1):
-            source = {start[n]: mapping[n] for n in sorted(self._moved)}
+        start = phases[0]
+        moved = {n for n in start if phases[1][n] != start[n]}
+        for k, now in enumerate(phases[1:], 1):
+            source = {start[n]: now[n] for n in sorted(moved)}
             with self._block() as made:
-                self._exchange(source, self._moved.keys(), scope, around)
+                self._exchange(source, moved, scope, around)
             test = Call("==", (phase, Const(k)), loc=around.at)
             self.out.append(If(test, tuple(made), loc=around.at))
         scope.bound |= start

@@ -53,6 +53,7 @@ from pyrev.ir import (
     While,
     accesses,
     all_names,
+    anywhere,
     assigned_scalars,
     blocks,
     exprs,
@@ -831,9 +832,7 @@ class _Storage:
                     if name in self.writes and name not in self.ranks():
                         yield at, Var(name)
             if isinstance(stmt, Alloc) and stmt.source is not None:
-                rank = len(stmt.shape)
-                anywhere = tuple(Var(f"?{k}") for k in range(rank))
-                yield at, Load(stmt.source, anywhere)
+                yield at, Load(stmt.source, anywhere(stmt))
 
     def controls(self, level: int, at: int) -> list[int]:
         """The loops and branches inside `level` around statement `at`."""
@@ -1434,14 +1433,34 @@ class _Storage:
         if isinstance(record.target, Var):
             own = record.target.name
             return (Alloc(own, shape, None, like(array), array, loc=loc),)
-        target = record.target
+        return self.elements(record.target, Load(array, ()), shape, loc)
+
+    def copy_of(self, kept: Expr, made: Alloc) -> Block:
+        """``made`` as a copy of what was `kept` of the array that it is a copy of."""
+        assert isinstance(kept, Load)
+        index = anywhere(made)
+        around = kept.index[: -len(index)]
+        if not around:
+            return (replace(made, source=kept.array),)
+        shape = tuple(Extent(made.array, k) for k in range(len(index)))
+        whole = Load(made.array, ())
+        filled = self.elements(whole, replace(kept, index=around), shape, made.loc)
+        return (replace(made, source=None), *filled)
+
+    def elements(
+        self, target: Load, value: Load, shape: tuple[Expr, ...], loc: Loc
+    ) -> Block:
+        """Loops that copy what has `shape`, behind the subscripts that both have."""
         # Another record may be called as an index would be.
         scope = set(self.taken)
-        index = tuple(Var(fresh(f"{target.array}_{k}", scope)) for k in range(rank))
+        base = target.array
+        index = tuple(Var(fresh(f"{base}_{k}", scope)) for k in range(len(shape)))
         stmt: Stmt = Assign(
-            Load(target.array, (*target.index, *index)), Load(array, index), loc=loc
+            replace(target, index=(*target.index, *index)),
+            replace(value, index=(*value.index, *index)),
+            loc=loc,
         )
-        for k in reversed(range(rank)):
+        for k in reversed(range(len(shape))):
             stmt = For(index[k].name, ZERO, shape[k], ONE, (stmt,), loc=loc)
         return (stmt,)
 
@@ -1485,10 +1504,10 @@ class _Copier:
             for record in self.records.get(stmt.id, ()):
                 out += self.storage.record(record)
             if stmt.id in self.keep:
-                out.append(self.statement(stmt))
+                out += self.statement(stmt)
         return tuple(out)
 
-    def statement(self, stmt: Stmt) -> Stmt:
+    def statement(self, stmt: Stmt) -> Block:
         inner = tuple(self.block(b) for b in blocks(stmt))
         if isinstance(stmt, (For, While)):
             (body,) = inner
@@ -1504,7 +1523,11 @@ class _Copier:
 
             bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
             stmt = map_stmt_exprs(bare, instead)
-        return with_blocks(stmt, inner)
+            if isinstance(stmt, Alloc) and stmt.source is not None:
+                kept = copies.get(Load(stmt.source, anywhere(stmt)))
+                if kept is not None:
+                    return self.storage.copy_of(kept, stmt)
+        return (with_blocks(stmt, inner),)
 
     def room(self, record: Record) -> Stmt:
         """``if k == tape.shape[0]: tape = np.concatenate(...)``"""
