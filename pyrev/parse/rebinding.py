@@ -1044,13 +1044,25 @@ class Rebinding(Iteration):
             for a, b in source.items()
             if isinstance(a, Var) and isinstance(b, Var)
         }
-        at = around.at
         self._refuse_witnesses(pairs, moved, scope, around)
+        bound = [(n, scope.bound[n]) for n in sorted(moved)]
+        users = {e.name: n for n, e in bound if isinstance(e, Var)}
+        for cycle in _cycles(pairs):
+            if len(cycle) > 1:
+                self._exchange_cycle(cycle, users, scope, around)
+
+    def _exchange_cycle(
+        self,
+        pairs: Mapping[str, str],
+        users: Mapping[str, str],
+        scope: Scope,
+        around: Compound,
+    ) -> None:
+        """Exchange arrays of one shape; `users` are the names that stand for them."""
+        at = around.at
         arrays = list(pairs)
         first = arrays[0]
         rank = self._rank(first)
-        bound = [(n, scope.bound[n]) for n in sorted(moved)]
-        users = {e.name: n for n, e in bound if isinstance(e, Var)}
         message = f"`{users.get(first, first)}` and `%s` change places"
         message += " and have different shapes"
         self.out += (
@@ -1392,18 +1404,30 @@ def _period(moves: Mapping[str, str]) -> int:
     >>> _period({"a": "b", "b": "a", "c": "d", "d": "e", "e": "c"})
     6
     """
-    lengths: set[int] = set()
-    for name in moves:
-        count, place = 1, moves[name]
-        while place != name:
-            count, place = count + 1, moves[place]
-        lengths.add(count)
-    return math.lcm(*lengths)
+    return math.lcm(*map(len, _cycles(moves)))
 
 
 def _mark(k: int) -> str:
     """The variable that stands for an exchange: no name of Python's."""
     return f"@exchange {k}"
+
+
+def _cycles(moves: Mapping[str, str]) -> list[dict[str, str]]:
+    """A permutation as the cycles that it is made of.
+
+    >>> _cycles({"a": "b", "c": "c", "b": "a"})
+    [{'a': 'b', 'b': 'a'}, {'c': 'c'}]
+    """
+    found: list[dict[str, str]] = []
+    left = dict(moves)
+    while left:
+        name = next(iter(left))
+        cycle: dict[str, str] = {}
+        while name in left:
+            cycle[name] = left.pop(name)
+            name = cycle[name]
+        found.append(cycle)
+    return found
 
 
 def _connected(exchanges: Sequence[Exchange]) -> list[list[str]]:
