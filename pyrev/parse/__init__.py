@@ -90,13 +90,14 @@ def parse(
     holds for some of them only is not asked for.
 
     Without them a parameter has as many axes as the text shows. Where that is too few
-    for the rest of the text, the least that will do is taken: a call says what is so.
+    for the rest of the text, the least that will do is taken; where it is too many, as
+    NumPy's functions take numbers too, some are numbers: a call says what is so.
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
     seen: dict[str, int] = {}
     try:
-        return _read(f, types, {}, seen, known, final)
+        return _read(f, types, {}, {}, seen, known, final)
     except (UnsupportedError, InternalError) as error:
         codes = (e.code for e in getattr(error, "findings", ()))
         if types is not None or any(c not in _OF_RANKS for c in codes):
@@ -104,7 +105,10 @@ def parse(
         for more in _increments(len(seen)):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, None, ranks, {}, known)
+                return _read(f, None, ranks, {}, {}, known)
+        for ranks in _decrements(seen):
+            with contextlib.suppress(UnsupportedError, InternalError):
+                return _read(f, None, {}, ranks, {}, known)
         raise
 
 
@@ -130,15 +134,27 @@ def _increments(count: int) -> list[tuple[int, ...]]:
     return found
 
 
+def _decrements(seen: Mapping[str, int]) -> list[dict[str, int]]:
+    """Fewer axes for one parameter, or for two: the fewest less first."""
+    fewer = {n: [*range(rank - 1, -1, -1)] for n, rank in seen.items() if rank}
+    found = [{n: rank} for n, ranks in fewer.items() for rank in ranks]
+    for a, b in itertools.combinations(fewer, 2):
+        found += [{a: i, b: j} for i in fewer[a] for j in fewer[b]]
+    return found[:_GUESSES]
+
+
 def _read(
     f: object,
     types: Mapping[str, tuple[int, str]] | None,
     least: Mapping[str, int],
+    exact: Mapping[str, int],
     seen: dict[str, int],
     known: Sequence[Texts],
     final: bool = True,
 ) -> Parsed:
-    """One reading; `least` are ranks to begin with, `seen` receives what may grow."""
+    """One reading; `least` are ranks to begin with, and `exact` those of parameters
+    that have no others; `seen` receives what may grow.
+    """
     grounds, texts = Grounds(), Texts(*known)
     function = plain(f, grounds)
     if function is None:
@@ -167,6 +183,8 @@ def _read(
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
     for name, (rank, dtype) in (types or {}).items():
         given[name] = (rank, dtype)
+    for name, rank in exact.items():
+        given[name] = (rank, given[name][1])
     open_ranks = [n for n, (rank, _) in given.items() if rank is None]
     found: dict[str, int] = dict(least)
     inner: dict[Called, int] = {}
