@@ -121,17 +121,29 @@ _GUESSES = 60
 
 
 def _increments(count: int) -> list[tuple[int, ...]]:
-    """Axes to add to each of some parameters, the fewest first."""
-    found: list[tuple[int, ...]] = []
+    """Axes to add to each of some parameters.
+
+    At first as many to one, to two or to all of them; then the fewest first.
+
+    >>> _increments(2)[:7]
+    [(1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 2), (3, 0)]
+    """
+    found: dict[tuple[int, ...], None] = {}
+    alike = [{k} for k in range(count)]
+    alike += map(set, itertools.combinations(range(count), 2))
+    alike.append({*range(count)})
+    for more in (1, 2, 3):
+        for chosen in alike:
+            found[tuple(more * (k in chosen) for k in range(count))] = None
     for total in range(1, 2 * count + 1):
-        # Which parameter gets one axis more, `total` times; none gets three.
-        for chosen in itertools.combinations_with_replacement(range(count), total):
-            more = tuple(chosen.count(k) for k in range(count))
-            if max(more) <= 2:
-                found.append(more)
-            if len(found) == _GUESSES:
-                return found
-    return found
+        # Which parameter gets one axis more, `total` times; here none gets three.
+        for times in itertools.combinations_with_replacement(range(count), total):
+            each = tuple(times.count(k) for k in range(count))
+            if max(each) <= 2:
+                found[each] = None
+            if len(found) >= _GUESSES:
+                return [*found][:_GUESSES]
+    return [*found][:_GUESSES]
 
 
 def _decrements(seen: Mapping[str, int]) -> list[dict[str, int]]:

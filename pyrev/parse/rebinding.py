@@ -801,9 +801,9 @@ class Rebinding(Iteration):
         if moved:
             self._copied_back(moved, arrays, scope, around)
         scope.bound |= {n: arrays[n] for n in changed if n not in turning}
-        for n in changed:
+        for n in arrays:  # one that stands for its own array again may be used behind
             scope.paths.pop(n, None)
-        scope.paths |= {n: paths[n] for n in changed if n in paths}
+        scope.paths |= {n: paths[n] for n in arrays if n in paths}
 
     def _turning(
         self, entry: Arrays, now: Arrays, changed: Sequence[str]
