@@ -99,14 +99,14 @@ def parse(
     try:
         return _read(f, types, {}, {}, seen, known, final)
     except (UnsupportedError, InternalError) as error:
-        codes = (e.code for e in getattr(error, "findings", ()))
-        if types is not None or any(c not in _OF_RANKS for c in codes):
+        codes = {e.code for e in getattr(error, "findings", ())}
+        if types is not None or codes - _OF_RANKS:
             raise
         for more in _increments(len(seen)):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
             with contextlib.suppress(UnsupportedError, InternalError):
                 return _read(f, None, ranks, {}, {}, known)
-        for ranks in _decrements(seen):
+        for ranks in _decrements(seen) if codes & _SAYS_RANKS else ():
             with contextlib.suppress(UnsupportedError, InternalError):
                 return _read(f, None, {}, ranks, {}, known)
         raise
@@ -117,6 +117,8 @@ _OF_RANKS = frozenset(
     ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
     + ["P211"]
 )
+# What says that ranks do not fit: another refusal is not to be put off to the call.
+_SAYS_RANKS = frozenset(["P201", "P202", "P203"])
 _GUESSES = 60
 
 
@@ -147,11 +149,19 @@ def _increments(count: int) -> list[tuple[int, ...]]:
 
 
 def _decrements(seen: Mapping[str, int]) -> list[dict[str, int]]:
-    """Fewer axes for one parameter, or for two: the fewest less first."""
-    fewer = {n: [*range(rank - 1, -1, -1)] for n, rank in seen.items() if rank}
+    """Fewer axes for one parameter, and for another fewer or more: the least first.
+
+    >>> _decrements({"a": 1, "b": 0})
+    [{'a': 0}, {'a': 0, 'b': 1}, {'a': 0, 'b': 2}]
+    """
+    fewer = {n: range(rank - 1, -1, -1) for n, rank in seen.items() if rank}
     found = [{n: rank} for n, ranks in fewer.items() for rank in ranks]
-    for a, b in itertools.combinations(fewer, 2):
-        found += [{a: i, b: j} for i in fewer[a] for j in fewer[b]]
+    for a, ranks in fewer.items():
+        for b, rank in seen.items():
+            if b != a:
+                others = [*range(rank - 1, -1, -1), rank + 1, rank + 2]
+                found += [{a: i, b: j} for i in ranks for j in others]
+    found.sort(key=lambda some: sum(abs(seen[n] - r) for n, r in some.items()))
     return found[:_GUESSES]
 
 
