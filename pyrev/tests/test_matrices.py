@@ -205,6 +205,21 @@ def test_what_the_function_asserts_holds_for_its_hessian() -> None:
         pyrev.hessian(f, wrt="x")(x, np.ones(3))
 
 
+def test_what_a_test_of_the_user_selects_is_no_product_that_it_spares() -> None:
+    def f(d, p, x):
+        a = np.exp(d) * x if d != 0.0 else 0.0
+        return a * p
+
+    found = pyrev.hessian(f)(1.0, 2.0, 3.0)
+    e = np.e
+    expected = {"d": [6 * e, 3 * e, 2 * e], "p": [3 * e, 0, e], "x": [2 * e, e, 0]}
+    for name, row in expected.items():
+        got = [found[name][other] for other in "dpx"]
+        np.testing.assert_allclose(got, row, rtol=1e-12)
+    found = pyrev.hessian(f)(0.0, 2.0, 3.0)
+    assert not any(found[name][other] for name in "dpx" for other in "dpx")
+
+
 #: Twice differentiable and not quadratic, and none takes long.
 CUBIC = """
     weak_scalar_parameters prange_rows rotate_three go_fast several_targets

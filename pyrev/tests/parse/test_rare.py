@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import enum
+import linecache
 import math
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -927,6 +929,232 @@ def test_a_rare_form_is_what_it_is_in_cpython(
     check(f, plain, arguments(name), outputs, rng)
 
 
+# ------------------------------------------------------------------ nested deep
+
+
+def _deep(text):
+    """A function of `text`, in which ``{}`` is an expression of forty levels."""
+    nested = "(0.2 + x[0] * " * 40 + "x[2]" + ")" * 40
+    lines = ["def f(x):\n", *(f"    {t}\n" for t in text.format(nested).split("; "))]
+    file = f"<deep {len(CASES)}>"
+    linecache.cache[file] = (0, None, lines, file)
+    space: dict[str, Any] = {"math": math}
+    exec(compile("".join(lines), file, "exec"), space)
+    return space["f"]
+
+
+for k, text in enumerate(
+    [
+        "s = 0.0; if x[1] > 9.0 or {} > 0.1: s = x[3] * x[1]; return s",
+        "s = x[1]; if x[1] < 9.0 and {} > 0.1: s = x[3] * x[1]; return s",
+        "return math.sin(x[1]) * x[3] + {}",
+    ]
+):
+    f = _deep(text)
+    f.__name__ = f"nested_deep_{k}"
+    case(lambda m: dict(x=np.array([0.4, 0.7, 1.1, 0.3])))(f)
+
+
+# ------------------------------------------------------------------ names and rows
+
+
+def length_of(row):
+    return len(row)
+
+
+@case(lambda m: dict(x=m(3, 2)))
+def a_row_that_is_measured(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i, 0] * length_of(x[i])
+    return s
+
+
+@case(lambda m: dict(x=np.array([0.4, 1.7, 0.2, 1.3])))
+def elements_chosen_by_others(x):
+    y = x * 1.0
+    y[y[::-1] > 1.0] *= 2.0
+    return y[0] + y[1] * y[3] - y[2]
+
+
+TABLES = types.ModuleType("tables")
+TABLES.weights = np.array([0.2, -0.4, 0.7])  # type: ignore[attr-defined]
+
+
+@case(lambda m: dict(x=m(3)))
+def an_array_of_a_module_is_measured(x):
+    s = 0.0
+    for i in range(len(TABLES.weights)):
+        s += x[i] * TABLES.weights[i]
+    return s
+
+
+def bumped(x):
+    x[0] += 1.0
+    return x[1]
+
+
+def product(a, b):
+    return a[0] * b
+
+
+@case(lambda m: dict(x=m(3)), "x")
+def an_argument_is_evaluated_before_the_next_changes_it(x):
+    return product(x * 2.0, bumped(x))
+
+
+def square(y):
+    s = 0.0
+    for i in range(len(y)):
+        s += y[i] ** 2
+    return s
+
+
+@case(lambda m: dict(x=np.array([0.5, 1.0, 2.0])))
+def names_change_places_until_a_helper_says_so(x):
+    a = x * 1.0
+    b = x * 2.0
+    k = 0
+    while square(a) < 1e3:
+        a, b = b, a
+        b[0] *= 3.0
+        k += 1
+        if k > 5:
+            break
+    return a[0] + b[1] * k
+
+
+def turned_five_times(y, z):
+    for _ in range(5):
+        y, z = z, y
+        y[0] += z[1]
+    return y[0]
+
+
+@case(lambda m: dict(x=np.array([0.5, 1.0, 2.0])))
+def names_change_places_until_a_helper_has_changed_its_own(x):
+    a = x * 1.0
+    b = x * 2.0
+    k = 0
+    while k < 9 and square(a) < turned_five_times(a, b) * 7.0:
+        a, b = b, a
+        b[0] *= 3.0
+        k += 1
+    return a[0] + b[1]
+
+
+@case(lambda m: dict(x=m(3), y=m(4), n=5))
+def pairs_of_two_lengths_change_places(x, y, n):
+    a, b, c = x * 1.0, x * 2.0, x * 3.0
+    p, q = y * 1.0, y * 2.0
+    k = 0
+    while k < n:
+        a, b, c, p, q = b, c, a, q, p
+        a[0] += 1.0
+        q[1] *= a[0]
+        k += 1
+    return a[0] + b[1] * p[0] - 3.0 * q[1] + c[0] * p[3]
+
+
+@case(lambda m: dict(x=m(2, 3), y=m(4), c=1.0))
+def pairs_of_two_ranks_change_places(x, y, c):
+    a, b = x * 1.0, x * 2.0
+    p, q = y * 1.0, y * 2.0
+    for _ in range(3):
+        if c > 0.5:
+            a, b = b, a
+            break
+        p, q = q, p
+    return a[0, 0] * p[0] + b[1, 1] * q[3]
+
+
+@case(lambda m: dict(x=m(4), y=m(4)))
+def three_assignments_that_change_nothing_in_the_end(x, y):
+    for _ in range(3):
+        kept = y
+        y = x
+        x = kept
+        y, x = x, y
+    return x[0] * y[1]
+
+
+@case(lambda m: dict(x=m(4), y=m(4)))
+def a_name_gets_another_array_and_its_own_again(x, y):
+    for _ in range(2):
+        x, y = y, x
+        y = x
+    return y[0] * y[1]
+
+
+@case(lambda m: dict(x=m(4)))
+def what_a_loop_runs_over_changes_places(x):
+    y = x * 2.0
+    z = x * 3.0
+    s = 0.0
+    for r in y:
+        y, z = z, y
+        s += r * y[0]
+        y[1] *= r
+    return s
+
+
+@case(lambda m: dict(x=m(4), n=3))
+def two_names_get_one_array(x, n):
+    a = x * 1.0
+    b = a
+    c = x * 2.0
+    for _ in range(n):
+        a, b, c = c, c, a
+    return a[0] + b[1] * c[0]
+
+
+@case(lambda m: dict(x=m(4), c=1.0))
+def views_change_places_under_a_test(x, c):
+    a = x * 1.0
+    b = x * 2.0
+    for k in range(3):
+        if c > k:
+            a, b = b[::-1], a[::-1]
+    return a[0] + b[1] * 3.0
+
+
+@case(lambda m: dict(x=m(4), c=1.5))
+def bound_on_every_path_behind(x, c):
+    a = x * 1.0
+    b = x * 2.0
+    for k in range(3):
+        if c > k:
+            a = b * 2.0
+        if c > 1.0:
+            a = x * 3.0
+        else:
+            a = x * 4.0
+    return a[0]
+
+
+@case(lambda m: dict(x=np.array([1.4, 0.7, 1.1]), c=1.5))
+def read_by_the_head_of_a_loop_behind(x, c):
+    a = x * 1.0
+    b = x * 2.0
+    s = 0.0
+    for k in range(3):
+        if c > k:
+            a = b * 2.0
+        for v in a:
+            s += v * v
+        if c > k + 1.0:
+            a = b * 0.5
+        while s < a[0]:
+            s += 1.0
+        a = x * 3.0
+        if c > k - 1.0:
+            a = b * 0.7
+        for j in range(2):
+            s += a[j]
+        a = x * 2.0
+    return s
+
+
 # ------------------------------------------------------------------ what is refused
 
 
@@ -1309,3 +1537,43 @@ def test_what_is_refused_with_arrays_is_said_as_such() -> None:
 
     with pytest.raises(pyrev.UnsupportedError, match="another path returns another"):
         pyrev.vjp(f, np.ones((2, 3)), np.ones((2, 3)), 1)
+
+
+def corner(w, t=0.2):
+    return w[0, 0, 1] * t
+
+
+def of_a_multiple(x):
+    return corner(0.5 * x, t=0.3)
+
+
+def copied_or_tested(w, c):
+    b = np.where(w > 0.5, c, w)
+    s = np.sum(b)
+    if c > 0.5:
+        s = s * c
+    return s
+
+
+def rows_of_one(a, p):
+    u = np.zeros(2)
+    for i in range(2):
+        u[i] = a[i]
+    if a[0] + p[0] < 9.0:
+        u[0] = p[1]
+    return u[0] * u[1]
+
+
+@pytest.mark.parametrize(
+    ("plain", "given"),
+    [
+        (of_a_multiple, dict(x=np.arange(12.0).reshape(2, 2, 3))),
+        (copied_or_tested, dict(w=np.array([0.2, 0.9]), c=1.5)),
+        (copied_or_tested, dict(w=np.array([0.2, 0.9]), c=0.3)),
+        (rows_of_one, dict(a=np.array([0.2, 0.9]), p=np.array([0.4, 2.0]))),
+    ],
+)
+def test_where_the_text_shows_too_few_axes_or_too_many_a_call_says_how_many(
+    plain: Callable[..., Any], given: dict[str, Any], rng: np.random.Generator
+) -> None:
+    check(pyrev.differentiable(plain, target="python"), plain, given, (), rng)
