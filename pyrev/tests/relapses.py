@@ -180,17 +180,39 @@ RELAPSES: list[Relapse] = [
         "helpers",
         "arrays that change places agree in their first axis only",
         REBINDING,
-        "        rank = self._rank(first)\n        bound",
-        "        rank = self.ranks.get(first, 1)\n        bound",
+        "        rank = self._rank(first)\n        message",
+        "        rank = self.ranks.get(first, 1)\n        message",
         NAMES,
     ),
     Relapse(
         "helpers",
         "behind a block a name no longer knows where it was bound",
         REBINDING,
-        "        scope.paths |= {n: paths[n] for n in changed if n in paths}\n",
+        "        scope.paths |= {n: paths[n] for n in arrays if n in paths}\n",
         "",
         NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "pairs of arrays that change places at once are one exchange",
+        REBINDING,
+        """        for cycle in _cycles(pairs):
+            if len(cycle) > 1:
+                self._exchange_cycle(cycle, users, scope, around)
+""",
+        """        self._exchange_cycle(pairs, users, scope, around)
+""",
+        "pyrev/tests/parse/test_rare.py",
+    ),
+    Relapse(
+        "helpers",
+        "a copy that is made again is one of what the array holds by then",
+        "pyrev/schedule/storage.py",
+        """                if kept is not None:
+                    return self.storage.copy_of(kept, stmt)
+""",
+        "",
+        "pyrev/tests/schedule/test_copied.py",
     ),
     Relapse(
         "helpers",
