@@ -19,13 +19,19 @@ the whole array. What it costs depends on whether the loop goes through the arra
 array lies in memory, which is looked for: the indices of the loops have to be in its
 first subscripts, in their order. Anywhere else a share is fetched for its digest alone,
 from many places, which takes several times as long as a pass over the whole array.
+
+Where a loop has few iterations, whatever the sizes are, as one over chunks has, the row
+makes the digest of its own share while it goes through that:
+
+    for chunk in prange(32):
+        row(u, chunk, words_u, <the chunk's share>, seals, chunk)
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +39,15 @@ from pyrev.emit.digest import BLOCK, BLOCKS
 from pyrev.ir import fresh
 from pyrev.writer import write
 
-#: Blocks of the largest array in a part: fewer are not worth a part of their own, and
-#: a part has to stay in the smallest caches.
-LEAST = 4
+#: Blocks that are worth a digest of their own: fewer are done before its keys are in
+#: the registers, and many more do not stay in the caches that a core has for itself.
+LEAST = 64
+
+#: Parts that a loop is cut into even if they have fewer blocks.
+PARTS = 64
+
+#: Iterations of a loop that go through more than a core keeps in its caches.
+FEW = 32
 
 _NAMES = ("KEYS", "digest_blocks", "share_begin")
 
@@ -47,7 +59,7 @@ def share_begin(each, more, part):
 
 _LOOP = """\
 {tasks} = {total}
-{parts} = min(np.int64({tasks}), max(1, {largest} // {least}))
+{parts} = min(np.int64({tasks}), max(1, min({cut}, {largest}), {largest} // {least}))
 {each}, {more} = divmod({tasks}, max(1, {parts}))
 for {part} in prange({parts}):
     {here} = np.int64({part})
@@ -55,6 +67,23 @@ for {part} in prange({parts}):
         share_begin({each}, {more}, {here}), share_begin({each}, {more}, {here} + 1)
     ):
         pass
+"""
+
+
+_BEFORE = """\
+{done} = {first}
+{seal} = np.uint64(0)
+"""
+
+_ALONG = """\
+{here} = {first} + ({last} - {first}) * ({passed} + 1) // ({total})
+if {here} - {done} >= {least} and {here} <= {last}:
+    {seal} += digest_blocks({words}, 0, {done}, {here})
+    {done} = {here}
+"""
+
+_BEHIND = """\
+{shares}[{task}] = {seal} + digest_blocks({words}, 0, {done}, {last})
 """
 
 
@@ -186,6 +215,8 @@ class _Module:
         assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
         words = {p: fresh(f"words_{p}", self.taken) for _, p in params}
         seals = {p: fresh(f"seal_{p}", self.taken) for _, p in params}
+        if self.seal_row(function, loop, params, words):
+            return
         own = ("tasks", "parts", "part", "here", "each", "more")
         names = {n: fresh(n, self.taken) for n in own} | self.own
         counts = [f"{w}.size // {BLOCK}" for w in words.values()]
@@ -196,6 +227,7 @@ class _Module:
                 **names,
                 total=total,
                 largest=largest,
+                cut=PARTS,
                 least=LEAST,
                 task=loop.target.id,
             )
@@ -221,6 +253,121 @@ class _Module:
         function.body[at:] = [*new, *rest]
         function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
 
+    def seal_row(
+        self,
+        function: ast.FunctionDef,
+        loop: ast.For,
+        params: Sequence[tuple[int, str]],
+        words: Mapping[str, str],
+    ) -> bool:
+        """Have the iterations of `loop` make the digests of their shares, if they are
+        few and long.
+        """
+        match loop:
+            case ast.For(
+                target=ast.Name(id=index),
+                iter=ast.Call(args=[ast.Constant(int(tasks))]),
+                body=[ast.Expr(ast.Call(func=ast.Name(id=name)) as call)],
+            ) if 0 < tasks <= FEW and name in self.functions:
+                row = self.functions[name]
+            case _:
+                return False
+        callers = [n for f in self.functions.values() for n in _calls(f)]
+        if [_id(c.func) for c in callers].count(name) != 1:
+            return False
+        there = {value: param for param, value in self.received(call, {*words}).items()}
+        walks = {p: self.walk(row, there[p]) if p in there else [] for p in words}
+        if not any(walks.values()):
+            return False
+        start, end = [], []
+        for place, p in params:
+            made = "each", "more", "shares"
+            each, more, shares = (fresh(f"{n}_{p}", self.taken) for n in made)
+            count = f"{words[p]}.size // {BLOCK}"
+            start.append(f"{shares} = np.zeros({tasks}, dtype=np.uint64)")
+            start.append(f"{each}, {more} = divmod({count}, {tasks})")
+            here = f"np.int64({index})"
+            ends = (f"share_begin({each}, {more}, {here}{k})" for k in ("", " + 1"))
+            share = ", ".join(ends)
+            if walks[p]:
+                call.args += self.values(f"{words[p]}, {share}, {shares}, {here}")
+                self.go_along(row, walks[p], there[p])
+            else:
+                line = f"{shares}[{here}] = digest_blocks({words[p]}, 0, {share})"
+                loop.body += self.parsed(line)
+            end.append(f"{self.sums}[{place}] = {shares}.sum()")
+        at = function.body.index(loop)
+        before, after = (self.parsed("\n".join(lines)) for lines in (start, end))
+        function.body[at : at + 1] = [*before, loop, *after]
+        function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
+        return True
+
+    def walk(self, row: ast.FunctionDef, array: str) -> list[ast.For]:
+        """The outer loops, of one or two axes, in which `row` goes through an array."""
+        found: list[ast.For] = []
+        block: Sequence[ast.stmt] = [s for s in _loops(row) if self.reads(s, array)][:1]
+        while len(found) < 2 and len(block) == 1:
+            match block[0]:
+                case ast.For(iter=ast.Call(args=[_] | [_, _])) as s if self.works(
+                    s, array
+                ):
+                    found.append(s)
+                    block = s.body
+                case _:
+                    break
+        return found
+
+    def reads(self, loop: ast.For, array: str) -> bool:
+        """Does a loop read elements of an array, and not its shape alone?"""
+        return any(
+            self.hands_on(n, array) or _subscripts(n, array) for n in ast.walk(loop)
+        )
+
+    def works(self, loop: ast.For, array: str) -> bool:
+        """Does each iteration of a loop go along the last axis of an array?"""
+        inner = [n for s in loop.body for n in ast.walk(s)]
+        indices = {_id(n.target) for n in inner if isinstance(n, ast.For)}
+        return any(
+            self.hands_on(n, array)
+            or any(
+                not indices.isdisjoint(_names(k)) for k in _subscripts(n, array)[-1:]
+            )
+            for n in inner
+        )
+
+    def hands_on(self, node: ast.AST, array: str) -> bool:
+        """Is this the call of a loop over an array?"""
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=args) if name in self.functions:
+                return array in map(_id, args) and bool(_loops(self.functions[name]))
+        return False
+
+    def go_along(
+        self, row: ast.FunctionDef, walk: Sequence[ast.For], array: str
+    ) -> None:
+        """Have `row` make the digest of the blocks from one new parameter to another
+        while it is in the loops of `walk`, and leave it in an element of a third.
+
+        Each block is taken once, whatever the loops do: they only say when. A row that
+        returns early leaves no digest, but an error.
+        """
+        params = ("words", "first", "last", "shares", "task")
+        own = (*params, "done", "seal", "here")
+        names = {n: fresh(f"{n}_{array}", self.taken) for n in own} | self.own
+        passed, total = "", ""
+        for loop in walk:
+            assert isinstance(loop.iter, ast.Call)
+            *lo, hi = map(ast.unparse, loop.iter.args)
+            length = f"({hi} - ({lo[0]}))" if lo else f"({hi})"
+            here = f"({_id(loop.target)} - ({lo[0]}))" if lo else _id(loop.target)
+            passed = f"({passed}) * {length} + {here}" if passed else here
+            total = f"{total} * {length}" if total else length
+        lines = _ALONG.format(passed=passed, total=total, least=LEAST, **names)
+        walk[-1].body += self.parsed(lines)
+        row.body[:0] = self.parsed(_BEFORE.format(**names))
+        row.body += self.parsed(_BEHIND.format(**names))
+        row.args.args += [ast.arg(names[n]) for n in params]
+
     def hand_on(
         self, arrays: Sequence[str], drivers: dict[str, list[tuple[int, str]]]
     ) -> None:
@@ -240,6 +387,12 @@ class _Module:
         first = self.tree.body.index(next(iter(self.functions.values())))
         self.tree.body[first:first] = self.parsed(f"{BLOCKS}\n\n{_SHARE}")
 
+    def values(self, text: str) -> list[ast.expr]:
+        """The expressions of a line with commas between them."""
+        (line,) = self.parsed(text)
+        assert isinstance(line, ast.Expr) and isinstance(line.value, ast.Tuple)
+        return line.value.elts
+
     def parsed(self, text: str) -> list[ast.stmt]:
         """Statements that call the functions of this file by their names here."""
         for name, own in self.own.items():
@@ -253,8 +406,16 @@ def _calls(tree: ast.stmt) -> Iterator[ast.Call]:
             yield node
 
 
-def _id(tree: ast.expr) -> str:
+def _id(tree: ast.AST) -> str:
     return tree.id if isinstance(tree, ast.Name) else ""
+
+
+def _subscripts(node: ast.AST, array: str) -> list[ast.expr]:
+    """Those of an element of an array, or none if `node` is not one."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=k) if name == array:
+            return k.elts if isinstance(k, ast.Tuple) else [k]
+    return []
 
 
 def _names(tree: ast.expr) -> set[str]:
@@ -278,9 +439,9 @@ class _Uses:
     def note(self, function: ast.FunctionDef, array: str) -> None:
         for node in ast.walk(function):
             match node:
-                case ast.Subscript(value=ast.Name(id=name), slice=k) if name == array:
-                    whole = k.elts if isinstance(k, ast.Tuple) else [k]
-                    self.subscripts.append(whole)
+                case ast.Subscript():
+                    found = _subscripts(node, array)
+                    self.subscripts += [found] if found else []
                 case ast.For(target=ast.Name(id=name), iter=value):
                     self.ranges.setdefault(name, set()).update(_names(value))
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):

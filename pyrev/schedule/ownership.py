@@ -429,12 +429,13 @@ class _Cpu(Readable):
             return None
         used = set(self.used)
         chunk = fresh("chunk", used)
-        copies = [_Copy.of(t, loop, chunk, used, self.dtype_of) for t in targets]
-        count = Const(CHUNKS)
         length = trip_count(loop)
-        first = _plus(loop.lo, Call("//", (Call("*", (length, Var(chunk))), count)))
-        after = Call("*", (length, add_int(Var(chunk), 1)))
-        last = _plus(loop.lo, Call("//", (after, count)))
+        count = _chunks(length)
+        copies = [_Copy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets]
+        ends: list[Expr] = [Var(chunk), add_int(Var(chunk), 1)]
+        if count != length:
+            ends = [Call("//", (Call("*", (length, e)), count)) for e in ends]
+        first, last = (_plus(loop.lo, e) for e in ends)
         body = loop.body
         for c in copies:
             body = _renamed_target(body, c.target, c.own)
@@ -459,7 +460,9 @@ class _Cpu(Readable):
         if not chunks.parallel:
             self.used = before
             return None
-        sentence = f"private copies: {CHUNKS} chunks of {loop.index}, summed in order"
+        sentence = (
+            f"private copies: {count.value} chunks of {loop.index}, summed in order"
+        )
         for c in copies:
             self.decisions.append(
                 Decision(
@@ -492,7 +495,12 @@ class _Copy:
 
     @staticmethod
     def of(
-        target: str, loop: For, chunk: str, used: set[str], dtype_of: DtypeOf
+        target: str,
+        loop: For,
+        chunk: str,
+        count: Const,
+        used: set[str],
+        dtype_of: DtypeOf,
     ) -> _Copy:
         own, parts = fresh(f"own_{target}", used), fresh(f"{target}_parts", used)
         add = next(
@@ -503,7 +511,6 @@ class _Copy:
         index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
         part = Load(parts, (Var(chunk), *index))
         shape = tuple(Extent(target, k) for k in range(rank))
-        count = Const(CHUNKS)
         dtype = like(target) if rank else dtype_of(target)
         make: Stmt = Assign(Var(own), Const(0.0))
         mine: Var | Load = Var(own)
@@ -520,6 +527,14 @@ class _Copy:
             _over(index, target, Assign(part, mine)),
             _over(index, target, Add(all_, part)),
         )
+
+
+def _chunks(length: Expr) -> Const:
+    """How many chunks a loop has: one per iteration if few are known to be."""
+    match length:
+        case Const(int(few)) if 0 < few < CHUNKS:
+            return Const(few)
+    return Const(CHUNKS)
 
 
 class Owners:

@@ -56,6 +56,22 @@ def some_of(x, first, last, out):  # type: ignore[no-untyped-def]
             out[i, j] = x[i, j] ** 3
 
 
+def weighted(x, w, out):  # type: ignore[no-untyped-def]
+    for n in range(out.shape[0]):
+        for a in range(out.shape[1]):
+            for c in range(w.shape[0]):
+                for k in range(w.shape[1]):
+                    out[n, a, k] += x[n, a, c] * w[c, k]
+
+
+def looked_up(x, w, out):  # type: ignore[no-untyped-def]
+    for n in range(out.shape[0]):
+        for a in range(out.shape[1]):
+            for c in range(x.shape[2]):
+                k = int(x[n, a, c] * 50)
+                out[n, a] += x[n, a, c] * w[n, k]
+
+
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is copied or compared as it is, however small."""
@@ -107,6 +123,24 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]], str, str]] =
     "sums of rows": (
         rows,
         lambda: [random(300, 70), random(70), np.zeros(300)],
+        "x",
+        "x",
+    ),
+    "chunks of many rows": (
+        weighted,
+        lambda: [random(101, 31, 9), random(9, 5), np.zeros((101, 31, 5))],
+        "x",
+        "x",
+    ),
+    "fewer rows than chunks": (
+        weighted,
+        lambda: [random(3, 301, 30), random(30, 7), np.zeros((3, 301, 7))],
+        "x",
+        "x",
+    ),
+    "rows that may end early": (
+        looked_up,
+        lambda: [random(4, 300, 70), random(4, 60), np.zeros((4, 300))],
         "x",
         "x",
     ),
@@ -302,3 +336,59 @@ def test_loops_that_may_run_more_or_less_than_once_make_none(call: str) -> None:
     text = TEXT.replace("{call}", call)
     assert sealed(text, "f", ["x"]).arrays == ()
     assert sealed(text, "f", ["x"]).text == text
+
+
+ROWS = """\
+# Schedule of `f` in f.py.
+import numpy as np
+from numba import njit, prange
+
+ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}
+SERIAL = {"error_model": "numpy", "nogil": True}
+PARALLEL = {**SERIAL, "parallel": True}
+
+
+@njit(**SERIAL)
+def _f_1_n(out, n, x):
+    for i in range({few}, x.shape[1]):
+        {line}
+
+
+@njit(**PARALLEL)
+def _f_1(out, x):
+    for n in prange({tasks}):
+        _f_1_n(out, np.int64(n), x)
+
+
+@njit(**ENTRY)
+def _f(x, out):
+    _f_1(out, x)
+
+
+def f(x, out):
+    result = _f(x, out)
+    return result
+"""
+ALONG = "for j in range(3):\n            out[n, i] += x[n, i, j]"
+ACROSS = "for j in range(3):\n            out[n, i] += x[n, j, i]"
+ONCE = "out[n, i] = x[n, i, 0]"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "line", "inside"),
+    [
+        ("8", ALONG, True),
+        ("8", ACROSS, False),
+        ("8", ONCE, False),
+        ("64", ALONG, False),
+        ("x.shape[0]", ALONG, False),
+    ],
+)
+def test_few_long_rows_make_the_digests_of_their_shares(
+    tasks: str, line: str, inside: bool
+) -> None:
+    text = ROWS.replace("{tasks}", tasks).replace("{line}", line)
+    made = sealed(text.replace("{few}", "1"), "f", ["x"])
+    assert made.arrays == ("x",)
+    assert ("shares_x" in made.text) == inside
+    assert ("if here_x - done_x >= " in made.text) == inside
