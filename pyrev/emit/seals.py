@@ -276,7 +276,9 @@ class _Module:
         if [_id(c.func) for c in callers].count(name) != 1:
             return False
         there = {value: param for param, value in self.received(call, {*words}).items()}
-        walks = {p: self.walk(row, there[p]) if p in there else [] for p in words}
+        own = zip(row.args.args, call.args, strict=True)
+        task = [param.arg for param, value in own if index in _names(value)]
+        walks = {p: self.walk(row, task, there[p]) if p in there else [] for p in words}
         if not any(walks.values()):
             return False
         start, end = [], []
@@ -302,19 +304,33 @@ class _Module:
         function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
         return True
 
-    def walk(self, row: ast.FunctionDef, array: str) -> list[ast.For]:
-        """The outer loops, of one or two axes, in which `row` goes through an array."""
+    def walk(
+        self, row: ast.FunctionDef, task: Sequence[str], array: str
+    ) -> list[ast.For]:
+        """The outer loops, one or two, in which the iteration `task` of a parallel loop
+        goes through an array as this lies in memory.
+        """
         found: list[ast.For] = []
         block: Sequence[ast.stmt] = [s for s in _loops(row) if self.reads(s, array)][:1]
         while len(found) < 2 and len(block) == 1:
             match block[0]:
-                case ast.For(iter=ast.Call(args=[_] | [_, _])) as s if self.works(
-                    s, array
-                ):
-                    found.append(s)
-                    block = s.body
+                case ast.For(iter=ast.Call(args=[_] | [_, _])) as loop:
+                    if not self.works(loop, array):
+                        break
+                    found.append(loop)
+                    block = loop.body
                 case _:
                     break
+        uses = _Uses([], {}, {})
+        self.collect(row, array, uses)
+        while found:
+            indices = [_id(loop.target) for loop in found]
+            if any(
+                uses.follow(s, indices) or uses.follow(s, [*task, *indices])
+                for s in uses.subscripts
+            ):
+                break
+            found.pop()
         return found
 
     def reads(self, loop: ast.For, array: str) -> bool:

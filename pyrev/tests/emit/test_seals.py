@@ -371,6 +371,8 @@ def f(x, out):
 """
 ALONG = "for j in range(3):\n            out[n, i] += x[n, i, j]"
 ACROSS = "for j in range(3):\n            out[n, i] += x[n, j, i]"
+AGAIN = "for j in range(9):\n            for k in range(3):\n"
+AGAIN += "                out[n, k] += x[n, j, k]"
 ONCE = "out[n, i] = x[n, i, 0]"
 
 
@@ -380,6 +382,7 @@ ONCE = "out[n, i] = x[n, i, 0]"
         ("8", ALONG, True),
         ("8", ACROSS, False),
         ("8", ONCE, False),
+        ("8", AGAIN, False),
         ("64", ALONG, False),
         ("x.shape[0]", ALONG, False),
     ],
