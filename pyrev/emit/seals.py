@@ -24,7 +24,8 @@ Where a loop has few iterations, whatever the sizes are, as one over chunks has,
 makes the digest of its own share while it goes through that:
 
     for chunk in prange(32):
-        row(u, chunk, words_u, <the chunk's share>, seals, chunk)
+        row(u, chunk, words_u, <the chunk's share>, seals, done, chunk)
+        seals[chunk] += digest_blocks(words_u, <what is not done of the share>)
 """
 
 from __future__ import annotations
@@ -70,20 +71,11 @@ for {part} in prange({parts}):
 """
 
 
-_BEFORE = """\
-{done} = {first}
-{seal} = np.uint64(0)
-"""
-
 _ALONG = """\
 {here} = {first} + ({last} - {first}) * ({passed} + 1) // ({total})
-if {here} - {done} >= {least} and {here} <= {last}:
-    {seal} += digest_blocks({words}, 0, {done}, {here})
-    {done} = {here}
-"""
-
-_BEHIND = """\
-{shares}[{task}] = {seal} + digest_blocks({words}, 0, {done}, {last})
+if {here} - {done}[{task}] >= {least} and {here} <= {last}:
+    {shares}[{task}] += digest_blocks({words}, 0, {done}[{task}], {here})
+    {done}[{task}] = {here}
 """
 
 
@@ -276,31 +268,37 @@ class _Module:
         if [_id(c.func) for c in callers].count(name) != 1:
             return False
         there = {value: param for param, value in self.received(call, {*words}).items()}
-        own = zip(row.args.args, call.args, strict=True)
-        task = [param.arg for param, value in own if index in _names(value)]
+        task = [
+            param.arg
+            for param, value in zip(row.args.args, call.args, strict=True)
+            if index in _names(value)
+        ]
         walks = {p: self.walk(row, task, there[p]) if p in there else [] for p in words}
         if not any(walks.values()):
             return False
         start, end = [], []
+        at = f"np.int64({index})"
         for place, p in params:
-            made = "each", "more", "shares"
-            each, more, shares = (fresh(f"{n}_{p}", self.taken) for n in made)
+            own = ("each", "more", "shares", "done")
+            each, more, shares, done = (fresh(f"{n}_{p}", self.taken) for n in own)
             count = f"{words[p]}.size // {BLOCK}"
             start.append(f"{shares} = np.zeros({tasks}, dtype=np.uint64)")
+            start.append(f"{done} = np.zeros({tasks}, dtype=np.int64)")
             start.append(f"{each}, {more} = divmod({count}, {tasks})")
-            here = f"np.int64({index})"
-            ends = (f"share_begin({each}, {more}, {here}{k})" for k in ("", " + 1"))
-            share = ", ".join(ends)
+            first, last = (
+                f"share_begin({each}, {more}, {at}{k})" for k in ("", " + 1")
+            )
+            loop.body[:0] = self.parsed(f"{done}[{at}] = {first}")
             if walks[p]:
-                call.args += self.values(f"{words[p]}, {share}, {shares}, {here}")
+                values = f"{words[p]}, {first}, {last}, {shares}, {done}, {at}"
+                call.args += self.values(values)
                 self.go_along(row, walks[p], there[p])
-            else:
-                line = f"{shares}[{here}] = digest_blocks({words[p]}, 0, {share})"
-                loop.body += self.parsed(line)
+            rest = f"digest_blocks({words[p]}, 0, {done}[{at}], {last})"
+            loop.body += self.parsed(f"{shares}[{at}] += {rest}")
             end.append(f"{self.sums}[{place}] = {shares}.sum()")
-        at = function.body.index(loop)
+        k = function.body.index(loop)
         before, after = (self.parsed("\n".join(lines)) for lines in (start, end))
-        function.body[at : at + 1] = [*before, loop, *after]
+        function.body[k : k + 1] = [*before, loop, *after]
         function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
         return True
 
@@ -361,14 +359,13 @@ class _Module:
     def go_along(
         self, row: ast.FunctionDef, walk: Sequence[ast.For], array: str
     ) -> None:
-        """Have `row` make the digest of the blocks from one new parameter to another
-        while it is in the loops of `walk`, and leave it in an element of a third.
+        """Have `row` make the digest of its share of an array while it is in the loops
+        of `walk`, as far as they come: it notes how many blocks it has `done`.
 
-        Each block is taken once, whatever the loops do: they only say when. A row that
-        returns early leaves no digest, but an error.
+        Each block is taken once, whatever the loops do: they only say when.
         """
-        params = ("words", "first", "last", "shares", "task")
-        own = (*params, "done", "seal", "here")
+        params = ("words", "first", "last", "shares", "done", "task")
+        own = (*params, "here")
         names = {n: fresh(f"{n}_{array}", self.taken) for n in own} | self.own
         passed, total = "", ""
         for loop in walk:
@@ -380,8 +377,6 @@ class _Module:
             total = f"{total} * {length}" if total else length
         lines = _ALONG.format(passed=passed, total=total, least=LEAST, **names)
         walk[-1].body += self.parsed(lines)
-        row.body[:0] = self.parsed(_BEFORE.format(**names))
-        row.body += self.parsed(_BEHIND.format(**names))
         row.args.args += [ast.arg(names[n]) for n in params]
 
     def hand_on(

@@ -671,6 +671,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "inputs",
+        "what a long row has not come to is left out of its share",
+        "pyrev/emit/seals.py",
+        '            loop.body += self.parsed(f"{shares}[{at}] += {rest}")\n',
+        "            assert rest  # and no more\n",
+        SEALS,
+    ),
+    Relapse(
+        "inputs",
         "a loop without iterations has not looked at the array",
         "pyrev/emit/seals.py",
         '            end.append(f"if {parts} <= 0:")\n',
