@@ -240,11 +240,16 @@ def wraps(expr: Expr, types: Mapping[str, str]) -> bool:
     return dtype is None or not (is_float(dtype) or dtype == WEAK_INT)
 
 
-def as_float(value: Expr, types: Mapping[str, str]) -> Expr:
-    """`value`, made a float if it may be an integer that goes around."""
+def as_float(value: Expr, types: Mapping[str, str], beside: str | None) -> Expr:
+    """`value`, made a float if it may be an integer that goes around.
+
+    It is a float32 only where what it meets is `beside` one: with a Python float, which
+    is as precise as a float64, it would make a float32.
+    """
     if not wraps(value, types):
         return value
-    wide = promote(known_dtype(value, types) or "int64", "float32")
+    kind = known_dtype(value, types) or "int64"
+    wide = promote(kind, "float32") if beside == "float32" else "float64"
     return Call(wide, (value,), loc=value.loc)
 
 

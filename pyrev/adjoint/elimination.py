@@ -487,7 +487,8 @@ def partial_of(
     env["y"] = Call(op, args)
     found = partial(op, args, k, env, types)
     # Partials are multiplied with each other.
-    return found if selects(found) else as_float(found, types)
+    beside = known_dtype(env["y"], types)
+    return found if selects(found) else as_float(found, types, beside)
 
 
 # ------------------------------------------------------------------ elimination

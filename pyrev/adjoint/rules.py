@@ -29,7 +29,7 @@ from pyrev.ir import (
 )
 from pyrev.linear import integer, linear
 from pyrev.parse import parse_expr
-from pyrev.types import as_float
+from pyrev.types import as_float, known_dtype
 
 REALS = (-3.0, 3.0)
 POSITIVE = (0.1, 3.0)
@@ -89,6 +89,7 @@ def partial(
     }
     shape = fold(substitute(rule.partials[k], constants))
     values = dict(env)
+    beside = known_dtype(Call(op, tuple(args)), types)
     moved = {
         a.name
         for e in walk_expr(shape)
@@ -97,7 +98,7 @@ def partial(
         if isinstance(a, Var)
     }
     for name in moved & env.keys():
-        values[name] = as_float(env[name], types)
+        values[name] = as_float(env[name], types, beside)
     return substitute(shape, values)
 
 

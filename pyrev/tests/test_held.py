@@ -14,6 +14,7 @@ import pytest
 
 import pyrev
 from pyrev import held
+from pyrev.emit.digest import BLOCK
 from pyrev.parse import parse
 from pyrev.steering import steering
 from pyrev.testing import draw_cotangents, run
@@ -473,12 +474,19 @@ def test_a_digest_differs_where_elements_of_two_pieces_change_places() -> None:
     before = held.digest(a)
     rows = [piece.size for piece in held.pieces(a)]
     assert len(rows) > 2
-    for k in (0, 5, rows[1] - 1):
-        one, other = divmod(k, 40_000), divmod(k + rows[0], 40_000)
-        a[one], a[other] = a[other], a[one]
-        assert held.digest(a) != before
-        a[one], a[other] = a[other], a[one]
-    assert held.digest(a) == before
+    # Single elements, and blocks: those that change places whole keep their digests.
+    for first, count in (
+        (0, 1),
+        (5, 1),
+        (rows[1] - 1, 1),
+        (0, BLOCK),
+        (3 * BLOCK, 256),
+    ):
+        for turn in range(2):
+            for k in range(first, first + count):
+                one, other = divmod(k, 40_000), divmod(k + rows[0], 40_000)
+                a[one], a[other] = a[other], a[one]
+            assert (held.digest(a) != before) == (turn == 0)
 
 
 def test_a_digest_does_not_depend_on_threads() -> None:

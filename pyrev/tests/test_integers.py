@@ -152,6 +152,37 @@ def operations(k, m, out):
         out[i, 5] = k[i] * k[i] + k[i]
 
 
+def power(x, n):
+    return x**n
+
+
+def scaled_power(x, n):
+    y = x * n
+    return y * x**n + y
+
+
+def lowered(x, n):
+    y = 0.1
+    y -= n
+    return x * y + x
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
+@pytest.mark.parametrize("f", [power, scaled_power, lowered])
+def test_a_python_float_beside_few_bits_is_as_precise_as_a_float64(
+    f: Callable[..., Any], dtype: str, target: str
+) -> None:
+    d = pyrev.differentiable(f, target=target)
+    for x, n in ((1.1, 3), (10.0, 60), (0.125, 117)):
+        k = np.dtype(dtype).type(n)
+        h = 1e-200 * x  # a complex step is as precise as the values
+        expected = np.imag(f(complex(x, h), n)) / h
+        assert pyrev.grad(d)(x, k).x == pytest.approx(expected, rel=1e-13)
+        slope = pyrev.jvp(d, x, k, tangents={"x": 1.0})[1]["return"]
+        assert slope == pytest.approx(expected, rel=1e-13)
+
+
 @pytest.mark.parametrize("dtype", [*SHORT, "int64"])
 def test_operations_on_integers_are_those_of_numpy(dtype: str) -> None:
     low = 0 if dtype[0] == "u" else -7
