@@ -10,7 +10,7 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
 
 deblur: $(VENV)/.examples  ## run the main job: blind deblurring of a photograph, figure in deblur.png
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pyrev.examples.deblur  # its vectors are short
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/deblur.py  # its vectors are short
 
 test: $(VENV)/.test  ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
@@ -35,5 +35,5 @@ sanitize: $(VENV)/.test  ## the corpora on a GPU under compute-sanitizer, memory
 	$(BIN)/python -m pip install --quiet --editable ".[cuda]"
 	for tool in memcheck racecheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 1 \
-	        $(BIN)/python -m pytest -m gpu -q pyrev/tests/cuda/test_on_gpu.py || exit 1; \
+	        $(BIN)/python -m pytest -m gpu -q tests/cuda/test_on_gpu.py || exit 1; \
 	done

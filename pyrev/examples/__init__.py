@@ -1,1 +1,0 @@
-"""Applications: one file each, the loops first, then their use."""

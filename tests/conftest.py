@@ -1,0 +1,51 @@
+"""Shared fixtures: a seeded generator per test, a cache of its own for the session."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests import recycling
+from tests.sharing import shared_out
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` rewrites the golden files; the review is `git diff`."""
+    parser.addoption("--update-golden", action="store_true", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker's tests run in children, which are replaced as they grow."""
+    if recycling.possible(config):
+        config.pluginmanager.register(recycling.Recycling())
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """The same numbers every run, different ones for every test."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_out() -> Iterator[None]:
+    with shared_out():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests never touch the user's cache; PYREV_TEST_CACHE keeps one between runs."""
+    before = os.environ.get("PYREV_CACHE_DIR")
+    kept = os.environ.get("PYREV_TEST_CACHE")
+    own = tmp_path_factory.getbasetemp() / "cache"  # of all children of a worker
+    own.mkdir(mode=0o700, exist_ok=True)
+    os.environ["PYREV_CACHE_DIR"] = kept or str(own)
+    yield
+    if before is None:
+        del os.environ["PYREV_CACHE_DIR"]
+    else:
+        os.environ["PYREV_CACHE_DIR"] = before

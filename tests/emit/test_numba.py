@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import ast
+import copy
+import linecache
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.emit.load import load
+from pyrev.emit.numba import Emitted, emit_numba
+from pyrev.ir import Block, Const, For
+from pyrev.parse import parse, retype
+from pyrev.pipeline import specialise
+from tests.emit import programs
+from tests.emit.cases import CASES, same
+
+
+def kind(value: Any) -> tuple[int, str]:
+    if isinstance(value, np.ndarray):
+        return value.ndim, str(value.dtype)
+    name = {bool: "bool", int: "weak int", float: "weak float"}[type(value)]
+    return 0, name
+
+
+def emitted(
+    function: Callable[..., Any], args: tuple[Any, ...], *parallel: str
+) -> Emitted:
+    program = parse(function).program
+    kinds = {p.name: kind(a) for p, a in zip(program.params, args, strict=True)}
+    program = retype(program, kinds)
+    program = replace(program, body=marked(program.body, parallel))
+    return emit_numba(program, {name: dtype for name, (_, dtype) in kinds.items()})
+
+
+def marked(block: Block, parallel: tuple[str, ...]) -> Block:
+    """What the scheduler proves elsewhere is taken as proved here."""
+    out = []
+    for s in block:
+        if isinstance(s, For):
+            s = replace(s, body=marked(s.body, parallel))
+            if s.index in parallel:
+                s = replace(s, parallel=f"no two iterations of {s.index} collide")
+        out.append(s)
+    return tuple(out)
+
+
+def compiled(
+    function: Callable[..., Any], args: tuple[Any, ...], *parallel: str
+) -> Callable[..., Any]:
+    text = emitted(function, args, *parallel).text.text
+    made: Callable[..., Any] = getattr(load(text, function.__name__), function.__name__)
+    return made
+
+
+def agree(name: str, dtype: Any, *parallel: str) -> None:
+    function: Callable[..., Any] = getattr(programs, name)
+    made: Callable[..., Any] | None = None
+    for args in CASES[name](dtype):
+        made = made or compiled(function, args, *parallel)
+        mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+        same(made(*mine), function(*theirs))
+        same(mine, theirs)
+
+
+# Subscripts are tested before the call, elsewhere, and negative affine ones refused.
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"negative_index"}))
+def test_compiled_code_computes_what_the_function_computes(name: str) -> None:
+    agree(name, np.float64)
+
+
+@pytest.mark.parametrize("name", ["promoted", "elementary", "total", "floors"])
+def test_single_precision_stays_single_like_numpys(name: str) -> None:
+    agree(name, np.float32)
+    args = next(iter(CASES[name](np.float32)))
+    text = emitted(getattr(programs, name), args).text.text
+    if name == "total":
+        assert "float64" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "parallel"),
+    [
+        ("blur", ("y",)),
+        ("blur", ("y", "x")),
+        ("backwards", ("i",)),
+        ("floors", ("i",)),
+        ("guarded", ("i",)),
+        ("in_time", ("i",)),
+        ("elementary", ("i",)),
+    ],
+)
+def test_parallel_loops_compute_the_same(name: str, parallel: tuple[str, ...]) -> None:
+    agree(name, np.float64, *parallel)
+
+
+def test_a_sum_over_an_innermost_loop_is_listed_and_alone_may_reassociate() -> None:
+    args = next(iter(CASES["total"](np.float32)))
+    out = emitted(programs.total, args)
+    assert [s.partition(": ")[2] for s in out.reassociated] == ["the sum of s over i"]
+    tree = ast.parse(out.text.text)
+    relaxed = [
+        f.name
+        for f in tree.body
+        if isinstance(f, ast.FunctionDef)
+        and any("SUM" in ast.unparse(d) for d in f.decorator_list)
+    ]
+    assert relaxed == ["_total_sum"]
+
+
+def test_a_running_value_is_not_a_sum() -> None:
+    args = next(iter(CASES["prefix"](np.float64)))
+    assert emitted(programs.prefix, args).reassociated == ()
+
+
+def test_a_sum_of_few_terms_known_beforehand_is_left_in_order() -> None:
+    program = parse(programs.blur).program
+    dtypes = dict.fromkeys(("image", "kernel", "out"), "float64")
+    sizes = {("kernel", 0): Const(3), ("kernel", 1): Const(2)}
+    fixed = specialise(program, sizes)
+    assert emit_numba(program, dtypes).reassociated
+    assert not emit_numba(fixed, dtypes).reassociated
+    text = emit_numba(fixed, dtypes).text.text
+    made = load(text, "blur").blur
+    for args in CASES["blur"](np.float64):
+        mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+        made(*mine)
+        programs.blur(*theirs)
+        same(mine, theirs)
+
+
+def test_an_integer_division_by_zero_is_python_s_error() -> None:
+    k = np.array([1, 0, 2])
+    made = compiled(programs.divides, (k, 7))
+    with pytest.raises(ZeroDivisionError):
+        made(k, 7)
+    assert made(np.array([2, -2]), 7) == 7 // 2 + 7 // -2
+
+
+def test_a_failed_test_in_a_parallel_loop_reaches_python() -> None:
+    k, m = np.array([4, 5, 6]), np.array([1, 0, 2])
+    made = compiled(programs.floors, (k, m, np.zeros((3, 5))), "i")
+    with pytest.raises(ZeroDivisionError):
+        made(k, m, np.zeros((3, 5)))
+
+
+def test_a_loop_whose_scalar_is_read_after_it_is_not_run_in_parallel() -> None:
+    args = next(iter(CASES["chooses"](np.float64)))
+    assert "prange" not in emitted(programs.chooses, args, "i").text.text
+    agree("chooses", np.float64, "i")
+    args = next(iter(CASES["promoted"](np.float64)))
+    assert "prange" not in emitted(programs.promoted, args, "i").text.text
+
+
+def test_strided_arrays_are_taken_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    image = np.asfortranarray(rng.random((9, 9)))
+    kernel = rng.random((6, 6))[::2, ::3]
+    mine, theirs = np.zeros((14, 14))[::2, ::2], np.zeros((7, 8))[:, :-1]
+    compiled(programs.blur, (image, kernel, mine), "y")(image, kernel, mine)
+    programs.blur(image, kernel, theirs)
+    same(mine, theirs)
+
+
+def test_new_arrays_come_from_numpy_before_anything_runs() -> None:
+    args = next(iter(CASES["triangle"](np.float64)))
+    text = emitted(programs.triangle, args).text.text
+    compiled_part, _, wrapper = text.partition("\ndef triangle(")
+    assert "= zeros((n, n))" in wrapper
+    assert "zeros(" not in compiled_part
+    with pytest.raises(ValueError, match="negative dimensions"):
+        compiled(programs.triangle, args)(args[0], -1)
+
+
+def test_the_same_program_gives_the_same_text() -> None:
+    args = next(iter(CASES["elementary"](np.float64)))
+    assert emitted(programs.elementary, args) == emitted(programs.elementary, args)
+
+
+def test_a_descending_parallel_loop_runs_over_the_same_values() -> None:
+    for n in range(6):
+        a, b, expected = np.arange(float(n)), np.zeros(n), np.zeros(n)
+        programs.backwards(a, expected)
+        compiled(programs.backwards, (a, b), "i")(a, b)
+        assert b.tolist() == expected.tolist()
+
+
+def two_ranges(u, v, out):  # type: ignore[no-untyped-def]
+    for z in range(u.shape[0]):
+        for y in range(1, u.shape[1] - 1, 2):
+            for x in range(u.shape[2]):
+                out[z, y, x] = u[z, y, x] * 2.0
+    for z in range(u.shape[0]):
+        for y in range(u.shape[1]):
+            for x in range(u.shape[2]):
+                out[z, y, x] += v[z, y, x] * u[z, y, x]
+
+
+def test_no_parallel_loop_starts_another() -> None:
+    f = pyrev.differentiable(two_ranges, target="numba")
+    assert f.primal.source_for("numba").count("prange(") == 1
+    u, v = np.random.default_rng(0).random((2, 4, 5, 6))
+    assert pyrev.check_grad(f, u, v, np.zeros((4, 5, 6)))
+
+
+def test_many_values_are_returned_of_which_one_branches() -> None:
+    """CPython makes a display of more than 30 values of a list, value by value."""
+    names = [f"s{k}" for k in range(40)]
+    lines = [
+        f"def many(x, {', '.join(names)}):",
+        "    total = 0.0",
+        "    for i in range(len(x)):",
+        "        total += x[i] ** 2",
+        f"    return total / (len(x) if len(x) > 2 else 2.0), {', '.join(names)}",
+    ]
+    space: dict[str, Any] = {}
+    linecache.cache["many.py"] = (0, None, [f"{t}\n" for t in lines], "many.py")
+    exec(compile("\n".join(lines), "many.py", "exec"), space)
+    f = pyrev.differentiable(space["many"])
+    numbers = [float(k) for k in range(40)]
+    for n in (1, 4):
+        x = np.arange(1.0, n + 1)
+        assert f(x, *numbers) == space["many"](x, *numbers)
+        value, pullback = pyrev.vjp(f, x, *numbers)
+        found = pullback((1.0, *numbers))
+        np.testing.assert_allclose(found["x"], 2.0 * x / max(n, 2))
+        assert [found[s] for s in names] == numbers

@@ -1,0 +1,131 @@
+"""The generated code that the documentation shows is the code that is generated."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.schedule import layout, ownership
+from pyrev.schedule.rows import contract
+from tests import ROOT
+from tests.test_readme import BLOCK
+
+SCHEDULES = ROOT / "docs" / "schedules.md"
+FENCES = "```text\n", "```\n"
+SOURCES = sorted(
+    str(file.relative_to(ROOT).with_suffix("")).replace("/", ".")
+    for file in (ROOT / "pyrev").rglob("*.py")
+    if ">>> " in file.read_text()
+)
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_examples_in_docstrings_print_what_they_show(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module.removesuffix(".__init__")))
+    assert found.attempted and not found.failed
+
+
+def loops() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "loops", ROOT / "benchmarks" / "loops.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+    monkeypatch.setattr(contract, "LONG", 256)
+    monkeypatch.setattr(layout, "LARGE", 1 << 12)
+    monkeypatch.setattr(layout, "OFTEN", 8)
+    f = pyrev.differentiable(loops().bslice, target="numba")
+    # Sizes are all that is looked at.
+    image = np.lib.stride_tricks.as_strided(
+        np.zeros(1, np.float32), (4, 3, 1024, 1024), (0, 0, 0, 0)
+    )
+    grid = np.zeros((4, 12, 8, 32, 32), np.float32)
+    text = f.adjoint.source_for("numba", image, image[:, 0], grid, image)
+    head, _, rest = SCHEDULES.read_text(encoding="utf-8").partition(FENCES[0])
+    shown, _, tail = rest.partition(FENCES[1])
+    if request.config.getoption("--update-golden"):
+        whole = head + FENCES[0] + text + FENCES[1] + tail
+        SCHEDULES.write_text(whole, encoding="utf-8")
+        shown = text
+    assert text == shown
+    assert inspect.getsource(f.__wrapped__) in head
+
+
+def test_the_counts_of_products_that_are_shown_are_printed(tmp_path: Path) -> None:
+    page = SCHEDULES.read_text(encoding="utf-8")
+    path = tmp_path / "chain.py"
+    path.write_text(BLOCK.findall(page)[0])
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    shown = page.partition("```txt\n")[2].partition("```\n")[0]
+    assert shown in pyrev.differentiable(names["chain"]).explain("python") + "\n"
+
+
+def test_the_kernel_that_is_shown_is_the_golden_one(
+    request: pytest.FixtureRequest,
+) -> None:
+    page = ROOT / "docs" / "cuda.md"
+    golden = (ROOT / "tests/golden/conv2d.cuda.py").read_text(encoding="utf-8")
+    start = golden.index('extern "C"')
+    kernel = golden[start : golden.index("\n}\n", start) + 3]
+    head, _, rest = page.read_text(encoding="utf-8").partition("```c\n")
+    shown, _, tail = rest.partition("```\n")
+    if request.config.getoption("--update-golden"):
+        page.write_text(head + "```c\n" + kernel + "```\n" + tail, encoding="utf-8")
+        shown = kernel
+    assert shown == kernel
+
+
+def test_every_block_of_the_modes_runs_and_shows_the_tangent(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "modes.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "modes"}
+    for number, text in enumerate(BLOCK.findall(page)):
+        path = tmp_path / ("modes.py" if not number else f"block_{number}.py")
+        path.write_text(text)
+        exec(compile(text, str(path), "exec"), names)
+    tangent = pyrev.differentiable(names["grow"]).tangent.source
+    shown = page.partition(FENCES[0])[2].partition(FENCES[1])[0]
+    assert tangent.endswith(shown)
+
+
+def test_every_block_about_pictures_runs_and_shows_the_graph(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "docs" / "graph.md"
+    page = path.read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "graphs"}
+    for number, text in enumerate(BLOCK.findall(page)):
+        file = tmp_path / ("energy.py" if not number else f"block_{number}.py")
+        file.write_text(text)
+        exec(compile(text, str(file), "exec"), names)
+    plt.close("all")
+    text = str(names["energy"].graph(simplified=True))
+    head, _, rest = page.partition(FENCES[0])
+    shown, _, tail = rest.partition(FENCES[1])
+    if request.config.getoption("--update-golden"):
+        whole = head + FENCES[0] + text + FENCES[1] + tail
+        path.write_text(whole, encoding="utf-8")
+        shown = text
+    assert shown == text
+    assert (tmp_path / "shear.png").stat().st_size < 150_000
+    assert (ROOT / "docs" / "shear.png").is_file()

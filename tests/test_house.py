@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pyrev
+from tests import ROOT
+
+PACKAGE = Path(pyrev.__file__).parent
+LAYERS = (
+    {
+        "diagnostics",
+        "ir",
+        "deep",
+        "memo",
+        "net",
+        "options",
+        "types",
+        "writer",
+        "rename",
+        "show",
+        "check",
+        "linear",
+        "poly",
+        "pool",
+        "device",
+    },
+    {"algebra", "custom", "dependence", "hints", "liveness", "magnitude"}
+    | {"probes", "steering", "widen"},
+    {"parse", "inspector"},
+    {"bounds"},
+    {"adjoint"},
+    {"schedule"},
+    {"emit"},
+    {"draw", "elementwise", "pipeline", "sweeps"},
+    {"arguments", "derivative", "explain", "gradients", "held", "keeping"}
+    | {"plan", "readings", "units"},
+    {"api", "sampling", "testing", "tune", "forward", "matrices", "sparsity"},
+    {"pure"},
+    {"jax", "scipy", "torch"},
+    {"__init__", "__main__"},
+)
+DOORS = {
+    "gast": "parse/",
+    "islpy": "poly.py",
+    "numba": "emit/compiler.py",
+    "cupy": "device.py",
+    "torch": "torch.py",
+    "jax": "jax.py",
+    "matplotlib": "draw/figure.py",
+}
+TEXTS = """
+import sys
+sys.path.insert(0, {folder!r})
+import pyrev
+import functions
+for name in ("conv", "smooth", "mixed"):
+    f = pyrev.differentiable(getattr(functions, name))
+    print(f.adjoint.source)
+    print(f.explain())
+"""
+FUNCTIONS = """
+import numpy as np
+
+def conv(image, kernel, out):
+    for y in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            for j in range(kernel.shape[0]):
+                for i in range(kernel.shape[1]):
+                    out[y, x] += image[y + j, x + i] * kernel[j, i]
+
+def smooth(u, c, out):
+    for x in range(1, u.shape[0] - 1):
+        out[x] = c[x] * (u[x - 1] + u[x + 1]) * u[x]
+
+def mixed(a, b, d):
+    v = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        v[i] = np.exp(a[i]) * b[i] + d
+    total = 0.0
+    for i in range(a.shape[0]):
+        if v[i] > 0:
+            total += v[i] * a[i]
+    return total
+"""
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            assert node.module is not None
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def layer(module: str) -> int:
+    return next(k for k, names in enumerate(LAYERS) if module in names)
+
+
+def first_part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down_the_layers(path: Path) -> None:
+    here = layer(first_part(path))
+    for name in imports(path):
+        if not name.startswith("pyrev."):
+            continue
+        other = name.split(".")[1]
+        if path == PACKAGE / "adjoint" / "rules.py" and other == "parse":
+            continue  # the table's strings are read by the expression parser
+        if (PACKAGE / other).with_suffix(".py").is_file() or (PACKAGE / other).is_dir():
+            assert layer(other) <= here, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_each_dependency_has_one_door(path: Path) -> None:
+    here = str(path.relative_to(PACKAGE))
+    for name in imports(path):
+        door = DOORS.get(name.split(".")[0])
+        assert door is None or here.startswith(door), f"{here} imports {name}"
+
+
+def test_importing_pyrev_does_not_import_numba() -> None:
+    program = "import sys, pyrev; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=PACKAGE.parent)
+
+
+def test_the_package_is_found_whole() -> None:
+    folders = {p.parent for p in sources()}
+    assert all((folder / "__init__.py").is_file() for folder in folders)
+    assert (PACKAGE / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", pyrev.__all__)
+def test_every_public_name_has_a_docstring(name: str) -> None:
+    thing = getattr(pyrev, name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing) and thing.__module__.startswith("pyrev"):
+        for attribute, value in vars(thing).items():
+            if attribute.startswith("_"):
+                continue
+            if inspect.isfunction(value) or isinstance(value, property):
+                assert inspect.getdoc(value), f"{name}.{attribute}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_every_module_has_a_docstring(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def test_two_hash_seeds_give_the_same_texts(tmp_path: Path) -> None:
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", TEXTS.format(folder=str(tmp_path))],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=PACKAGE.parent,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert "def conv_adjoint" in texts[0]
+    assert texts[0] == texts[1]
+
+
+def test_no_golden_file_is_an_orphan() -> None:
+    folder = ROOT / "tests" / "golden"
+    tests = "".join(p.read_text() for p in (ROOT / "tests").rglob("*.py"))
+    goldens = sorted(folder.iterdir()) if folder.is_dir() else []
+    for golden in goldens:
+        name = golden.name.split(".")[0]
+        assert f'"{name}"' in tests or f"def {name}(" in tests, f"{golden} has no test"
+
+
+def test_every_error_code_has_a_rejection_file_and_each_file_a_code() -> None:
+    from pyrev.diagnostics import CODES
+
+    folder = ROOT / "tests" / "rejected"
+    tried = {p.name.split("_")[0] for p in folder.glob("P*.py")}
+    assert tried <= set(CODES)
+    assert set(CODES) <= tried
