@@ -31,8 +31,8 @@ import loops
 from workloads import hmlstm
 
 import pyrev
-from pyrev import matrices
-from pyrev.sparsity import coloured
+from pyrev.api import matrices
+from pyrev.api.sparsity import coloured
 
 Step = Callable[[], Any]
 

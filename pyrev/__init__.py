@@ -4,20 +4,26 @@ Python.
 
 from __future__ import annotations
 
-from pyrev.api import Differentiable, differentiable, grad, value_and_grad, vjp
-from pyrev.custom import custom_vjp
-from pyrev.diagnostics import (
+from pyrev.api.differentiable import (
+    Differentiable,
+    differentiable,
+    grad,
+    value_and_grad,
+    vjp,
+)
+from pyrev.api.forward import jvp, partials
+from pyrev.api.gradients import Gradients, Tangents
+from pyrev.api.matrices import hessian, hvp, jacobian
+from pyrev.ir.diagnostics import (
     ArgumentError,
     BackendError,
     InternalError,
     PyrevError,
     UnsupportedError,
 )
-from pyrev.forward import jvp, partials
-from pyrev.gradients import Gradients, Tangents
-from pyrev.hints import checkpointed, probe, stop_gradient
-from pyrev.matrices import hessian, hvp, jacobian
-from pyrev.pool import release
+from pyrev.parse.custom import custom_vjp
+from pyrev.parse.directives import checkpointed, probe, stop_gradient
+from pyrev.runtime.pool import release
 from pyrev.testing import GradientReport, check_grad
 
 __version__ = "0.1.0"

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyrev.api import as_differentiable
-from pyrev.diagnostics import ArgumentError, InternalError, PyrevError
-from pyrev.sampling import sample_arguments
+from pyrev.api.differentiable import as_differentiable
+from pyrev.api.sampling import sample_arguments
+from pyrev.ir.diagnostics import ArgumentError, InternalError, PyrevError
 from pyrev.testing import check_grad
 
 _PACKAGE = str(Path(__file__).parent) + os.sep

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 import pyrev
-from pyrev.diagnostics import ArgumentError, InternalError, PyrevError
+from pyrev.ir.diagnostics import ArgumentError, InternalError, PyrevError
 from tests import ROOT
 from tests.sharing import shared_out
 

@@ -37,11 +37,12 @@ import numpy as np
 
 import pyrev
 from pyrev.adjoint.tidy import tidy
-from pyrev.check import check
-from pyrev.dependence import overwritten_after
-from pyrev.diagnostics import InternalError, UnsupportedError
+from pyrev.analysis.dependence import overwritten_after
+from pyrev.driver.passes import RESERVED, Derived, derive, schedule
 from pyrev.emit.python import emit_python
-from pyrev.ir import (
+from pyrev.ir.diagnostics import InternalError, UnsupportedError
+from pyrev.ir.dtypes import concrete, infer
+from pyrev.ir.nodes import (
     TRUE,
     Add,
     Alloc,
@@ -75,18 +76,10 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.pipeline import RESERVED, Derived, derive, schedule
+from pyrev.ir.text import block_text, expr_text
+from pyrev.ir.wellformed import check
 from pyrev.schedule.storage import store
-from pyrev.show import block_text, expr_text
-from pyrev.testing import (
-    Cotangents,
-    Values,
-    derivative,
-    draw_cotangents,
-    floats,
-    run,
-)
-from pyrev.types import concrete, infer
+from pyrev.testing import Cotangents, Values, derivative, draw_cotangents, floats, run
 from tests.corpus import ENTRIES
 from tests.entry import Entry
 from tests.interpreted import (

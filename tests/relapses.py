@@ -79,7 +79,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "names",
         "what a `for` reads of its last iteration counts as unread",
-        "pyrev/parse/tree.py",
+        "pyrev/parse/bindings.py",
         'return not self.binds([target]) and self.first(body) == "read"',
         "return False",
         NAMES,
@@ -111,7 +111,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "names",
         "no loop reads what its last iteration left",
-        "pyrev/parse/tree.py",
+        "pyrev/parse/bindings.py",
         "        if self._again(node):\n            return True\n",
         "",
         NAMES,
@@ -161,7 +161,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "helpers",
         "a dtype of several arrays keeps the names that are gone",
-        "pyrev/rename.py",
+        "pyrev/ir/renaming.py",
         "            Var(new.get(p.name, p.name)) if isinstance(p, Var) else p\n",
         "            Var(new.get(p.name, p.name))\n"
         "            if isinstance(p, Var) and len(dtype.parts) == 1\n"
@@ -419,7 +419,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "a sign is pulled out of an integer that may go around",
-        "pyrev/algebra.py",
+        "pyrev/ir/simplify.py",
         '        case _, Call("neg", (x,)) if not wraps(x, types):\n',
         '        case _, Call("neg", (x,)):\n',
         INTEGERS,
@@ -427,7 +427,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "a factor is pulled out of an integer that may go around",
-        "pyrev/algebra.py",
+        "pyrev/ir/simplify.py",
         "            if not wraps(x, types) and not wraps(a, types):\n",
         "            if True:\n",
         INTEGERS,
@@ -443,7 +443,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "signs stay before integers of NumPy's, to be moved later",
-        "pyrev/widen.py",
+        "pyrev/analysis/narrow_integers.py",
         "    made = _Signs(program, types).block(program.body)\n",
         "    made = program.body\n",
         INTEGERS,
@@ -451,7 +451,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "a width that the path decides is let pass",
-        "pyrev/widen.py",
+        "pyrev/analysis/narrow_integers.py",
         "        _Widths(replace(program, body=made), types)\n",
         "",
         INTEGERS,
@@ -459,7 +459,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "bounds, sizes and tests are counted in few bits",
-        "pyrev/widen.py",
+        "pyrev/analysis/narrow_integers.py",
         "        made = _Wide(types).block(made)\n",
         "",
         INTEGERS,
@@ -475,7 +475,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "an integer of few bits beside a Python float is a float32",
-        "pyrev/types.py",
+        "pyrev/ir/dtypes.py",
         '    wide = promote(kind, "float32") if beside == "float32" else "float64"\n',
         '    wide = promote(kind, "float32")\n',
         INTEGERS,
@@ -491,7 +491,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "what is taken from a float is negated in few bits",
-        "pyrev/widen.py",
+        "pyrev/analysis/narrow_integers.py",
         "                    x = as_float(self.signed(x), self.types, dtype)\n",
         "                    x = self.signed(x)\n",
         INTEGERS,
@@ -499,7 +499,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "integers",
         "a whole factor is multiplied in the few bits of the other",
-        "pyrev/algebra.py",
+        "pyrev/ir/simplify.py",
         "    if ka is not None and wraps(b, types):\n"
         '        return Call("*", (Const(float(ka)), b))\n',
         "",
@@ -549,7 +549,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "agreement",
         "any reading of old is taken for the present one",
-        "pyrev/readings.py",
+        "pyrev/driver/readings.py",
         "            for reading in self._known:\n"
         "                captured = reading.units.captured()\n",
         "            for reading in self._known:\n"
@@ -585,7 +585,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "large arrays all have one digest",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "        place += row.blocks\n    return total % 2**64\n",
         "        place += row.blocks\n"
         "    return total % 2**64 if array.size < 512 else 0\n",
@@ -594,7 +594,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "only what steers the sweep is compared when it has run",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "        for name, found in seals.items():\n",
         "        for name, found in ((n, f) for n, f in seals.items() if n in"
         " self._steering):\n",
@@ -603,7 +603,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "copy=True copies nothing",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "            elif hold is Hold.ANYBODY:\n"
         "                self.arrays[name] = copied(value)\n",
         "",
@@ -612,7 +612,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "a small array is held as it is, and not watched",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         '            elif unit.target == "python" or not lean and'
         " self._take(value.nbytes):\n"
         "                self.arrays[name] = copied(value)\n",
@@ -624,7 +624,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "an array too large for a copy is not watched",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "                watched[name] = self.arrays[name] = value.view()\n",
         "                self.arrays[name] = value.view()\n",
         HELD,
@@ -632,7 +632,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "elements that change pieces do not change the digest",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "        place += row.blocks\n",
         "        place += 0\n",
         HELD,
@@ -640,7 +640,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "of a large array a sample is compared",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "array.nbytes <= FEW else digest(array)\n",
         "array.nbytes <= FEW else digest(array[::7])\n",
         HELD,
@@ -648,7 +648,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "what steers the sweep is not compared before it",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "        self._steering = unit.steering if watched else frozenset[str]()\n",
         "        self._steering = frozenset[str]()\n",
         HELD,
@@ -656,7 +656,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "inputs",
         "what a probe calls may change inputs unseen",
-        "pyrev/api.py",
+        "pyrev/api/differentiable.py",
         "    if call.units.callbacks:\n        hold = Hold.ANYBODY\n",
         "",
         HELD,
@@ -780,7 +780,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "ranges",
         "a factor is pulled into a quotient that was a scale",
-        "pyrev/algebra.py",
+        "pyrev/ir/simplify.py",
         'return e if isinstance(b, Call) and b.op == "/" else mul(a, b, types)',
         "return mul(a, b, types)",
         RANGES,
@@ -789,7 +789,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "what pyrev itself raises passes as the user's",
-        "pyrev/net.py",
+        "pyrev/runtime/error_boundary.py",
         '        "pyrev": not isinstance(error, _MEANT),\n',
         '        "pyrev": False,\n',
         ERRORS,
@@ -797,7 +797,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "what Numba raises passes as the user's",
-        "pyrev/net.py",
+        "pyrev/runtime/error_boundary.py",
         '        "compiler": not isinstance(error, MemoryError),\n',
         '        "compiler": False,\n',
         ERRORS,
@@ -805,7 +805,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "what the user's function raises is called a bug of pyrev",
-        "pyrev/net.py",
+        "pyrev/runtime/error_boundary.py",
         '        "run": made,\n',
         '        "run": True,\n',
         ERRORS,
@@ -813,7 +813,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "foreign bytes in the cache stop a call",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        except Exception as error:  # what is read",
         "        except OSError as error:  # what is read",
         LOADING,
@@ -821,7 +821,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "a cache folder that was removed stops a call",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        if not path.parent.is_dir():  # removed while we run\n"
         "            _private(path.parent)\n",
         "",
@@ -830,7 +830,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "a gradient of an array is not refused",
-        "pyrev/api.py",
+        "pyrev/api/differentiable.py",
         '    if found != "a number":\n',
         '    if found == "nothing":\n',
         ERRORS,
@@ -838,7 +838,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "anything is taken for a flag",
-        "pyrev/options.py",
+        "pyrev/runtime/options.py",
         "    if isinstance(value, (bool, np.bool_)) or type(value) is int:\n",
         "    if value is not None:\n",
         ERRORS,
@@ -846,7 +846,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "a name that generated code lacks is the user's error",
-        "pyrev/net.py",
+        "pyrev/runtime/error_boundary.py",
         "_NEVER = (SystemError, NameError, AttributeError, KeyError, RecursionError)",
         "_NEVER = (SystemError,)",
         ERRORS,
@@ -854,7 +854,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "what NumPy raises for pyrev passes as the user's",
-        "pyrev/net.py",
+        "pyrev/runtime/error_boundary.py",
         '("numpy", "gast", "islpy", "astunparse")',
         '("gast", "islpy", "astunparse")',
         ERRORS,
@@ -862,7 +862,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "proofs in the cache that are damaged stop a call",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "    except (OSError, ValueError):\n        return None\n",
         "    except OSError:\n        return None\n",
         LOADING,
@@ -870,7 +870,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "errors",
         "what is no name is taken for one in a mapping",
-        "pyrev/options.py",
+        "pyrev/runtime/options.py",
         " or not all(isinstance(n, str) for n in value):\n",
         ":\n",
         ERRORS,
@@ -879,7 +879,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "a generated module is never unloaded",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        weakref.finalize(self, _unload, module, key).atexit = False\n",
         "        pass\n",
         MEMORY,
@@ -887,7 +887,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "a generated module stays though nothing runs it",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()",
         "dict[str, Loaded] = {}",
         MEMORY,
@@ -895,7 +895,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "all modules count as recent",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        while len(_RECENT) > _MOST:\n"
         "            _RECENT.popitem(last=False)\n",
         "",
@@ -904,7 +904,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "`sys.modules` keeps what was unloaded",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        del sys.modules[module.__name__]\n",
         "        pass\n",
         MEMORY,
@@ -912,7 +912,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "compiled code keeps the names of its module",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        vars(module).clear()\n",
         "        pass\n",
         MEMORY,
@@ -920,7 +920,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "all that is made of functions is kept for good",
-        "pyrev/api.py",
+        "pyrev/api/differentiable.py",
         "    found: T | None = kept.made.get(key)\n",
         "    vars(kept_with).setdefault(id(kept), kept)\n"
         "    found: T | None = kept.made.get(key)\n",
@@ -929,7 +929,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "what is made of functions is kept by their names",
-        "pyrev/api.py",
+        "pyrev/api/differentiable.py",
         "    if not isinstance(kept, _Kept) or kept.function is not function:\n"
         "        kept = function.__dict__[_KEPT] = _Kept(function)\n",
         "    every = vars(kept_with)\n"
@@ -939,7 +939,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "all readings of a function whose helper changes are kept",
-        "pyrev/readings.py",
+        "pyrev/driver/readings.py",
         "        self._known = (reading, *others)[:_KEPT]\n",
         "        self._known = (reading, *others)\n",
         MEMORY,
@@ -947,7 +947,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "all that was derived of a reading is kept",
-        "pyrev/readings.py",
+        "pyrev/driver/readings.py",
         "            if len(self._derived) >= _MOST:\n"
         "                self._derived.clear()\n",
         "",
@@ -956,7 +956,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "the plans for all sizes of calls are kept",
-        "pyrev/plan.py",
+        "pyrev/driver/plan.py",
         "            if len(self._known) >= _MOST:\n"
         "                self._known.clear()\n",
         "",
@@ -965,7 +965,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "the room of a copy is not given back",
-        "pyrev/held.py",
+        "pyrev/driver/held_inputs.py",
         "                _taken -= self._taken\n",
         "                _taken -= 0\n",
         HELD,
@@ -973,7 +973,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "the file of a module that was unloaded counts as loaded",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        generated.discard(key)\n",
         "        pass\n",
         MEMORY,
@@ -981,7 +981,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "the text of a module that was unloaded is kept",
-        "pyrev/emit/load.py",
+        "pyrev/runtime/code_cache.py",
         "        linecache.cache.pop(file, None)\n",
         "        pass\n",
         MEMORY,

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 import pyrev
-from pyrev.api import Differentiable
-from pyrev.diagnostics import UnsupportedError
+from pyrev.api.differentiable import Differentiable
+from pyrev.ir.diagnostics import UnsupportedError
 
 STEPS = 14
 THREADS = 4
@@ -341,7 +341,7 @@ class World:
             plain = self.random.choice(plain)
         self.log.append(f"  of {name}")
         if self.random.random() < (0.02 if self.target == "python" else 0.5):
-            self.handles.append(pyrev.api.as_differentiable(plain))
+            self.handles.append(pyrev.api.differentiable.as_differentiable(plain))
         else:
             self.handles.append(pyrev.differentiable(plain, target=self.target))
 

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import readings
-from pyrev.diagnostics import ArgumentError, UnsupportedError
+from pyrev.driver import readings
+from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from tests.sequences import agrees
 
 X = np.array([0.5, 1.25, 2.0])

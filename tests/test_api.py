@@ -623,9 +623,9 @@ def test_check_grad_says_that_a_right_gradient_is_right(target: str) -> None:
 def test_check_grad_names_the_entry_of_a_wrong_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pyrev import api
+    from pyrev.api import differentiable
 
-    true_vjp = api.vjp
+    true_vjp = differentiable.vjp
 
     def planted(f: Any, *args: Any, **kw: Any) -> Any:
         result, pullback = true_vjp(f, *args, **kw)
@@ -637,7 +637,7 @@ def test_check_grad_names_the_entry_of_a_wrong_gradient(
 
         return result, wrong
 
-    monkeypatch.setattr(api, "vjp", planted)
+    monkeypatch.setattr(differentiable, "vjp", planted)
     report = pyrev.check_grad(make(energy, "python"), X)
     assert not report and not report.ok
     assert report.worst is not None and report.worst.where == "x[1]"

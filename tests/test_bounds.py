@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import units
+from pyrev.api.differentiable import Call
+from pyrev.driver import variants
 from pyrev.emit.numba import emit_numba
-from pyrev.ir import For, walk
+from pyrev.ir.nodes import For, walk
 from pyrev.schedule.inspection import in_chunks
 from tests import oracle
 from tests.everything import share_of
@@ -410,15 +411,15 @@ def test_an_index_outside_that_is_never_reached_does_not_matter() -> None:
 # ----------------------------------------------------------------- what an inspector is
 
 
-def inspector(f: pyrev.api.Differentiable, *arguments: Any) -> Any:
+def inspector(f: pyrev.Differentiable, *arguments: Any) -> Any:
     """The inspector's function for a call, or None if sizes say enough."""
-    call = pyrev.api.Call(f, arguments, {})
-    units = f._units
-    bounds = units.bounds(call.kinds)
+    call = Call(f, arguments, {})
+    variants = f._units
+    bounds = variants.bounds(call.kinds)
     if not bounds.in_doubt(call.values):
         return None
     variant = bounds.check(call.values)
-    return units._inspector("python", call.kinds, variant, call.values)
+    return variants._inspector("python", call.kinds, variant, call.values)
 
 
 def test_data_is_inspected_only_where_the_sizes_leave_a_doubt() -> None:
@@ -498,7 +499,7 @@ def test_float_arithmetic_can_not_move_an_index_after_it_was_inspected() -> None
             out[i] = a[int(s)] * a[i]
 
     g = pyrev.differentiable(f)
-    call = pyrev.api.Call(g, (np.full(8, 0.1), np.ones(3), np.ones(3)), {})
+    call = Call(g, (np.full(8, 0.1), np.ones(3), np.ones(3)), {})
     bounds = g._units.bounds(call.kinds)
     result = bounds.inspected_variant(
         bounds.check(call.values), bounds.in_doubt(call.values), (0, 0)
@@ -817,9 +818,9 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
             one[rng.integers(n)] = int(rng.choice([-n - 3, n + 3, 2 * n]))
         arrays = {"a": rng.uniform(0.5, 1.5, n + 1), "p": p, "q": q}
         arrays["out"] = np.zeros(n)
-        units = f._units
-        kinds = units.kinds(arrays)
-        program = units.bounds(kinds).inspector(units.bounds(kinds).usual)
+        variants = f._units
+        kinds = variants.kinds(arrays)
+        program = variants.bounds(kinds).inspector(variants.bounds(kinds).usual)
         parts = in_chunks(program, lambda count, least: True)
         loops = [s for s in walk(parts.body) if isinstance(s, For) and s.parallel]
         assert len(loops) == 2
@@ -851,8 +852,8 @@ def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
             a[p[i]] = 0.5
 
     for function in (walk_on, numbered):
-        units = pyrev.differentiable(function, target="python")._units
-        bounds = units.bounds(units.default_kinds())
+        variants = pyrev.differentiable(function, target="python")._units
+        bounds = variants.bounds(variants.default_kinds())
         program = bounds.inspector(bounds.usual)
         assert in_chunks(program, lambda count, least: True) == program
 
@@ -878,10 +879,10 @@ def of_rows(at: list[int]) -> dict[str, Any]:
 def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(units, "TABLE", 1)
+    monkeypatch.setattr(variants, "TABLE", 1)
     f = pyrev.differentiable(rows_of_squares)
     with monkeypatch.context() as patch:
-        patch.setattr(units.Units, "_inspector", None)
+        patch.setattr(variants.Units, "_inspector", None)
         given = of_rows([0, 2, 1, 1])
         _, pullback = pyrev.vjp(f, **given)
         np.testing.assert_array_equal(given["out"], [10.0, 8.0])

@@ -13,9 +13,20 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import api, pipeline, units
 from pyrev.adjoint.rules import RULES, rule
-from pyrev.ir import Add, Assign, Block, Const, Load, Program, Stmt, blocks, with_blocks
+from pyrev.api import differentiable
+from pyrev.driver import passes, variants
+from pyrev.ir.nodes import (
+    Add,
+    Assign,
+    Block,
+    Const,
+    Load,
+    Program,
+    Stmt,
+    blocks,
+    with_blocks,
+)
 from pyrev.testing.differences import complex_step
 from pyrev.testing.judge import judge
 from pyrev.testing.outcome import draw_cotangents, run
@@ -473,7 +484,7 @@ def plant(
     monkeypatch: pytest.MonkeyPatch, where: str, edit: Callable[[Stmt], Stmt | None]
 ) -> None:
     """Change the adjoint that a step of the pipeline makes."""
-    true = getattr(pipeline, where)
+    true = getattr(passes, where)
 
     def planted(*args: Any, **kw: Any) -> Any:
         made = true(*args, **kw)
@@ -483,7 +494,7 @@ def plant(
         program = made.program
         return replace(made, program=replace(program, body=edited(program.body, edit)))
 
-    monkeypatch.setattr(pipeline, where, planted)
+    monkeypatch.setattr(passes, where, planted)
 
 
 def at(stmt: Stmt, text: str) -> bool:
@@ -538,7 +549,7 @@ def test_a_wrong_record_is_found_at_the_line_that_needs_it(
 def test_a_wrong_schedule_is_told_from_a_wrong_adjoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true = units.schedule
+    true = variants.schedule
 
     def planted(program: Program, *rest: Any) -> Any:
         made = true(program, *rest)
@@ -551,7 +562,7 @@ def test_a_wrong_schedule_is_told_from_a_wrong_adjoint(
         body = edited(made.program.body, double)
         return replace(made, program=replace(made.program, body=body))
 
-    monkeypatch.setattr(units, "schedule", planted)
+    monkeypatch.setattr(variants, "schedule", planted)
     report = check(chain, X(), X() + 0.1, X())
     assert not report
     assert "the schedule of its loops" in report.line
@@ -561,7 +572,7 @@ def test_a_wrong_schedule_is_told_from_a_wrong_adjoint(
 def test_wrong_machine_code_is_told_from_a_wrong_adjoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true = api.vjp
+    true = differentiable.vjp
 
     def planted(f: Any, *args: Any, **kw: Any) -> Any:
         result, pullback = true(f, *args, **kw)
@@ -573,7 +584,7 @@ def test_wrong_machine_code_is_told_from_a_wrong_adjoint(
 
         return result, wrong
 
-    monkeypatch.setattr(api, "vjp", planted)
+    monkeypatch.setattr(differentiable, "vjp", planted)
     report = check(chain, X(), X() + 0.1, X())
     assert not report and report.worst is not None and report.worst.where == "w[1]"
     assert "the compiled code" in report.line

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import pyrev
-from pyrev.custom import rule_of
+from pyrev.parse.custom import rule_of
 
 TARGETS = ["python", "numba"]
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.deep import deep
+from pyrev.runtime.stack_depth import deep
 
 TERMS = 400
 

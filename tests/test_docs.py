@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import importlib.util
 import inspect
+import io
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -129,3 +131,34 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     assert shown == text
     assert (tmp_path / "shear.png").stat().st_size < 150_000
     assert (ROOT / "docs" / "shear.png").is_file()
+
+
+def test_the_way_of_a_function_is_the_one_shown(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = ROOT / "docs" / "architecture.md"
+    page = path.read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "architecture"}
+    whole = page
+    for number, text in enumerate(BLOCK.findall(page)):
+        file = tmp_path / ("smooth.py" if not number else f"block_{number}.py")
+        file.write_text(text)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exec(compile(text, str(file), "exec"), names)
+        head, _, rest = whole.partition(text + "```\n")
+        between, _, rest = rest.partition(FENCES[0])
+        _, _, tail = rest.partition(FENCES[1])
+        whole = head + text + "```\n" + between + FENCES[0]
+        whole += said.getvalue().strip() + "\n" + FENCES[1] + tail
+    if request.config.getoption("--update-golden"):
+        path.write_text(whole, encoding="utf-8")
+        page = whole
+    assert page == whole
+    u, cotangent, slope = np.arange(5.0), names["cotangent"], np.zeros(5)
+    for k in range(5):
+        for sign in (1, -1):
+            moved, out = u.copy(), np.zeros(5)
+            moved[k] += sign * 1e-3
+            names["smooth"](moved, out)
+            slope[k] += sign * (out @ cotangent) / 2e-3
+    assert names["found"] == pytest.approx(slope, rel=1e-9)

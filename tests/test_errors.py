@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import pyrev
-import pyrev.scipy
-from pyrev import net
+import pyrev.bridges.scipy
 from pyrev.__main__ import main
+from pyrev.runtime import error_boundary
 from tests.misuse import misuses
 from tests.test_random_subscripts import function_of
 
@@ -59,7 +59,7 @@ def test_a_gradient_of_an_array_names_vjp_and_sum(
         with pytest.raises(pyrev.ArgumentError, match=r"an array.*np\.sum.*pyrev\.vjp"):
             call()
     with pytest.raises(pyrev.ArgumentError, match="returns an array"):
-        pyrev.scipy.objective(f, x, wrt="x")
+        pyrev.bridges.scipy.objective(f, x, wrt="x")
     # With a cotangent, and as a number, there is a derivative.
     assert pyrev.vjp(f, x)[1](np.ones(f.python(x).shape)).x.shape == x.shape
     if function is not part:
@@ -186,7 +186,11 @@ def test_what_happens_to_the_compiler_is_an_internal_error(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     f = pyrev.differentiable(lambda x: x * x, target=target)
-    where = "pyrev.units.emit_python" if target == "python" else "pyrev.units.chosen"
+    where = (
+        "pyrev.driver.variants.emit_python"
+        if target == "python"
+        else "pyrev.driver.variants.chosen"
+    )
     monkeypatch.setattr(where, {}.__getitem__)
     with pytest.raises(pyrev.InternalError, match="Error.*\n.*report") as caught:
         pyrev.vjp(f, 1.0)[1](1.0)
@@ -207,15 +211,15 @@ def test_what_happens_to_the_compiler_is_an_internal_error(
 def test_a_generated_text_that_is_wrong_is_an_internal_error(
     target: str, instead: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pyrev.emit import load
+    from pyrev.runtime import code_cache
 
-    real = load.loaded
+    real = code_cache.loaded
 
-    def wrong(text: str, name: str) -> load.Loaded:
+    def wrong(text: str, name: str) -> code_cache.Loaded:
         assert "sin(x)" in text
         return real(text.replace("sin(x)", f"sin({instead})"), name)
 
-    monkeypatch.setattr("pyrev.units.loaded", wrong)
+    monkeypatch.setattr("pyrev.driver.variants.loaded", wrong)
     f = pyrev.differentiable(lambda x: np.cos(x), target=target)  # type: ignore[call-overload]
     with pytest.raises(pyrev.InternalError, match=error):
         pyrev.grad(f)(1.0)
@@ -226,7 +230,7 @@ def test_what_libraries_raise_for_pyrev_is_an_internal_error(
 ) -> None:
     f = pyrev.differentiable(lambda x: x * x, target="python")
     for call in (np.linalg.norm, statistics.mean):
-        monkeypatch.setattr("pyrev.plan._sizes", call)
+        monkeypatch.setattr("pyrev.driver.plan._sizes", call)
         with pytest.raises(pyrev.InternalError):
             f(1.0)
 
@@ -282,7 +286,7 @@ def test_what_a_callback_raises_passes() -> None:
 
 
 def test_warnings_that_are_made_errors_stay_warnings() -> None:
-    @net.guarded
+    @error_boundary.guarded
     def warns() -> None:
         raise RuntimeWarning("said")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.forward import TOGETHER
+from pyrev.api.forward import TOGETHER
 from pyrev.testing.differences import derivative
 from pyrev.testing.outcome import draw_cotangents, floats, outcome, run, terms, total
 from tests.cuda import needs, ondevice

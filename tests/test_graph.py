@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.draw import shear
-from pyrev.draw.dot import Cluster, Edge, Graph, Node, quoted
-from pyrev.draw.shear import Panel
-from pyrev.ir import Add, Assign, Load, walk
+from pyrev.ir.nodes import Add, Assign, Load, walk
 from pyrev.parse import parse_text
+from pyrev.report.draw import shear
+from pyrev.report.draw.dot import Cluster, Edge, Graph, Node, quoted
+from pyrev.report.draw.shear import Panel
 from tests import ROOT
 from tests.everything import EVERY, accepted, share_of
 from tests.kernels import (

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import held
+from pyrev.analysis.steering import steering
+from pyrev.driver import held_inputs
 from pyrev.emit.digest import BLOCK
 from pyrev.parse import parse
-from pyrev.steering import steering
 from pyrev.testing import draw_cotangents, run
 from tests.everything import EVERY, share_of
 from tests.oracle import same_bits
@@ -60,9 +60,9 @@ def steps(u, a, n):  # type: ignore[no-untyped-def]
 @pytest.fixture
 def nothing_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every input is held by its digest, as large ones are."""
-    monkeypatch.setattr(held, "FEW", -1)
-    monkeypatch.setattr(held, "SMALL", -1)
-    monkeypatch.setattr(held, "MOST", 0)
+    monkeypatch.setattr(held_inputs, "FEW", -1)
+    monkeypatch.setattr(held_inputs, "SMALL", -1)
+    monkeypatch.setattr(held_inputs, "MOST", 0)
 
 
 def make(f: Callable[..., Any], target: str = "numba") -> Any:
@@ -132,7 +132,7 @@ def test_a_gradient_in_one_call_holds_nothing(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("copied", "seal"):
-        monkeypatch.setattr(held, name, None)
+        monkeypatch.setattr(held_inputs, name, None)
     x = np.full(4, 2.0)
     f = make(cubes, target)
     np.testing.assert_array_equal(pyrev.grad(f, wrt="x")(x), np.full(4, 12.0))
@@ -163,8 +163,8 @@ def test_a_captured_array_may_change(
     copies: bool, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not copies:
-        monkeypatch.setattr(held, "SMALL", -1)
-        monkeypatch.setattr(held, "MOST", 0)
+        monkeypatch.setattr(held_inputs, "SMALL", -1)
+        monkeypatch.setattr(held_inputs, "MOST", 0)
     own = np.array([1.0, 2.0, 3.0])
     monkeypatch.setattr("tests.test_held.WEIGHTS", own)
     _, pullback = pyrev.vjp(make(weighed, target), np.ones(6))
@@ -181,8 +181,8 @@ def test_the_shape_of_an_input_may_be_assigned_to(
     copies: bool, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not copies:
-        monkeypatch.setattr(held, "SMALL", -1)
-        monkeypatch.setattr(held, "MOST", 0)
+        monkeypatch.setattr(held_inputs, "SMALL", -1)
+        monkeypatch.setattr(held_inputs, "MOST", 0)
     x, y, out = np.full((4, 3), 2.0), np.full((4, 3), 3.0), np.zeros((4, 3))
     _, pullback = pyrev.vjp(make(both, target), x, y, out)
     for array in (x, y, out):
@@ -353,7 +353,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     gc.collect()
 
     def most(size: int) -> None:
-        monkeypatch.setattr(held, "MOST", held._taken + size)
+        monkeypatch.setattr(held_inputs, "MOST", held_inputs._taken + size)
 
     yield most
     gc.collect()
@@ -399,13 +399,13 @@ def test_a_digest_differs_for_every_change_of_one_element() -> None:
     ):
         for n in (1, 7, 64, 1001):
             a = np.full(n, value)
-            before = held.digest(a)
+            before = held_inputs.digest(a)
             found = {before}
             for k in range(n):
                 a[k] = other
-                found.add(held.digest(a))
+                found.add(held_inputs.digest(a))
                 a[k] = value
-            assert len(found) == n + 1 and held.digest(a) == before
+            assert len(found) == n + 1 and held_inputs.digest(a) == before
 
 
 def test_a_digest_differs_where_elements_change_places_or_signs() -> None:
@@ -416,16 +416,16 @@ def test_a_digest_differs_where_elements_change_places_or_signs() -> None:
         np.arange(200.0, dtype=np.float32),
         np.repeat([1.0, 2.0], 100),
     ):
-        before = held.digest(a)
+        before = held_inputs.digest(a)
         for _ in range(200):
             i, j = rng.integers(0, 200, 2)
             b = a.copy()
             b[[i, j]] = b[[j, i]]
-            assert (held.digest(b) == before) == (a[i] == a[j])
+            assert (held_inputs.digest(b) == before) == (a[i] == a[j])
             b = a.copy()
             b[i], b[j] = -b[i], -b[j]
-            assert (held.digest(b) == before) == (a.tobytes() == b.tobytes())
-        assert held.digest(a[::-1].copy()) != before or a[0] == a[-1]
+            assert (held_inputs.digest(b) == before) == (a.tobytes() == b.tobytes())
+        assert held_inputs.digest(a[::-1].copy()) != before or a[0] == a[-1]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
@@ -438,7 +438,7 @@ def test_a_digest_differs_where_equal_elements_move_apart_by_as_much(
         p, q, k = rng.integers(100, 900), rng.integers(1000, 1800), rng.integers(1, 90)
         before, after = np.zeros(2000, dtype), np.zeros(2000, dtype)
         before[[p, q]] = after[[p - k, q + k]] = 1
-        assert held.digest(before) != held.digest(after)
+        assert held_inputs.digest(before) != held_inputs.digest(after)
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "f4", "f8"])
@@ -459,20 +459,20 @@ def test_a_digest_sees_each_element_of_any_layout(dtype: str) -> None:
         "unaligned": packed[3:].view(dtype),
     }
     for what, a in layouts.items():
-        before = held.digest(a)
+        before = held_inputs.digest(a)
         root = base if np.shares_memory(a, base) else a
         for place in np.ndindex(root.shape):
             root[place] = 1
-            assert (held.digest(a) != before) == bool(a.any()), (what, place)
+            assert (held_inputs.digest(a) != before) == bool(a.any()), (what, place)
             root[place] = 0
-        assert held.digest(a) == before
+        assert held_inputs.digest(a) == before
 
 
 def test_a_digest_differs_where_elements_of_two_pieces_change_places() -> None:
     # Rows that are not contiguous are read in pieces, each of which begins anew.
     a = np.random.default_rng(0).random((3, 80_000))[:, ::2]
-    before = held.digest(a)
-    rows = [piece.size for piece in held.pieces(a)]
+    before = held_inputs.digest(a)
+    rows = [piece.size for piece in held_inputs.pieces(a)]
     assert len(rows) > 2
     # Single elements, and blocks: those that change places whole keep their digests.
     for first, count in (
@@ -486,7 +486,7 @@ def test_a_digest_differs_where_elements_of_two_pieces_change_places() -> None:
             for k in range(first, first + count):
                 one, other = divmod(k, 40_000), divmod(k + rows[0], 40_000)
                 a[one], a[other] = a[other], a[one]
-            assert (held.digest(a) != before) == (turn == 0)
+            assert (held_inputs.digest(a) != before) == (turn == 0)
 
 
 def test_a_digest_does_not_depend_on_threads() -> None:
@@ -494,16 +494,16 @@ def test_a_digest_does_not_depend_on_threads() -> None:
 
     a = np.random.default_rng(0).random(4_300_001)
     threads = numba.get_num_threads()
-    before = held.digest(a)
+    before = held_inputs.digest(a)
     try:
         numba.set_num_threads(1)
-        assert held.digest(a) == before
+        assert held_inputs.digest(a) == before
     finally:
         numba.set_num_threads(threads)
-    halves = [held.digest(part) for part in np.split(a[:-1], 2)]
+    halves = [held_inputs.digest(part) for part in np.split(a[:-1], 2)]
     assert before not in halves
     a[-1] = -a[-1]
-    assert held.digest(a) != before
+    assert held_inputs.digest(a) != before
 
 
 # ---------------------------------------------------------------- what steers

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import pipeline
+from pyrev.driver import passes
 
 
 def swirl(u, v, c, steps):  # type: ignore[no-untyped-def]
@@ -39,7 +39,7 @@ def arguments(n: int = 8) -> dict[str, Any]:
     return {**given, "steps": 3}
 
 
-def recorded(f: pyrev.api.Differentiable) -> list[str]:
+def recorded(f: pyrev.api.differentiable.Differentiable) -> list[str]:
     alternatives = f.adjoint.report().to_dict()["alternatives"]
     assert isinstance(alternatives, list)
     (taken,) = (a for a in alternatives if a["taken"])
@@ -55,7 +55,7 @@ def test_what_is_stored_is_recorded_instead_of_what_it_is_made_of() -> None:
 
 
 def test_sizes_choose_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "LARGE", 100)
+    monkeypatch.setattr(passes, "LARGE", 100)
     f = pyrev.differentiable(swirl)
     assert "u_before" in f.adjoint.source_for("numba", **arguments(3))
     text = f.adjoint.source_for("numba", **arguments(40))

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import net, plan, readings
-from pyrev.api import Differentiable, as_differentiable
-from pyrev.emit import load as loading
+from pyrev.api.differentiable import Differentiable, as_differentiable
+from pyrev.driver import plan, readings
+from pyrev.runtime import code_cache as loading
+from pyrev.runtime import error_boundary
 
 X = np.array([0.5, 1.25, 2.0])
 
@@ -219,7 +220,7 @@ def test_generated_modules_are_forgotten_with_what_runs_them(
     del first
     gc.collect()
     assert generated() <= 4
-    assert sum("one_of_many" in file for file in net.generated) <= 4
+    assert sum("one_of_many" in file for file in error_boundary.generated) <= 4
     for k in range(12):
         linecache.cache.pop(f"<one of many {k}>", None)
 

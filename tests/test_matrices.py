@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import DTypeLike
 
 import pyrev
-from pyrev import pool
-from pyrev.api import Call
-from pyrev.matrices import _gradient
-from pyrev.sparsity import coloured
+from pyrev.api.differentiable import Call
+from pyrev.api.matrices import _gradient
+from pyrev.api.sparsity import coloured
+from pyrev.runtime import pool
 from pyrev.testing.differences import central, moved
 from pyrev.testing.outcome import draw_cotangents, floats, run, terms
 from tests.conformance.entries import CONFORMANCE

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.hints import memory_bytes
+from pyrev.parse.directives import memory_bytes
 from tests.everything import share_of
 from tests.oracle import check
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.ir import Return, walk
+from pyrev.ir.nodes import Return, walk
 from tests.mutants import (
     FUNCTIONS,
     Mutant,

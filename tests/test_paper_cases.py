@@ -22,15 +22,8 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import ir
-from pyrev.testing import (
-    comparisons,
-    distance,
-    draw_cotangents,
-    floats,
-    outcome,
-    run,
-)
+from pyrev.ir import nodes
+from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
 from tests.corpus import ENTRIES
 from tests.entry import Entry
 from tests.everything import FULL, share_of
@@ -142,13 +135,13 @@ def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     texts = [n for n in _in_order(function) if isinstance(n, ast.For)]
     loops = [
         s
-        for s in ir.walk(unit.program.body)
-        if isinstance(s, ir.For) or (isinstance(s, ir.While) and s.index)
+        for s in nodes.walk(unit.program.body)
+        if isinstance(s, nodes.For) or (isinstance(s, nodes.While) and s.index)
     ]
     assert len(texts) == len(loops), "the text and the program have different loops"
     for text, loop in zip(texts, loops, strict=True):
         assert isinstance(text.target, ast.Name) and text.target.id == loop.index
-        if isinstance(loop, ir.For) and loop.parallel:
+        if isinstance(loop, nodes.For) and loop.parallel:
             text.iter = ast.Call(ast.Name("__turns__", ast.Load()), [text.iter], [])
     exec(compile(ast.fix_missing_locations(tree), "<instrumented>", "exec"), module)
     made: Callable[..., Any] = module[function.name]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import pool
+from pyrev.runtime import pool
 
 SHAPE = (1024, 512)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.pure import Level, Pure
+from pyrev.bridges.pure import Level, Pure
 from tests.cuda import needs, ondevice
 
 Log = list[tuple[str, float]]

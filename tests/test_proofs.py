@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import poly
+from pyrev.analysis import poly
 
 
 def smooth(x, w, out):  # type: ignore[no-untyped-def]

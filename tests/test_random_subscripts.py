@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.api import Call
-from pyrev.bounds import Variant
-from pyrev.magnitude import Interval
+from pyrev.analysis.bounds import Variant
+from pyrev.analysis.integer_ranges import Interval
+from pyrev.api.differentiable import Call
 from pyrev.testing import Outcome, draw_cotangents, run
 from tests import oracle
 from tests.interpreted import Recorder, Recording, RecordingNumpy, interpreted

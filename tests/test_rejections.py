@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import pyrev.parse
-from pyrev.api import differentiable
-from pyrev.diagnostics import CODES, Findings, UnsupportedError
-from pyrev.ir import Loc
+from pyrev.api.differentiable import differentiable
+from pyrev.ir.diagnostics import CODES, Findings, UnsupportedError
+from pyrev.ir.nodes import Loc
 from pyrev.parse import parse
 from tests import ROOT
 
@@ -116,7 +116,7 @@ def test_every_code_has_its_row_and_an_example_in_the_page_about_errors() -> Non
 def test_every_error_of_pyrev_is_in_the_page_about_errors() -> None:
     page = (ROOT / "docs" / "errors.md").read_text()
     told = set(re.findall(r"^\| `pyrev\.(\w+)`", page, re.MULTILINE))
-    own = {n for n in vars(pyrev.diagnostics) if n.endswith("Error")}
+    own = {n for n in vars(pyrev.ir.diagnostics) if n.endswith("Error")}
     assert told == own - {"PyrevError"}
 
 

@@ -18,12 +18,12 @@ import pytest
 
 from pyrev.adjoint.elimination import partial_of, product_of, sum_of
 from pyrev.adjoint.rules import RULES
-from pyrev.algebra import add, mul, neg
-from pyrev.ir import Const, Program, Return, Var
+from pyrev.analysis.narrow_integers import widened
+from pyrev.ir.dtypes import DTYPES, infer
+from pyrev.ir.nodes import Const, Program, Return, Var
+from pyrev.ir.simplify import add, mul, neg
+from pyrev.ir.text import expr_text, program_text
 from pyrev.parse import parse_expr, parse_text
-from pyrev.show import expr_text, program_text
-from pyrev.types import DTYPES, infer
-from pyrev.widen import widened
 
 #: Beside an int64 NumPy makes floats of it: a call with one is refused.
 UNKNOWN = {"uint64"}

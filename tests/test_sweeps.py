@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import units
-from pyrev.api import Call
-from pyrev.ir import written
+from pyrev.api.differentiable import Call
+from pyrev.driver import variants
+from pyrev.driver.variants import Unit
+from pyrev.ir.nodes import written
 from pyrev.testing import draw_cotangents, run
 from pyrev.testing.outcome import outcome
-from pyrev.units import Unit
 from tests.everything import EVERY, share_of
 from tests.interpreted import interpreted, shuffled
 from tests.oracle import same_bits
@@ -35,7 +35,7 @@ def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = EVERY[name]
-    monkeypatch.setattr(units, "pays", lambda made, weigh: True)
+    monkeypatch.setattr(variants, "pays", lambda made, weigh: True)
     monkeypatch.setattr(
         Unit,
         "function",

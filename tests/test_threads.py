@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.emit import load as loading
+from pyrev.runtime import code_cache as loading
 from tests import stress
 
 COMPILING = """

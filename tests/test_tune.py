@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.emit.load import module_path, tuning
+from pyrev.runtime.code_cache import module_path, tuning
 from pyrev.schedule import ownership
 from pyrev.schedule.rows import contract
 
@@ -36,10 +36,10 @@ def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 
 
 def said(monkeypatch: pytest.MonkeyPatch, was: float, now: float) -> None:
-    monkeypatch.setattr("pyrev.tune._beside", lambda one, other, run: (was, now))
+    monkeypatch.setattr("pyrev.driver.tune._beside", lambda one, other, run: (was, now))
 
 
-def texts(f: pyrev.api.Differentiable, given: dict[str, Any]) -> tuple[str, str]:
+def texts(f: pyrev.Differentiable, given: dict[str, Any]) -> tuple[str, str]:
     return (
         f.primal.source_for("numba", **given),
         f.adjoint.source_for("numba", **given),
@@ -84,7 +84,7 @@ def test_arguments_stay_as_they_are_and_the_tuned_gradient_is_right(
 ) -> None:
     f = pyrev.differentiable(spread)
     given = {name: value.copy() for name, value in arguments.items()}
-    monkeypatch.setattr("pyrev.tune.FASTER", 1e9)  # whatever the clock says
+    monkeypatch.setattr("pyrev.driver.tune.FASTER", 1e9)  # whatever the clock says
     found = f.tune(**arguments, progress=False)
     assert found.trials and all(t.taken and t.seconds > 0.0 for t in found.trials)
     for name, value in given.items():
@@ -128,7 +128,7 @@ def test_the_two_sweeps_of_an_adjoint_are_tuned_apart(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     f = pyrev.differentiable(steps)
-    monkeypatch.setattr("pyrev.tune.FASTER", 1e9)  # whatever the clock says
+    monkeypatch.setattr("pyrev.driver.tune.FASTER", 1e9)  # whatever the clock says
     found = f.tune(np.full(14, 0.3), 3, progress=False)
     assert {t.part for t in found.trials} == {"primal", "forward", "reverse"}
     u = np.full(14, 0.3)

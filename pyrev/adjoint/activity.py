@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pyrev.adjoint.rules import RULES
-from pyrev.ir import (
+from pyrev.ir.dtypes import WEAK_INT
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -34,7 +35,6 @@ from pyrev.ir import (
     walk,
     written,
 )
-from pyrev.types import WEAK_INT
 
 
 def flows(expr: Expr) -> frozenset[str]:

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import flows, written_arrays
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
-from pyrev.algebra import fold
-from pyrev.dependence import Access, Leaf, Region, remade
-from pyrev.ir import (
+from pyrev.analysis.dependence import Access, Leaf, Region, remade
+from pyrev.analysis.poly import conj, disj, is_empty, negated, some
+from pyrev.ir.affine import integer
+from pyrev.ir.liveness import live_out
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -43,9 +45,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.linear import integer
-from pyrev.liveness import live_out
-from pyrev.poly import conj, disj, is_empty, negated, some
+from pyrev.ir.simplify import fold
 
 
 def discarded(program: Program, active: frozenset[str]) -> frozenset[int]:

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from pyrev.adjoint.rules import PREDICATES, RULES, partial
-from pyrev.algebra import ZERO_F, add, is_leaf, mul, number
-from pyrev.ir import (
+from pyrev.ir.affine import apart
+from pyrev.ir.dtypes import Floats, as_float, known_dtype
+from pyrev.ir.nodes import (
     NOWHERE,
     Add,
     Assign,
@@ -39,8 +40,7 @@ from pyrev.ir import (
     substitute,
     walk_expr,
 )
-from pyrev.linear import apart
-from pyrev.types import Floats, as_float, known_dtype
+from pyrev.ir.simplify import ZERO_F, add, is_leaf, mul, number
 
 Kind = Literal["input", "operation", "output"]
 Run = tuple[Assign | Add, ...]
@@ -218,7 +218,7 @@ def local_graph(
     it under the test.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import expr_text
+    >>> from pyrev.ir.text import expr_text
     >>> (run,) = runs(parse_block('''
     ... t = sin(a[i])
     ... b[i] = t * t
@@ -533,7 +533,7 @@ def eliminate(
     behind one gives an exact zero.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import expr_text
+    >>> from pyrev.ir.text import expr_text
     >>> (run,) = runs(parse_block('''
     ... t = sin(a[i])
     ... b[i] = t * t

@@ -8,9 +8,9 @@ is still to be written: ISL proves it, or it is refused.
 
 from __future__ import annotations
 
-from pyrev.dependence import Access, Leaf, Region
-from pyrev.ir import Alloc, Assign, Program, Stmt, all_names, walk
-from pyrev.poly import conj
+from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.poly import conj
+from pyrev.ir.nodes import Alloc, Assign, Program, Stmt, all_names, walk
 
 
 def why_not(program: Program, name: str) -> str | None:

@@ -25,8 +25,8 @@ from pyrev.adjoint.elimination import (
     selects,
 )
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
-from pyrev.algebra import ZERO_F
-from pyrev.ir import (
+from pyrev.ir.dtypes import infer
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
@@ -50,8 +50,8 @@ from pyrev.ir import (
     walk_expr,
     with_blocks,
 )
+from pyrev.ir.simplify import ZERO_F
 from pyrev.parse.shapes import number
-from pyrev.types import infer
 
 #: Operations whose sides are only computed where a test says so, or that say something
 #: of derivatives themselves: a run with one of them is left as it is.

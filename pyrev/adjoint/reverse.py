@@ -20,8 +20,9 @@ from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty, partial
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import guarded, lifted
-from pyrev.algebra import ZERO_F, is_leaf, mul
-from pyrev.ir import (
+from pyrev.ir.dtypes import Floats, as_wide, expr_dtype, infer
+from pyrev.ir.liveness import exposed, holders, occurs
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -61,9 +62,8 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import exposed, holders, occurs
-from pyrev.rename import rename
-from pyrev.types import Floats, as_wide, expr_dtype, infer
+from pyrev.ir.renaming import rename
+from pyrev.ir.simplify import ZERO_F, is_leaf, mul
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyrev.algebra import fold, number
-from pyrev.ir import (
+from pyrev.ir.affine import integer, linear
+from pyrev.ir.dtypes import as_float, known_dtype
+from pyrev.ir.nodes import (
     Call,
     Const,
     Expr,
@@ -27,9 +28,8 @@ from pyrev.ir import (
     substitute,
     walk_expr,
 )
-from pyrev.linear import integer, linear
+from pyrev.ir.simplify import fold, number
 from pyrev.parse import parse_expr
-from pyrev.types import as_float, known_dtype
 
 REALS = (-3.0, 3.0)
 POSITIVE = (0.1, 3.0)
@@ -128,7 +128,7 @@ def is_tame(
 def nonempty(loop: Loop) -> frozenset[Expr]:
     """The extents that are not zero wherever `loop` has an iteration.
 
-    >>> from pyrev.ir import Extent, For
+    >>> from pyrev.ir.nodes import Extent, For
     >>> n = Extent("a", 0)
     >>> nonempty(For("i", Const(0), n, Const(1), ())) == {n}
     True

@@ -12,7 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.adjoint.activity import activity
-from pyrev.ir import (
+from pyrev.ir.liveness import (
+    live_before,
+    live_inside,
+    live_out,
+    occurs,
+    touched,
+    with_live,
+)
+from pyrev.ir.nodes import (
     RISKY,
     Assign,
     Block,
@@ -31,14 +39,6 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import (
-    live_before,
-    live_inside,
-    live_out,
-    occurs,
-    touched,
-    with_live,
-)
 
 
 def sunk(program: Program, wrt: tuple[str, ...], kept: frozenset[str]) -> Program:
@@ -48,7 +48,7 @@ def sunk(program: Program, wrt: tuple[str, ...], kept: frozenset[str]) -> Progra
     `kept`, and those in `wrt`, stay where they are.
 
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import program_text
+    >>> from pyrev.ir.text import program_text
     >>> f = parse_text('''
     ... def f(x, y):
     ...     s = 0.0

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.diagnostics import Finding, UnsupportedError
-from pyrev.ir import (
+from pyrev.ir.diagnostics import Finding, UnsupportedError
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,

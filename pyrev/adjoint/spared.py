@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyrev.algebra import ZERO_F
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
@@ -34,6 +33,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.ir.simplify import ZERO_F
 from pyrev.parse.shapes import number
 
 #: The places of a program and what is stored in each.
@@ -47,7 +47,7 @@ def spared(program: Program) -> frozenset[Expr]:
 
     >>> from dataclasses import replace
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import expr_text
+    >>> from pyrev.ir.text import expr_text
     >>> f = parse_text('''
     ... def f(d, p, x):
     ...     v = d * p
@@ -84,7 +84,7 @@ def laid_open(program: Program, avoid: frozenset[str]) -> Program:
 
     >>> from dataclasses import replace
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import program_text
+    >>> from pyrev.ir.text import program_text
     >>> f = parse_text('''
     ... def f(a, d, p, x):
     ...     v = d * p

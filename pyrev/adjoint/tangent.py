@@ -13,8 +13,8 @@ from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.rules import RULES, partial
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import spared
-from pyrev.algebra import ZERO_F, add, mul
-from pyrev.ir import (
+from pyrev.ir.dtypes import Floats, as_wide, infer
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -42,7 +42,7 @@ from pyrev.ir import (
     like,
     names,
 )
-from pyrev.types import Floats, as_wide, infer
+from pyrev.ir.simplify import ZERO_F, add, mul
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import flow_of, touched
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -39,8 +40,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import flow_of, touched
-from pyrev.rename import rename
+from pyrev.ir.renaming import rename
 
 
 def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
@@ -51,7 +51,7 @@ def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
     a branch of the user's own may ask for it.
 
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import program_text
+    >>> from pyrev.ir.text import program_text
     >>> f = parse_text('''
     ... def f(a, n):
     ...     d_s = 0.0

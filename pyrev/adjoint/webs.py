@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import live_before, live_inside, names_in, with_live
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -28,8 +29,7 @@ from pyrev.ir import (
     walk,
     with_blocks,
 )
-from pyrev.liveness import live_before, live_inside, names_in, with_live
-from pyrev.rename import rename
+from pyrev.ir.renaming import rename
 
 
 def separated(program: Program, avoid: frozenset[str]) -> Program:
@@ -38,7 +38,7 @@ def separated(program: Program, avoid: frozenset[str]) -> Program:
     Law: the same values for all arguments; statements keep their ids.
 
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import program_text
+    >>> from pyrev.ir.text import program_text
     >>> f = parse_text('''
     ... def f(a, b, x):
     ...     for i in range(x.shape[0]):

@@ -2,7 +2,7 @@
 
 A text comes with how tightly it binds (16 is a name or a call, 3 a choice), so that
 parentheses stand where C needs them and nowhere else. The dtypes are those that NumPy
-gives (`pyrev.types`): what C would promote never decides.
+gives (`pyrev.ir.dtypes`): what C would promote never decides.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import assert_never
 
 import numpy as np
 
+from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.helpers import HELPERS
-from pyrev.ir import ZERO, Call, Const, Expr, Extent, Load, Saved, Var
-from pyrev.types import concrete, expr_dtype, is_float, promote
-from pyrev.widen import NARROW
+from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
+from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Saved, Var
 
 #: What a dtype is in C.
 C_TYPES = {

@@ -8,9 +8,10 @@ stride, the innermost along x. Every conversion is written out, so what C promot
 decides; a product is added to a sum in one rounding only where the source adds to a
 sum, which is the one liberty that is taken.
 
-As on the CPU subscripts are not tested: `pyrev.bounds` has shown before the call that
-they are inside. What fails while a kernel runs (an integer division by zero) is said in
-`status`; later kernels of the call then do nothing, and the error is raised after them.
+As on the CPU subscripts are not tested: `analysis.bounds` has shown before the call
+that they are inside. What fails while a kernel runs (an integer division by zero) is
+said in `status`; later kernels of the call then do nothing, and the error is raised
+after them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
 from pyrev.emit.kernel import KernelText
 from pyrev.emit.subscripts import Subscripts
-from pyrev.ir import (
+from pyrev.ir.dtypes import WEAK_INT, concrete, expr_dtype
+from pyrev.ir.nodes import (
     Alloc,
     Assign,
     Check,
@@ -39,6 +41,8 @@ from pyrev.ir import (
     fresh,
     walk_expr,
 )
+from pyrev.ir.printer import Emitted, Text, write
+from pyrev.ir.text import expr_text, numpy_name, range_tree
 from pyrev.schedule.launches import (
     Choose,
     Kernel,
@@ -49,9 +53,6 @@ from pyrev.schedule.launches import (
     Step,
     every,
 )
-from pyrev.show import expr_text, numpy_name, range_tree
-from pyrev.types import WEAK_INT, concrete, expr_dtype
-from pyrev.writer import Emitted, Text, write
 
 #: Products and sums are rounded one by one, as on the CPU, but where the text says fma.
 OPTIONS = ("--std=c++17", "--fmad=false")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pyrev.ir import TRUE, ZERO, Call, Const, Expr, Load, risky
-from pyrev.memo import by_identity
-from pyrev.types import expr_dtype, is_float
+from pyrev.ir.dtypes import expr_dtype, is_float
+from pyrev.ir.memo import by_identity
+from pyrev.ir.nodes import TRUE, ZERO, Call, Const, Expr, Load, risky
 
 #: For each kind the error, and what it says.
 FAULTS = {
@@ -24,7 +24,7 @@ class Faults:
         self.types = types
 
     def fails(self, e: Expr) -> bool:
-        """May evaluating `e` raise, beside what `pyrev.bounds` sees to?"""
+        """May evaluating `e` raise, beside what `analysis.bounds` sees to?"""
         return any(self.sound(e, fault) is not None for fault in FAULTS)
 
     def sound(self, e: Expr, fault: str) -> Expr | None:

@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, assert_never
 
-from pyrev.algebra import add_int, iterations
 from pyrev.emit.c import C_TYPES, C_WORDS, Expressions, inside, literal
 from pyrev.emit.faults import FAULTS, Faults
 from pyrev.emit.helpers import THREADS
 from pyrev.emit.subscripts import Subscripts
-from pyrev.ir import (
+from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
+from pyrev.ir.liveness import names_in, occurs
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -55,10 +56,9 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import names_in, occurs
+from pyrev.ir.simplify import add_int, iterations
+from pyrev.ir.text import expr_text, numpy_name
 from pyrev.schedule.launches import SMALL, Kernel, as_element, with_elements
-from pyrev.show import expr_text, numpy_name
-from pyrev.types import concrete, expr_dtype, is_float, promote
 
 #: The most blocks that share one sum out, and that make sums at a time.
 PARTS = 256

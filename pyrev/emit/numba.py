@@ -5,7 +5,7 @@
     def _f_1(...)         one nest; a parallel loop calls, for each iteration,
     def _f_1_y(y, ...)    its body
 
-Subscripts are not tested here: `pyrev.bounds` has shown, before the call, that every
+Subscripts are not tested here: `analysis.bounds` has shown, before the call, that every
 access stays inside its array and that affine subscripts are not negative. Nothing is
 raised inside a parallel loop, where Numba would lose it: a body that divides an
 integer by zero says so in `status` and returns. Sums over an innermost loop stand in
@@ -20,12 +20,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pyrev.algebra import add_int, iterations, sub_int
+from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.subscripts import Subscripts
 from pyrev.emit.vector import VECTOR, definitions
-from pyrev.ir import (
+from pyrev.ir.dtypes import (
+    WEAK_FLOAT,
+    WEAK_INT,
+    concrete,
+    expr_dtype,
+    infer,
+    is_float,
+    promote,
+)
+from pyrev.ir.liveness import exposed, flow_of
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -65,9 +75,9 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import exposed, flow_of
-from pyrev.schedule.sums import sums_of
-from pyrev.show import (
+from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
+from pyrev.ir.simplify import add_int, iterations, sub_int
+from pyrev.ir.text import (
     alloc_tree,
     array_ranks,
     call,
@@ -79,17 +89,7 @@ from pyrev.show import (
     store,
     subscript,
 )
-from pyrev.types import (
-    WEAK_FLOAT,
-    WEAK_INT,
-    concrete,
-    expr_dtype,
-    infer,
-    is_float,
-    promote,
-)
-from pyrev.widen import NARROW
-from pyrev.writer import Blank, Emitted, Text, comment, tag, write
+from pyrev.schedule.sums import sums_of
 
 #: Loops of at most this many iterations, known beforehand, are left to the unroller.
 UNROLLED = 16
@@ -866,7 +866,7 @@ class _Module:
             if self.subscripts.may_wrap(op, args):
                 bits = (Call("uint64", (Call("int64", (a,)),)) for a, _ in pairs)
                 return Call("int64", (Call(op, tuple(bits)),))
-        # `pyrev.magnitude` looks at the counts that are made of sizes and numbers.
+        # `analysis.integer_ranges` looks at counts made of sizes and numbers.
         if op in ("<<", ">>") and not self.subscripts.is_affine(args[1]):
             return _shifted(op, plain, dtype)
         if op == "sign" and dtype.startswith("uint"):

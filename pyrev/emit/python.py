@@ -11,18 +11,10 @@ import ast
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-from pyrev.hints import MARKS
-from pyrev.ir import (
-    NOWHERE,
-    Add,
-    Assign,
-    Block,
-    Program,
-    Stmt,
-    walk,
-)
-from pyrev.show import array_ranks, block_text, stmt_tree
-from pyrev.writer import WIDTH, Blank, Comment, Text, comment, tag, write
+from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Program, Stmt, walk
+from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
+from pyrev.ir.text import array_ranks, block_text, stmt_tree
+from pyrev.parse.directives import MARKS
 
 Sources = Mapping[str, Sequence[str]]
 

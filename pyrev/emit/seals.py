@@ -37,8 +37,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyrev.emit.digest import BLOCK, BLOCKS
-from pyrev.ir import fresh
-from pyrev.writer import write
+from pyrev.ir.nodes import fresh
+from pyrev.ir.printer import write
 
 #: Blocks that are worth a digest of their own: fewer are done before its keys are in
 #: the registers, and many more do not stay in the caches that a core has for itself.

@@ -12,8 +12,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyrev.ir import fresh
-from pyrev.writer import Comment, comment
+from pyrev.ir.nodes import fresh
+from pyrev.ir.printer import Comment, comment
 
 #: From how many compiled functions on a module shares them.
 MANY = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     Call,
     Const,
     Expr,
@@ -33,7 +33,7 @@ class Subscripts:
         return index in self.known or self.is_affine(index)
 
     def is_affine(self, e: Expr) -> bool:
-        """Made of indices and sizes? Then `pyrev.bounds` saw that it is not below 0."""
+        """Made of indices and sizes? Then `analysis.bounds` saw it is not below 0."""
         match e:
             case Const(value):
                 return type(value) is int

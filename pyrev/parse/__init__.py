@@ -23,23 +23,24 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 import gast
 import numpy as np
 
-from pyrev import ir
-from pyrev.custom import Rule, rule_of
-from pyrev.deep import deep
-from pyrev.diagnostics import Finding, InternalError, UnsupportedError
+from pyrev.ir import nodes
+from pyrev.ir.diagnostics import Finding, InternalError, UnsupportedError
+from pyrev.ir.dtypes import DTYPES, infer
 from pyrev.parse import shapes
+from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
+from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.grounds import Grounds
-from pyrev.parse.lent import lent
 from pyrev.parse.lower import Lowering
 from pyrev.parse.names import Called, Capture
+from pyrev.parse.returned_views import lent
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import GENERATED, Source, Texts, plain, read
-from pyrev.parse.tree import bindings, identifiers, nodes_of, parameters
-from pyrev.parse.truths import refuse_sums_of_truths
-from pyrev.types import DTYPES, infer
+from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.runtime.code_cache import GENERATED
+from pyrev.runtime.stack_depth import deep
 
 __all__ = [
     "Capture",
@@ -62,7 +63,7 @@ _WALKS = 100
 class Parsed:
     """A function, read: its program, and what the program takes besides arguments."""
 
-    program: ir.Program
+    program: nodes.Program
     captured: tuple[Capture, ...]
     callbacks: tuple[Capture, ...]
     #: What the program rests on, and the texts that it was read from.
@@ -184,7 +185,7 @@ def _read(
             [
                 Finding(
                     "P101" if isinstance(f, type) else "P114",
-                    ir.NOWHERE,
+                    nodes.NOWHERE,
                     *_no_function(f),
                 )
             ]
@@ -211,7 +212,7 @@ def _read(
     found: dict[str, int] = dict(least)
     inner: dict[Called, int] = {}
     dtypes: dict[str, str] = {}
-    wanted: frozenset[tuple[str, ir.Loc]] = frozenset()
+    wanted: frozenset[tuple[str, nodes.Loc]] = frozenset()
     # What is an integer because of a text that is lowered otherwise once it is known to
     # be one (a sum of integers begins with another zero): where walks come back to what
     # they found before, it stays what it was once.
@@ -248,8 +249,8 @@ def _read(
         ]
         for name, value in values.items():
             dtype = np.asarray(value).dtype.name
-            params.append(_param(name, ranks.get(name, 0), dtype, False, ir.NOWHERE))
-        kinds = infer(ir.Program("", tuple(params), body))
+            params.append(_param(name, ranks.get(name, 0), dtype, False, nodes.NOWHERE))
+        kinds = infer(nodes.Program("", tuple(params), body))
         kinds |= {old: kinds[n] for old, n in walk.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.
         named = {*given, *values} | {
@@ -293,14 +294,14 @@ def _read(
     if walk.unsettled:
         raise InternalError(f"the ranks of `{function.__name__}` are not known")
     alike = [(n, d, at) for n, d, at in walk.alike_kinds]
-    alike += [(a, ir.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
+    alike += [(a, nodes.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
     body = shapes.number(shallow(body, walk.taken))
     parts = lent(body, walk.parts, tuple(params), walk.findings)
     walk.findings.check()
     name = function.__name__ if function.__name__.isidentifier() else "function"
-    program = ir.Program(
+    program = nodes.Program(
         name,
         tuple(params),
         body,
@@ -371,11 +372,11 @@ def _refuse_method(function: FunctionType, source: Source) -> None:
         )
 
 
-def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
+def _own(walk: Lowering, source: Source, body: nodes.Block) -> tuple[str, ...]:
     """The names of the function that stand for one value of the program each."""
     bound = walk.outermost.bound if walk.outermost is not None else {}
-    made = {s.array for s in ir.walk(body) if isinstance(s, ir.Alloc)}
-    made |= set(ir.assigned_scalars(body))
+    made = {s.array for s in nodes.walk(body) if isinstance(s, nodes.Alloc)}
+    made |= set(nodes.assigned_scalars(body))
     times = Counter(bindings(source.node))
     times.subtract(
         n.target.id
@@ -386,7 +387,7 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
     return tuple(
         n
         for n, e in bound.items()
-        if isinstance(e, ir.Var)
+        if isinstance(e, nodes.Var)
         and walk.spelling.get(e.name, e.name) == n
         and times[n] == 1
         and n in made
@@ -394,7 +395,7 @@ def _own(walk: Lowering, source: Source, body: ir.Block) -> tuple[str, ...]:
     )
 
 
-def parse_text(source: str, name: str | None = None) -> ir.Program:
+def parse_text(source: str, name: str | None = None) -> nodes.Program:
     """Read the function `name` (the last one) of a module's text; np and math known."""
     text = textwrap.dedent(source).lstrip("\n")
     namespace: dict[str, object] = {"np": np, "numpy": np, "math": math}
@@ -409,7 +410,7 @@ def parse_text(source: str, name: str | None = None) -> ir.Program:
     return parse(chosen).program
 
 
-def parse_block(text: str) -> ir.Block:
+def parse_block(text: str) -> nodes.Block:
     """Read statements: a name that is subscripted is an array, others are scalars.
 
     >>> parse_block("b[i] += 2 * a[i]")[0].target
@@ -445,9 +446,9 @@ def _file(text: str) -> str:
 
 
 def _param(
-    name: str, rank: int, dtype: str | None, needed: bool, at: ir.Loc
-) -> ir.Param:
-    return ir.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)
+    name: str, rank: int, dtype: str | None, needed: bool, at: nodes.Loc
+) -> nodes.Param:
+    return nodes.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)
 
 
 _PYTHON = {"int": "int64", "float": "float64", "bool": "bool"}

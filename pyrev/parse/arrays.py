@@ -15,7 +15,8 @@ from types import EllipsisType
 
 import gast
 
-from pyrev.ir import (
+from pyrev.ir.dtypes import WEAK_INT, expr_dtype, is_float
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -39,12 +40,11 @@ from pyrev.ir import (
     walk_expr,
 )
 from pyrev.parse import views
+from pyrev.parse.bindings import bindings
 from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import Names, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.tree import bindings
 from pyrev.parse.views import Item, Whole, axis, whole_array
-from pyrev.types import WEAK_INT, expr_dtype, is_float
 
 _INDICES = ("i", "j", "k", "l", "m", "n", "p", "q")
 _MOST = 32  # axes of an array

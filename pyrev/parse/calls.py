@@ -9,10 +9,8 @@ from typing import Any
 import gast
 import numpy as np
 
-from pyrev.custom import Rule, rule_of
-from pyrev.diagnostics import UnsupportedError
-from pyrev.hints import probe
-from pyrev.ir import (
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.nodes import (
     ZERO,
     Assign,
     Call,
@@ -28,9 +26,18 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.parse import fence, ruled, views
+from pyrev.parse import custom_rules, fence, views
+from pyrev.parse.bindings import (
+    assigned_names,
+    is_one_expression,
+    local_names,
+    nodes_of,
+    parameters,
+)
 from pyrev.parse.control import structured
 from pyrev.parse.creation import Creation
+from pyrev.parse.custom import Rule, rule_of
+from pyrev.parse.directives import probe
 from pyrev.parse.functions import (
     ARRANGED,
     CREATORS,
@@ -52,17 +59,10 @@ from pyrev.parse.names import (
     kind_of,
     module_name,
 )
+from pyrev.parse.probes import probing
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
-from pyrev.parse.tree import (
-    assigned_names,
-    is_one_expression,
-    local_names,
-    nodes_of,
-    parameters,
-)
 from pyrev.parse.views import Whole
-from pyrev.probes import probing
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
@@ -663,8 +663,8 @@ class Calls(Creation):
                 )
                 return nothing
             others = [s.name for s in seeds if s is not seed]
-            body, partials = ruled.without(tuple(made_here), partials, others)
-            where = ruled.not_linear(body, partials, seed.name)
+            body, partials = custom_rules.without(tuple(made_here), partials, others)
+            where = custom_rules.not_linear(body, partials, seed.name)
             if where is not None:
                 self.findings.add(
                     "P118",
@@ -676,11 +676,11 @@ class Calls(Creation):
             # The factor stays until dtypes are known: it makes floats of integers.
             self.out += with_value(body, seed.name, Const(1.0))
             # Of a rule that needs no result the derivatives are known, too.
-            free = not ruled.reaches(own, body, partials)
+            free = not custom_rules.reaches(own, body, partials)
             moving: Expr = Call("stop_gradient" if free else "once", (value,), loc=at)
             for into, partial in zip(inputs, partials, strict=True):
                 slope = substitute(partial, {seed.name: Const(1.0)})
-                if slope == ruled.NOTHING or isinstance(into, Const):
+                if slope == custom_rules.NOTHING or isinstance(into, Const):
                     continue
                 if not isinstance(slope, (Const, Var)):
                     slope = self._temp(slope, f"{helper.name}_by")

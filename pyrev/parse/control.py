@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import gast
 
-from pyrev.ir import fresh
-from pyrev.parse.tree import children, identifiers, returns, statements, tail_form
+from pyrev.ir.nodes import fresh
+from pyrev.parse.bindings import children, identifiers, returns, statements, tail_form
 
 #: The attribute of a loop that holds the names of the flags that end it.
 LEAVE = "pyrev_leave"

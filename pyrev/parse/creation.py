@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import gast
 import numpy as np
 
-from pyrev.ir import (
+from pyrev.ir.dtypes import DTYPES
+from pyrev.ir.nodes import (
     ONE,
     Assign,
     Call,
@@ -33,7 +34,6 @@ from pyrev.parse.functions import CREATORS, dtype_name
 from pyrev.parse.names import Scope
 from pyrev.parse.values import Values
 from pyrev.parse.views import Whole, axis
-from pyrev.types import DTYPES
 
 
 @dataclass(slots=True)

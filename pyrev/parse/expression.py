@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gast
 
-from pyrev.ir import Add, Assign, Call, Const, Expr, Extent, Load, Loc, Var
+from pyrev.ir.nodes import Add, Assign, Call, Const, Expr, Extent, Load, Loc, Var
 
 BINARY: dict[type[gast.AST], str] = {
     gast.Add: "+",
@@ -73,7 +73,7 @@ def increment(place: Var | Load, term: Expr, at: Loc) -> Assign | Add:
     """``place += term``.
 
     A term with a sign is spelt out: ``place += -term`` is ``place -= term`` for floats,
-    and not for all integers. `pyrev.widen` knows which they are.
+    and not for all integers. `analysis.narrow_integers` knows which they are.
     """
     if isinstance(term, Call) and term.op == "neg":
         return Assign(place, Call("+", (place, term), loc=at), loc=at)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import gast
 
-from pyrev.diagnostics import Findings
+from pyrev.ir.diagnostics import Findings
+from pyrev.parse.bindings import nodes_of
 from pyrev.parse.source import Source
-from pyrev.parse.tree import nodes_of
 
 REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.ClassDef: (

@@ -14,10 +14,10 @@ from functools import cache
 
 import numpy as np
 
-from pyrev.hints import MARKS, mark
-from pyrev.ir import Expr
+from pyrev.ir.dtypes import DTYPES
+from pyrev.ir.nodes import Expr
+from pyrev.parse.directives import MARKS, mark
 from pyrev.parse.expression import parse_expr
-from pyrev.types import DTYPES
 
 _SAME = """
     acos acosh asin asinh atan atanh cbrt cos cosh degrees erf erfc exp expm1 isfinite

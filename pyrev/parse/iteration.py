@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.ir import ONE, ZERO, Call, Check, Const, Expr, Loc, Var
+from pyrev.ir.nodes import ONE, ZERO, Call, Check, Const, Expr, Loc, Var
 from pyrev.parse import fence, views
 from pyrev.parse.calls import Calls
 from pyrev.parse.functions import is_range

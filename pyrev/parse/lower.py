@@ -13,9 +13,7 @@ from types import FunctionType
 
 import gast
 
-from pyrev.algebra import add_int, sub_int
-from pyrev.hints import checkpointed
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     FALSE,
     ONE,
     TRUE,
@@ -43,15 +41,10 @@ from pyrev.ir import (
     with_value,
     written,
 )
+from pyrev.ir.simplify import add_int, sub_int
+from pyrev.ir.text import negation
 from pyrev.parse import fence, views
-from pyrev.parse.control import LEAVE, RETURNED, structured
-from pyrev.parse.expression import BINARY, assigned, conjunction
-from pyrev.parse.functions import is_range
-from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
-from pyrev.parse.rebinding import Compound, Phases, Rebinding, parameter_ids
-from pyrev.parse.shapes import RankFact
-from pyrev.parse.source import Source
-from pyrev.parse.tree import (
+from pyrev.parse.bindings import (
     bindings,
     identifiers,
     local_names,
@@ -59,8 +52,15 @@ from pyrev.parse.tree import (
     parameters,
     tail_form,
 )
+from pyrev.parse.control import LEAVE, RETURNED, structured
+from pyrev.parse.directives import checkpointed
+from pyrev.parse.expression import BINARY, assigned, conjunction
+from pyrev.parse.functions import is_range
+from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
+from pyrev.parse.rebinding import Compound, Phases, Rebinding, parameter_ids
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.source import Source
 from pyrev.parse.views import Whole
-from pyrev.show import negation
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,16 +16,16 @@ from types import FunctionType, ModuleType
 import gast
 import numpy as np
 
-from pyrev.custom import Rule
-from pyrev.diagnostics import Findings
-from pyrev.ir import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
-from pyrev.net import reads_users
+from pyrev.ir.diagnostics import Findings
+from pyrev.ir.nodes import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
+from pyrev.ir.renaming import rename, renamed_dtype
+from pyrev.parse.bindings import bindings
+from pyrev.parse.custom import Rule
 from pyrev.parse.grounds import MISSING, Grounds, Missing, cell_of, lookup
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
-from pyrev.parse.tree import bindings
 from pyrev.parse.views import Whole
-from pyrev.rename import rename, renamed_dtype
+from pyrev.runtime.error_boundary import reads_users
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(

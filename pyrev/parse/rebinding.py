@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 
 import gast
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
     ZERO,
@@ -53,11 +53,11 @@ from pyrev.ir import (
 )
 from pyrev.parse import views
 from pyrev.parse.arrays import Standing
+from pyrev.parse.bindings import Reads, identifiers, nodes_of, parameters
 from pyrev.parse.control import RETURNED
 from pyrev.parse.iteration import Iteration
 from pyrev.parse.names import Lent, Place, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.tree import Reads, identifiers, nodes_of, parameters
 from pyrev.parse.views import Whole
 
 # Names that come back after more iterations than this are no ring of buffers: their

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from types import MappingProxyType
 
-from pyrev.diagnostics import Findings
-from pyrev.ir import (
+from pyrev.ir.diagnostics import Findings
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, infer, kind, promote
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -46,10 +47,9 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.parse.truths import refuse_sums_of_truths
+from pyrev.ir.renaming import guarded_leaves
+from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.views import Kinds, dtype_of, kinds, union
-from pyrev.rename import guarded_leaves
-from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, infer, kind, promote
 
 
 @dataclass(frozen=True, slots=True)

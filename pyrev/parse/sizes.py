@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     ONE,
     Add,
     Alloc,

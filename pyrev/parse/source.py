@@ -18,12 +18,23 @@ from types import CodeType, FunctionType
 
 import gast
 
-from pyrev.diagnostics import Finding, UnsupportedError
-from pyrev.ir import NOWHERE, Loc
+from pyrev.ir.diagnostics import Finding, UnsupportedError
+from pyrev.ir.nodes import NOWHERE, Loc
 from pyrev.parse.grounds import Grounds
 
-#: What the names of modules begin with that hold texts of pyrev's own.
-GENERATED = "_pyrev_"
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A function that was inlined: its statements are those of these lines."""
+
+    name: str
+    file: str
+    first: int
+    last: int
+
+    def holds(self, loc: Loc) -> bool:
+        """Does a place lie in it?"""
+        return loc.file == self.file and self.first <= loc.line <= self.last
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import gast
 import numpy as np
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     ZERO,
     Assign,
     Call,
@@ -28,10 +28,10 @@ from pyrev.ir import (
 )
 from pyrev.parse import fence, views
 from pyrev.parse.arrays import Arrays, Given
+from pyrev.parse.bindings import what
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import REFUSED, Scope, kind_of, module_name
-from pyrev.parse.tree import what
 
 _PREDICATES = frozenset(
     ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT
+from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
     ZERO,
@@ -26,7 +27,6 @@ from pyrev.ir import (
     names,
     substitute,
 )
-from pyrev.types import WEAK_FLOAT, WEAK_INT
 
 _LOGICAL = frozenset(
     ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]

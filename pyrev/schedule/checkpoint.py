@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyrev.algebra import add_int, sub_int
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -33,6 +32,7 @@ from pyrev.ir import (
     While,
     fresh,
 )
+from pyrev.ir.simplify import add_int, sub_int
 
 #: NumPy's bytes per element.
 SIZES = {

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyrev.dependence import Leaf, Region, private_names
-from pyrev.ir import (
+from pyrev.analysis.dependence import Leaf, Region, private_names
+from pyrev.analysis.poly import integer_names
+from pyrev.ir.liveness import live_before, live_inside, with_live
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -24,8 +26,6 @@ from pyrev.ir import (
     While,
     walk,
 )
-from pyrev.liveness import live_before, live_inside, with_live
-from pyrev.poly import integer_names
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
 from pyrev.schedule.groups import Group, distribute, merge
 from pyrev.schedule.legality import (
@@ -59,7 +59,7 @@ def schedule_readable(
     not tile, privatise or reorder for speed.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> nest = parse_block('''
     ... for x in reversed(range(n)):
     ...     for r in reversed(range(m)):

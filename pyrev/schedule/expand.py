@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
@@ -30,7 +30,7 @@ def in_rows(block: Block, elements: Mapping[str, Load], own: Own) -> Block:
     """`block` with each scalar of `elements` replaced by its element.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> row = Load("t_row", (Var("i"),))
     >>> block = parse_block("t = t * a[i]\\nb[i] = t")
     >>> print(block_text(in_rows(block, {"t": row}, lambda name: "float")))

@@ -10,8 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.dependence import Access, Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.poly import (
+    Instance,
+    Piece,
+    Space,
+    Timed,
+    Unknown,
+    bounding_box,
+    conj,
+    disj,
+    generate,
+    pieces,
+    relaxed,
+)
+from pyrev.ir.affine import integer, linear, tidy
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
@@ -29,22 +43,8 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
-from pyrev.linear import integer, linear, tidy
-from pyrev.poly import (
-    Instance,
-    Piece,
-    Space,
-    Timed,
-    Unknown,
-    bounding_box,
-    conj,
-    disj,
-    generate,
-    pieces,
-    relaxed,
-)
+from pyrev.ir.text import expr_text
 from pyrev.schedule.verify import debugging, same_instances, writes_agree
-from pyrev.show import expr_text
 
 FRESH = ("u", "v", "w", "p", "q")
 BOX = "B"  # a statement that does nothing, in every element of a box
@@ -93,7 +93,7 @@ def gather(
     proves nothing about parallel loops.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> region = Region(parse_block('''
     ... for i in range(1, n - 1):
     ...     d_u[i - 1] += c[i] * d_r[i]
@@ -233,7 +233,7 @@ def _parts(region: Region, leaf: Leaf, affine: Sequence[int], first: int) -> lis
     ]
     variables = region.variables(leaf, "i")
     name = f"S{first}"
-    # A subscript that is below 0 is an error (pyrev.bounds), whatever the loops say.
+    # A subscript below 0 is an error (`analysis.bounds`), whatever the loops say.
     inside = (f"t{n} >= 0" for n in range(len(affine)))
     domain = conj((region.domain(leaf, "i"), *inside))
     result = []

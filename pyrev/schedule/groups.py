@@ -8,28 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from pyrev.dependence import Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import Leaf, Region
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Block,
-    Call,
     Check,
     Extent,
     For,
     Grow,
-    If,
     Load,
-    Restart,
-    Stmt,
     Var,
-    While,
     exprs,
     walk_expr,
 )
+from pyrev.schedule.restrict import restrict
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ def distribute(
     shares a private scalar or a local array stays together.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> (nest,) = parse_block('''
     ... for i in range(1, n):
     ...     d_a[i - 1] += d_b[i]
@@ -283,41 +279,3 @@ def _ordered(
             if waits[j] == 0:
                 heappush(ready, j)
     return result
-
-
-def restrict(block: Block, numbers: set[int]) -> Block:
-    """`block` with only the leaves in `numbers`; loops and tests left empty go too."""
-    return _Filter(numbers).run(block)
-
-
-class _Filter:
-    def __init__(self, numbers: set[int]) -> None:
-        self.numbers, self.count = numbers, 0
-
-    def run(self, block: Block) -> Block:
-        kept: list[Stmt] = []
-        for stmt in block:
-            if isinstance(stmt, Restart):
-                continue
-            self.count += 1
-            match stmt:
-                case For() | While():
-                    if body := self.run(stmt.body):
-                        kept.append(replace(stmt, body=body))
-                case If():
-                    then, orelse = self.run(stmt.then), self.run(stmt.orelse)
-                    if then:
-                        kept.append(replace(stmt, then=then, orelse=orelse))
-                    elif orelse:
-                        kept.append(
-                            replace(
-                                stmt,
-                                test=Call("not", (stmt.test,)),
-                                then=orelse,
-                                orelse=(),
-                            )
-                        )
-                case _:
-                    if self.count in self.numbers:
-                        kept.append(stmt)
-        return tuple(kept)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.dtypes import concrete, infer
+from pyrev.ir.liveness import exposed, occurs, touched
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -46,11 +48,9 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import exposed, occurs, touched
+from pyrev.ir.renaming import guarded_leaves, rename
+from pyrev.parse.probes import has_probes
 from pyrev.parse.shapes import number
-from pyrev.probes import has_probes
-from pyrev.rename import guarded_leaves, rename
-from pyrev.types import concrete, infer
 
 
 class NotInline(Exception):

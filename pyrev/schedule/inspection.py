@@ -1,6 +1,6 @@
 """The inspection of data before a call, on all cores.
 
-What `pyrev.inspector` makes stops at its first finding, one iteration after the other.
+What `analysis.inspector` makes stops at its first finding, one iteration after another.
 Where iterations share nothing but what is found, chunks of them look for themselves.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import exposed
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -34,8 +35,7 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.liveness import exposed
-from pyrev.rename import rename
+from pyrev.ir.renaming import rename
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.ownership import CHUNKS
 from pyrev.schedule.work import Choose

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pyrev.dependence import private_names
-from pyrev.ir import (
+from pyrev.analysis.dependence import private_names
+from pyrev.ir.liveness import live_inside, occurs
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -39,7 +40,6 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.liveness import live_inside, occurs
 from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.algebra import iterations, sub_int
-from pyrev.ir import (
+from pyrev.ir.dtypes import concrete, expr_dtype, promote
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -38,8 +38,8 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
+from pyrev.ir.simplify import iterations, sub_int
 from pyrev.schedule.work import product
-from pyrev.types import concrete, expr_dtype, promote
 
 #: Gives a new name for an array, and notes its dtype.
 NewName = Callable[[str, str], str]
@@ -175,7 +175,7 @@ def _natural(array: str, axis: int, e: Expr, indices: frozenset[str]) -> Expr:
     """A subscript that may count from the end, from the start."""
     if isinstance(e, Const) and e.value >= 0:
         return e
-    if isinstance(e, Var) and e.name in indices:  # `pyrev.bounds` has seen to it
+    if isinstance(e, Var) and e.name in indices:  # `analysis.bounds` has seen to it
         return e
     behind = Call("+", (e, Extent(array, axis)))
     return Call("where", (Call("<", (e, ZERO)), behind, e))

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.algebra import iterations
-from pyrev.ir import (
+from pyrev.analysis.poly import integer_names
+from pyrev.ir.dtypes import concrete
+from pyrev.ir.liveness import exposed, live_inside, names_in, with_live
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -54,14 +56,12 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import exposed, live_inside, names_in, with_live
-from pyrev.poly import integer_names
+from pyrev.ir.simplify import iterations
 from pyrev.schedule.distribute import Readable
 from pyrev.schedule.inverse import Inverse, inverted
 from pyrev.schedule.legality import forward, prove_parallel
 from pyrev.schedule.report import Decision
 from pyrev.schedule.work import product
-from pyrev.types import concrete
 
 #: Threads that keep a GPU busy: with fewer, the loops inside them are shared out too.
 ENOUGH = 1 << 14

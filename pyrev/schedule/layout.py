@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import occurs
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -40,7 +41,6 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.liveness import occurs
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.work import Choose, most_trips, of_arguments, product
 

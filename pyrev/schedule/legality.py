@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyrev.algebra import add_int
-from pyrev.dependence import Access, Leaf, Region, private_names
-from pyrev.ir import (
+from pyrev.analysis.dependence import Access, Leaf, Region, private_names
+from pyrev.analysis.poly import conj, is_empty
+from pyrev.ir.liveness import live_before, live_inside
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -31,9 +32,8 @@ from pyrev.ir import (
     map_block,
     walk,
 )
-from pyrev.liveness import live_before, live_inside
-from pyrev.poly import conj, is_empty
-from pyrev.show import expr_text
+from pyrev.ir.simplify import add_int
+from pyrev.ir.text import expr_text
 
 
 def prove_parallel(

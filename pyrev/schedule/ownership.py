@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.algebra import add_int, sub_int
-from pyrev.dependence import Access, Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.poly import Timed, Unknown, conj, disj, integer_names, pieces
+from pyrev.ir.affine import slope
+from pyrev.ir.liveness import live_inside, with_live
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -47,22 +49,13 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.linear import slope
-from pyrev.liveness import live_inside, with_live
-from pyrev.poly import (
-    Timed,
-    Unknown,
-    conj,
-    disj,
-    integer_names,
-    pieces,
-)
+from pyrev.ir.simplify import add_int, sub_int
+from pyrev.ir.text import expr_text
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
-from pyrev.schedule.lanes import Side, in_lanes
 from pyrev.schedule.legality import (
     forward,
     parallelise,
@@ -70,6 +63,7 @@ from pyrev.schedule.legality import (
     prove_parallel,
     races,
 )
+from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.report import Decision, Kind
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.verify import debugging, same_instances
@@ -564,8 +558,6 @@ class Owners:
         self.reduces = sum(at.loop.index not in mentioned for at in first.loops)
 
     def sentence(self) -> str:
-        from pyrev.show import expr_text
-
         target = target_of(self.scatter[0])
         if not self.axes:
             return f"block owner: {BLOCK} elements of {target.array} each"
@@ -616,7 +608,7 @@ class Owners:
             for n, k in enumerate(axes):
                 cases = found[k]
                 assert cases is not None, leaf
-                # A subscript below zero is refused before any call: see `pyrev.bounds`.
+                # A subscript below zero is refused before any call (`analysis.bounds`).
                 inside = [
                     conj((c.when, f"t{n} = {_owner(c.term, size)}", f"t{n} >= 0"))
                     for c in cases
@@ -775,7 +767,7 @@ def sink(nest: For) -> Block | None:
     nest is not of that form or nothing is to be moved.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> (nest,) = parse_block('''
     ... for x in range(n):
     ...     for r in range(m):

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyrev.dependence import Access, Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.poly import conj, disj, integer_names, is_empty, negated, some
+from pyrev.ir.liveness import live_before, live_out, occurs, with_live
+from pyrev.ir.nodes import (
     Alloc,
     Block,
     Call,
@@ -33,8 +35,6 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import live_before, live_out, occurs, with_live
-from pyrev.poly import conj, disj, integer_names, is_empty, negated, some
 from pyrev.schedule.legality import free_order
 
 
@@ -47,7 +47,7 @@ def with_private_arrays(
     The arrays in `whole` stay where they are.
 
     >>> from pyrev.parse import parse_text
-    >>> from pyrev.show import program_text
+    >>> from pyrev.ir.text import program_text
     >>> f = parse_text('''
     ... def f(x, w, out):
     ...     t = np.zeros(len(w))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pyrev.ir import NOWHERE, Loc
+from pyrev.ir.nodes import NOWHERE, Loc
 
 Kind = Literal[
     "gather",

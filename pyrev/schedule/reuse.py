@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,

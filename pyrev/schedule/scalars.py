@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
-from pyrev.algebra import divides
-from pyrev.dependence import At, Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import At, Leaf, Region
+from pyrev.analysis.poly import is_empty
+from pyrev.ir.affine import Linear, from_linear, integer, linear, plus
+from pyrev.ir.dtypes import concrete, expr_dtype
+from pyrev.ir.nodes import (
     ZERO,
     Add,
     Alloc,
@@ -43,9 +45,8 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.linear import Linear, from_linear, integer, linear, plus
-from pyrev.poly import is_empty
-from pyrev.types import concrete, expr_dtype
+from pyrev.ir.simplify import divides
+from pyrev.schedule.restrict import restrict
 
 CHEAP = 8  # operations that may be repeated rather than stored
 TRIVIAL = 2  # operations that may be repeated even in an inner loop
@@ -68,7 +69,7 @@ def inline_integers(
     """`loop` with private scalars written out where they are subscripts.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import block_text
+    >>> from pyrev.ir.text import block_text
     >>> (loop,) = parse_block("for i in range(n):\\n    k = i + 1\\n    a[k] += b[k]")
     >>> print(block_text((inline_integers(loop, (), frozenset("a"), frozenset()),)))
     for i in range(n):
@@ -363,8 +364,6 @@ def _one_sign(e: Expr) -> Expr:
 
 def _without_unused(region: Region, live: frozenset[str]) -> Region:
     """`region` without assignments of private scalars that nothing reads any more."""
-    from pyrev.schedule.groups import restrict
-
     while unused := {s.number for s in region.leaves if _unused(region, s)}:
         kept = {s.number for s in region.leaves} - unused
         block = restrict(region.block, kept)

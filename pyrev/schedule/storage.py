@@ -22,10 +22,11 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint
-from pyrev.algebra import add_int, divides, sub_int
-from pyrev.dependence import from_polynomial, polynomial
-from pyrev.diagnostics import Finding, UnsupportedError
-from pyrev.ir import (
+from pyrev.analysis.dependence import from_polynomial, polynomial
+from pyrev.ir.diagnostics import Finding, UnsupportedError
+from pyrev.ir.dtypes import concrete, infer
+from pyrev.ir.liveness import exposed, flow_of
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -70,18 +71,10 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.liveness import exposed, flow_of
-from pyrev.rename import guarded_leaves, rename
-from pyrev.schedule.checkpoint import (
-    Names,
-    Part,
-    array_bytes,
-    back_to,
-    names_for,
-    room,
-)
-from pyrev.show import expr_text
-from pyrev.types import concrete, infer
+from pyrev.ir.renaming import guarded_leaves, rename
+from pyrev.ir.simplify import add_int, divides, sub_int
+from pyrev.ir.text import expr_text
+from pyrev.schedule.checkpoint import Names, Part, array_bytes, back_to, names_for, room
 
 #: How many elements a tape of unknown length has room for at first.
 _ROOM = 64

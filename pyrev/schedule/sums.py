@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from pyrev.ir import Add, Assign, For, If, Load, Var, all_names, names, walk, written
-from pyrev.linear import apart
+from pyrev.ir.affine import apart
+from pyrev.ir.nodes import (
+    Add,
+    Assign,
+    For,
+    If,
+    Load,
+    Var,
+    all_names,
+    names,
+    walk,
+    written,
+)
 
 
 def sums_of(f: For) -> list[Var | Load]:

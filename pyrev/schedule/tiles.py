@@ -12,7 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.ir.affine import Linear, apart, from_linear, largest, linear, plus, slope
+from pyrev.ir.dtypes import expr_dtype
+from pyrev.ir.liveness import live_inside, with_live
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
@@ -37,13 +40,10 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.linear import Linear, apart, from_linear, largest, linear, plus, slope
-from pyrev.liveness import live_inside, with_live
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage import trip_count
 from pyrev.schedule.work import Choose, of_arguments
-from pyrev.types import expr_dtype
 
 FACTORS = (4, 2)  # iterations at a time
 REGISTERS = 16  # values that stay the same along a row, or sums

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
-from pyrev.dependence import Leaf, Region
-from pyrev.ir import (
+from pyrev.analysis.dependence import Leaf, Region
+from pyrev.analysis.poly import conj, disj, negated
+from pyrev.ir.nodes import (
     Assign,
     Block,
     Call,
@@ -26,7 +27,6 @@ from pyrev.ir import (
     Var,
     substitute,
 )
-from pyrev.poly import conj, disj, negated
 
 SIZES = (0, 1, 2, 3, 5, -1, 4, 7)
 COMBINATIONS = 120

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 
-from pyrev.algebra import sub_int
-from pyrev.ir import (
+from pyrev.ir.affine import from_linear, linear, slope
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -30,7 +30,7 @@ from pyrev.ir import (
     substitute,
     walk_expr,
 )
-from pyrev.linear import from_linear, linear, slope
+from pyrev.ir.simplify import sub_int
 from pyrev.schedule.scalars import cost_of
 
 MAKE = 16  # operations in the time that it takes to ask for memory
@@ -45,7 +45,7 @@ def operations(loop: For, outer: Sequence[For] = ()) -> Expr | None:
     """An upper bound of the operations in `loop`; None if data decides how many.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.show import expr_text
+    >>> from pyrev.ir.text import expr_text
     >>> (nest,) = parse_block('''
     ... for i in range(n):
     ...     for j in range(i + 1):

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pyrev import api
-from pyrev.arguments import bind, spread
-from pyrev.diagnostics import ArgumentError
-from pyrev.net import guarded
+from pyrev.api import differentiable
+from pyrev.driver.arguments import bind, spread
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.runtime.error_boundary import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
 from pyrev.testing.judge import TOLERANCE, Comparison, Nearby, Reason, comparisons
@@ -85,7 +85,9 @@ def check_grad(
     differenced, after its values were compared with the plain ones, and the tangent,
     which runs in Python, is left out.
     """
-    f = api.as_differentiable(f).quiet  # what it compares is no pullback of the user's
+    f = differentiable.as_differentiable(
+        f
+    ).quiet  # what it compares is no pullback of the user's
     signature = f._parsed.signature
     plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
@@ -93,7 +95,7 @@ def check_grad(
     given = bind(plain.__name__, signature, args, kw)
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
-    api.Call(f, args, kw).check()
+    differentiable.Call(f, args, kw).check()
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.
@@ -109,7 +111,7 @@ def check_grad(
 
     own = copy.deepcopy(arguments)
     by_position, by_keyword = spread(signature, own)
-    result, pullback = api.vjp(f, *by_position, **by_keyword)
+    result, pullback = differentiable.vjp(f, *by_position, **by_keyword)
     primal_error = distance(everything, outcome(result, own, arrays))
     pulled = pullback(weights.positional, cotangents=weights.written)
     # Nothing moves the local values that `wrt` may name.
@@ -186,7 +188,7 @@ def _reason(f: Any, arguments: Values, slow: bool) -> Reason:
     def reason(direction: Values) -> Cause | None:
         if slow:
             return None
-        call = api.Call(f, (), widen(arguments))
+        call = differentiable.Call(f, (), widen(arguments))
         if not made:
             made.append(Decisions(f._units.typed(call.kinds)))
         return made[0].change(call.values, direction)
@@ -220,7 +222,7 @@ def _nearby(
             own = copy.deepcopy(there)
             try:
                 by_position, by_keyword = spread(f._parsed.signature, own)
-                _, pullback = api.vjp(f, *by_position, **by_keyword)
+                _, pullback = differentiable.vjp(f, *by_position, **by_keyword)
                 found = pullback(weights.positional, cotangents=weights.written)
             except OUTSIDE:
                 continue
@@ -281,7 +283,7 @@ def dot_product_error(
 
 def _pushed(f: Any, arguments: Values, weights: Cotangents, v: Values) -> float:
     """`<J v, w>` by the tangent."""
-    call = api.Call(f, (), copy.deepcopy(dict(arguments)))
+    call = differentiable.Call(f, (), copy.deepcopy(dict(arguments)))
     unit = call.units.tangent("python", call.kinds, tuple(v))
     values = dict(call.values)
     dots: dict[str, str] = {}

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from pyrev.emit.python import emit_python
-from pyrev.ir import Loc, Program
+from pyrev.ir.nodes import Loc, Program
+from pyrev.ir.printer import Text
 from pyrev.testing.differences import OUTSIDE, moved
 from pyrev.testing.outcome import Values, widen
-from pyrev.writer import Text
 
 #: A record longer than this is not worth its memory.
 MOST = 2_000_000

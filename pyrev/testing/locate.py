@@ -25,10 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from pyrev import api
 from pyrev.adjoint.activity import activity, returned
+from pyrev.api import differentiable
+from pyrev.driver.passes import derive_untidied
 from pyrev.emit.python import emit_python
-from pyrev.ir import (
+from pyrev.ir.liveness import exposed
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -49,8 +51,6 @@ from pyrev.ir import (
     walk,
     with_blocks,
 )
-from pyrev.liveness import exposed
-from pyrev.pipeline import derive_untidied
 from pyrev.testing.differences import OUTSIDE, Along
 from pyrev.testing.judge import judge, unit_of
 from pyrev.testing.outcome import (
@@ -168,7 +168,7 @@ class Search:
         weights: Cotangents,
         tolerance: float,
     ) -> None:
-        call = api.Call(f, (), copy.deepcopy(widen(arguments)))
+        call = differentiable.Call(f, (), copy.deepcopy(widen(arguments)))
         units = f._units
         self.values: dict[str, Any] = widen(call.values)
         self.weights, self.tolerance, self.wrt = weights, tolerance, wrt

@@ -16,7 +16,7 @@ import pytest
 
 import pyrev
 from pyrev.adjoint.discarded import discarded
-from pyrev.ir import walk
+from pyrev.ir.nodes import walk
 from pyrev.parse import parse_text
 
 NAN, INF = math.nan, math.inf

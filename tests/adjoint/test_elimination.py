@@ -18,7 +18,8 @@ from pyrev.adjoint.elimination import (
     local_graph,
     runs,
 )
-from pyrev.ir import (
+from pyrev.ir.dtypes import infer, is_float
+from pyrev.ir.nodes import (
     Add,
     Block,
     Expr,
@@ -31,9 +32,8 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
+from pyrev.ir.text import block_text, expr_text
 from pyrev.parse import parse_block, parse_text
-from pyrev.show import block_text, expr_text
-from pyrev.types import infer, is_float
 from tests.everything import EVERY, accepted, share_of
 
 ERF = """

@@ -12,8 +12,8 @@ import pytest
 
 import pyrev
 from pyrev.adjoint.preaccumulate import Counts, preaccumulated
+from pyrev.ir.text import program_text
 from pyrev.parse import parse
-from pyrev.show import program_text
 from pyrev.testing.outcome import floats
 from tests.everything import EVERY, share_of
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pyrev.adjoint.rules import PREDICATES, RULES
-from pyrev.ir import Call, Expr, Var
-from pyrev.show import expr_text
+from pyrev.ir.nodes import Call, Expr, Var
+from pyrev.ir.text import expr_text
 
 NAMESPACE: dict[str, Any] = {"np": np, "math": math}
 INTEGER = {"&", "|", "^", "<<", ">>", "~"}

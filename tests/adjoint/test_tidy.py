@@ -7,8 +7,8 @@ import pytest
 
 import pyrev
 from pyrev.adjoint.tidy import tidy
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
-from pyrev.show import program_text
 from pyrev.testing import check_grad
 
 HEAD = "def f(d_out, a, n, m):\n    d = d_out.copy()\n    g = np.zeros((n, m))\n"

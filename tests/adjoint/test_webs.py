@@ -10,8 +10,8 @@ import pytest
 
 import pyrev
 from pyrev.adjoint.webs import separated
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
-from pyrev.show import program_text
 from pyrev.testing import check_grad
 
 SPLIT = {

@@ -20,7 +20,7 @@ from tests.bridges.functions import (
 )
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
-function = pytest.importorskip("pyrev.jax").function
+function = pytest.importorskip("pyrev.bridges.jax").function
 jnp = jax.numpy
 check_grads = pytest.importorskip("jax.test_util").check_grads
 
@@ -131,7 +131,7 @@ def test_gradients_are_those_of_jax() -> None:
 def test_only_what_is_asked_for_is_differentiated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pyrev import pure
+    from pyrev.bridges import pure
 
     asked = []
     original = pure.pulled

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import pure
+from pyrev.bridges import pure
 from tests.bridges.functions import (
     arguments,
     blur,
@@ -24,7 +24,7 @@ from tests.bridges.functions import (
 )
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-function = pytest.importorskip("pyrev.torch").function
+function = pytest.importorskip("pyrev.bridges.torch").function
 
 NAMES = list(arguments())
 

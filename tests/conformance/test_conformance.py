@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import pipeline
-from pyrev.ir import Alloc, assigned_scalars, walk
-from pyrev.schedule import invariant, lanes, layout, ownership, tiles
+from pyrev.driver import passes
+from pyrev.ir.nodes import Alloc, assigned_scalars, walk
+from pyrev.schedule import invariant, layout, outer_vectors, ownership, tiles
 from pyrev.schedule.rows import overlap
 from pyrev.testing import (
     Cotangents,
@@ -234,8 +234,8 @@ def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -
 def test_the_text_with_small_extents_as_numbers_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "LARGE", 0)
-    monkeypatch.setattr(pipeline, "FEW", 4)
+    monkeypatch.setattr(passes, "LARGE", 0)
+    monkeypatch.setattr(passes, "FEW", 4)
     assert_the_text_is_right(name)
 
 
@@ -251,11 +251,11 @@ def test_the_text_for_little_work_is_right(
 def test_the_text_with_iterations_side_by_side_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes, "ENOUGH", 0)
-    monkeypatch.setattr(lanes, "LANES", 3)
+    monkeypatch.setattr(outer_vectors, "ENOUGH", 0)
+    monkeypatch.setattr(outer_vectors, "LANES", 3)
     monkeypatch.setattr(ownership, "SMALL", 1 << 40)
     # Wherever it is legal, not only where it pays.
-    monkeypatch.setattr(lanes, "_scalar", lambda loop: True)
+    monkeypatch.setattr(outer_vectors, "_scalar", lambda loop: True)
     assert_the_text_is_right_if(name, "side by side")
 
 
@@ -286,7 +286,7 @@ def test_the_text_with_blocks_of_rows_is_right(
     monkeypatch.setattr(overlap, "LARGE", 0)
     monkeypatch.setattr(overlap, "BLOCKS", 0)
     monkeypatch.setattr(overlap, "ROWS", 2)
-    monkeypatch.setattr(pipeline, "LARGE", 0)  # extents are numbers
+    monkeypatch.setattr(passes, "LARGE", 0)  # extents are numbers
     assert_the_text_is_right_if(name, "_rows: the last ")
 
 
@@ -317,7 +317,7 @@ def assert_the_text_is_right_if(name: str, taken: str) -> None:
 def test_some_loops_of_a_function_may_have_lanes_and_others_not(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes, "ENOUGH", 0)
+    monkeypatch.setattr(outer_vectors, "ENOUGH", 0)
     assert_the_text_is_right(name)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import pyrev
-from pyrev.device import cupy, is_device
+from pyrev.runtime.device import cupy, is_device
 from tests.cuda import standin
 
 

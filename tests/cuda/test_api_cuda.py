@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import held
+from pyrev.driver import held_inputs
 from pyrev.emit import digest
 from tests import ROOT
 from tests.cuda import needs, ondevice, standin
@@ -354,7 +354,7 @@ def test_inputs_that_change_do_nothing_or_are_seen(
     x[1] = 7.0
     np.testing.assert_array_equal(pullback(out=1.0).x, 4.0 * X)
 
-    monkeypatch.setattr(held, "SMALL", -1)
+    monkeypatch.setattr(held_inputs, "SMALL", -1)
     for change in ("x[1]", "x[-1]"):
         x = to_device(X)
         _, pullback = pyrev.vjp(scale, x, out, 2.0)
@@ -369,20 +369,20 @@ def test_inputs_that_change_do_nothing_or_are_seen(
 @pytest.mark.parametrize("dtype", ["?", "i1", "i2", "f4", "f8"])
 def test_a_digest_on_the_device_sees_every_element(dtype: str) -> None:
     base = to_device(np.zeros((3, 100), dtype))
-    assert held.seal(base[:0]).tobytes() == held.seal(base[1:1]).tobytes()
+    assert held_inputs.seal(base[:0]).tobytes() == held_inputs.seal(base[1:1]).tobytes()
     for a in (base, base[:, ::2], base.T, base[1:2, 1:]):
-        before = held.seal(a).tobytes()
+        before = held_inputs.seal(a).tobytes()
         for place in ((0, 0), (1, 2), (1, 99), (2, 98)):
             base[place] = 1
-            changed = held.seal(a).tobytes() != before
+            changed = held_inputs.seal(a).tobytes() != before
             assert changed == bool(np.asarray(a).any()), place
             base[place] = 0
-        assert held.seal(a).tobytes() == before
+        assert held_inputs.seal(a).tobytes() == before
     a = to_device(np.arange(100).astype(dtype))
     a[[3, 50]] = 0, 1
-    before = held.seal(a).tobytes()
+    before = held_inputs.seal(a).tobytes()
     a[[3, 50]] = 1, 0
-    assert held.seal(a).tobytes() != before
+    assert held_inputs.seal(a).tobytes() != before
 
 
 @needs.nvidia

@@ -12,8 +12,8 @@ import pytest
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types.functions import BaseFunction
 
-from pyrev.emit import compiler
-from pyrev.emit.load import load
+from pyrev.runtime import compiler
+from pyrev.runtime.code_cache import load
 
 TEXT = """
 import math

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pyrev.emit import load as loading
-from pyrev.emit.load import cache_dir, load, module_path
+from pyrev.runtime import code_cache as loading
+from pyrev.runtime.code_cache import cache_dir, load, module_path
 
 TEXT = "def f(x):\n    return 1 / x\n"
 

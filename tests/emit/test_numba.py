@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.emit.load import load
+from pyrev.driver.passes import specialise
 from pyrev.emit.numba import Emitted, emit_numba
-from pyrev.ir import Block, Const, For
+from pyrev.ir.nodes import Block, Const, For
 from pyrev.parse import parse, retype
-from pyrev.pipeline import specialise
+from pyrev.runtime.code_cache import load
 from tests.emit import programs
 from tests.emit.cases import CASES, same
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.emit.load import load
 from pyrev.emit.python import emit_python
-from pyrev.ir import NOWHERE
+from pyrev.ir.nodes import NOWHERE
+from pyrev.ir.text import program_text
 from pyrev.parse import parse
-from pyrev.show import program_text
+from pyrev.runtime.code_cache import load
 from tests.emit import programs
 from tests.emit.cases import CASES, same
 

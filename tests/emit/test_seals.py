@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev import held
-from pyrev.emit import load
+from pyrev.driver import held_inputs
+from pyrev.driver.variants import Unit
 from pyrev.emit.seals import sealed
-from pyrev.units import Unit
+from pyrev.runtime import code_cache
 from tests.oracle import same_bits
 
 
@@ -75,9 +75,9 @@ def looked_up(x, w, out):  # type: ignore[no-untyped-def]
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is copied or compared as it is, however small."""
-    monkeypatch.setattr(held, "FEW", -1)
-    monkeypatch.setattr(held, "SMALL", -1)
-    monkeypatch.setattr(held, "MOST", 0)
+    monkeypatch.setattr(held_inputs, "FEW", -1)
+    monkeypatch.setattr(held_inputs, "SMALL", -1)
+    monkeypatch.setattr(held_inputs, "MOST", 0)
 
 
 def random(*shape: int, dtype: type = np.float64) -> Any:
@@ -167,7 +167,7 @@ def units_of(f: Any) -> dict[str, Unit]:
 
 def numbers(unit: Unit, values: dict[str, Any], names: tuple[str, ...]) -> list[int]:
     """The digests that a unit makes of what it can of arrays, as it runs."""
-    inputs = held.Inputs({name: values[name] for name in names})
+    inputs = held_inputs.Inputs({name: values[name] for name in names})
     _, seals = inputs.run(unit, [values[p] for p in unit.params])
     return [seals[name] for name in unit.sealing(names).arrays]
 
@@ -179,11 +179,11 @@ def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
     f = pyrev.differentiable(function, target="numba")
     args = make()
     inputs = [a for a in args[:-1] if isinstance(a, np.ndarray)]
-    before = [held.digest(a) for a in inputs]
+    before = [held_inputs.digest(a) for a in inputs]
     result, pullback = pyrev.vjp(f, *args)
     d_out = random(*args[-1].shape, dtype=args[-1].dtype.type)
     found = pullback(out=d_out)
-    assert [held.digest(a) for a in inputs] == before
+    assert [held_inputs.digest(a) for a in inputs] == before
     plain_args = make()
     function(*plain_args)
     np.testing.assert_allclose(args[-1], plain_args[-1], rtol=1e-5)
@@ -195,7 +195,9 @@ def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
         want = ahead if unit.program.name == function.__name__ else back
         done = unit.sealing(arrays).arrays
         assert set(want.split()) <= set(done), unit.program.name
-        assert numbers(unit, values, arrays) == [held.digest(values[n]) for n in done]
+        assert numbers(unit, values, arrays) == [
+            held_inputs.digest(values[n]) for n in done
+        ]
 
     plain = pyrev.vjp(f, *make(), copy=True)[1](out=d_out)
     for name, gradient in plain.items():
@@ -262,7 +264,7 @@ def test_one_core_and_several_threads_make_the_same_digest(
     f = pyrev.differentiable(plane, target="numba")
     args = [random(90, 70), random(90, 70), np.zeros((90, 70))]
     _, pullback = pyrev.vjp(f, *args)
-    monkeypatch.setattr(load, "_alone", True)  # as in a forked child
+    monkeypatch.setattr(code_cache, "_alone", True)  # as in a forked child
     want = pullback(out=1.0)
     monkeypatch.undo()
     faults: list[BaseException] = []

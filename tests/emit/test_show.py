@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.ir import (
+from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
     ZERO,
@@ -29,8 +29,7 @@ from pyrev.ir import (
     Var,
     like,
 )
-from pyrev.parse import parse_expr
-from pyrev.show import (
+from pyrev.ir.text import (
     BINARY,
     COMPARE,
     FUNCTIONS,
@@ -38,6 +37,7 @@ from pyrev.show import (
     expr_text,
     program_text,
 )
+from pyrev.parse import parse_expr
 
 X, Y, Z = Var("x"), Var("y"), Var("z")
 

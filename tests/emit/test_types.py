@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import Call, Var
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, expr_dtype, infer
+from pyrev.ir.nodes import Call, Var
 from pyrev.parse import parse, parse_expr
-from pyrev.types import WEAK_FLOAT, WEAK_INT, expr_dtype, infer
 
 STRONG = [f"{k}int{n}" for k in ("", "u") for n in (8, 16, 32, 64)]
 KINDS = [*STRONG, "float32", "float64", WEAK_INT, WEAK_FLOAT]

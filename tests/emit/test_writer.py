@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from pyrev.ir import Loc
-from pyrev.writer import WIDTH, Blank, comment, tag, write
+from pyrev.ir.nodes import Loc
+from pyrev.ir.printer import WIDTH, Blank, comment, tag, write
 
 EXPRESSIONS = """
 a - (b - c)

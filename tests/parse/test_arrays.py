@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.diagnostics import UnsupportedError
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.text import program_text
 from pyrev.parse import parse, parse_text
-from pyrev.show import program_text
 from tests.oracle import check
 
 CASES: dict[str, tuple[Any, Callable[..., dict[str, Any]], tuple[str, ...]]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gast
 import pytest
 
-from pyrev.diagnostics import CODES, UnsupportedError
+from pyrev.ir.diagnostics import CODES, UnsupportedError
 from pyrev.parse import parse_block, parse_text
 from pyrev.parse.fence import REJECTED
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev import ir
-from pyrev.diagnostics import UnsupportedError
+from pyrev.ir import nodes
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.text import block_text, program_text
 from pyrev.parse import parse, parse_block, parse_expr, parse_text, retype
 from pyrev.parse.functions import FOLDED, TABLE, meaning
-from pyrev.show import block_text, program_text
 from tests.parse.test_source import defined
 
 
@@ -313,7 +313,7 @@ def test_the_rank_of_an_array_comes_from_its_like() -> None:
     ).program
     assert program.params[0].rank == 3
     first = program.body[0]
-    assert isinstance(first, ir.Alloc)
+    assert isinstance(first, nodes.Alloc)
     assert len(first.shape) == 3
 
 
@@ -670,9 +670,9 @@ def test_types_of_actual_arguments_decide_what_the_text_leaves_open() -> None:
     f = function("def f(a):\n    u = a.copy()\n    return u\n")
     assert parse(f).program.params[0].rank == 1
     program = parse(f, {"a": (2, "float32")}).program
-    assert program.params[0] == ir.Param("a", 2, "float32")
+    assert program.params[0] == nodes.Param("a", 2, "float32")
     first = program.body[0]
-    assert isinstance(first, ir.Alloc)
+    assert isinstance(first, nodes.Alloc)
     assert len(first.shape) == 2
 
 
@@ -692,7 +692,7 @@ def test_statements_are_numbered_in_the_order_of_the_text() -> None:
             y[0] = 3.0
         """
     )
-    assert [s.id for s in ir.walk(program.body)] == [0, 1, 2, 3, 4]
+    assert [s.id for s in nodes.walk(program.body)] == [0, 1, 2, 3, 4]
 
 
 def test_statements_keep_the_line_they_come_from() -> None:
@@ -735,14 +735,14 @@ def test_a_block_takes_free_names_as_they_come() -> None:
 
 
 def test_an_expression_of_the_rule_table_is_read_as_written() -> None:
-    expected = ir.Call(
-        "where", (ir.Var("a"), ir.Const(-1), ir.Load("b", (ir.Var("i"),)))
+    expected = nodes.Call(
+        "where", (nodes.Var("a"), nodes.Const(-1), nodes.Load("b", (nodes.Var("i"),)))
     )
     assert parse_expr("-1 if a else b[i]") == expected
     with pytest.raises(ValueError, match="not an expression of the rule table"):
         parse_expr("[a]")
-    assert parse_expr("not b > a") == ir.Call(
-        "not", (ir.Call(">", (ir.Var("b"), ir.Var("a"))),)
+    assert parse_expr("not b > a") == nodes.Call(
+        "not", (nodes.Call(">", (nodes.Var("b"), nodes.Var("a"))),)
     )
 
 

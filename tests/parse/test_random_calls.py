@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyrev.ir.text import program_text
 from pyrev.parse import parse
-from pyrev.show import program_text
 from tests.parse.test_source import defined
 
 HELPERS = """\

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.ir import Call, Const, Return, Var
+from pyrev.ir.nodes import Call, Const, Return, Var
 from pyrev.parse import parse_block
 from tests.oracle import check
 from tests.test_agreement import cell

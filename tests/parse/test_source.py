@@ -13,10 +13,10 @@ from typing import Any
 import gast
 import pytest
 
-from pyrev.diagnostics import UnsupportedError
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.text import program_text
 from pyrev.parse import parse
 from pyrev.parse.source import plain, read
-from pyrev.show import program_text
 
 
 def defined(text: str, name: str = "f", file: str = "<cell>") -> Any:

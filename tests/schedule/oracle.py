@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyrev.ir import Assign, Block, Const, For, If, Load, Stmt, Var, walk
-from pyrev.show import block_text
+from pyrev.ir.nodes import Assign, Block, Const, For, If, Load, Stmt, Var, walk
+from pyrev.ir.text import block_text
 
 
 class Race(AssertionError):

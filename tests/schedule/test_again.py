@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
-from pyrev.schedule.rows.again import found_once
-from pyrev.show import block_text
+from pyrev.schedule.rows.fuse_prefix import found_once
 
 TAPS = """
 total = 0.0

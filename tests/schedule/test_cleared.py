@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows.cleared import cleared
-from pyrev.show import block_text
 
 TURNED = """\
 v = np.zeros(a.shape[0])

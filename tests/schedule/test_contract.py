@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.ir import Expr, For, Program
+from pyrev.ir.nodes import Expr, For, Program
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.rows import contract
 from pyrev.schedule.rows.contract import contracted
-from pyrev.show import program_text
 
 PROOF = "no two iterations of i write the same element of t: [i, j], out: [i]"
 

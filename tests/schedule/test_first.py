@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
-from pyrev.schedule.rows.first import set_first
-from pyrev.show import block_text
+from pyrev.schedule.rows.first_writes import set_first
 
 PLAIN = """
 d = np.zeros(a.shape[0])

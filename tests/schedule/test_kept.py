@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
-from pyrev.schedule.kept import kept_in_place
-from pyrev.show import program_text
+from pyrev.schedule.kept_buffers import kept_in_place
 
 TYPES = dict.fromkeys(("u", "v", "kept", "longer", "x"), "float64") | {
     "other": "float32"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyrev.ir import Expr
+from pyrev.ir.nodes import Expr
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.layout import turned
-from pyrev.show import program_text
 
 HEAD = "def f(at, table, out):\n"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.ir import Block, For, walk
+from pyrev.ir.nodes import Block, For, walk
 from pyrev.parse import parse_block
 from pyrev.schedule.legality import (
     forward,

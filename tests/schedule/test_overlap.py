@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import Const, Expr, For, Program, all_names
-from pyrev.liveness import live_out
+from pyrev.analysis.poly import integer_names
+from pyrev.ir.liveness import live_out
+from pyrev.ir.nodes import Const, Expr, For, Program, all_names
+from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
-from pyrev.poly import integer_names
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.rows import overlap
 from pyrev.schedule.rows.overlap import overlapped
-from pyrev.show import program_text
 
 
 def proven(program: Program) -> Program:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.dependence import overwritten_after
-from pyrev.ir import Assign, Block, For, If, Load, Stmt, walk, walk_expr
+from pyrev.analysis.dependence import overwritten_after
+from pyrev.ir.nodes import Assign, Block, For, If, Load, Stmt, walk, walk_expr
 from pyrev.parse import parse_block
 
 
@@ -31,7 +31,7 @@ def numbered(block: Block) -> Block:
 
 def answers(text: str) -> dict[str, bool]:
     """Per load on a right side, in order: may it be overwritten?"""
-    from pyrev.show import expr_text
+    from pyrev.ir.text import expr_text
 
     body = numbered(parse_block(text))
     found = {}

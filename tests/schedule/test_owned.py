@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows.owned import owned
-from pyrev.show import block_text
 from tests.oracle import same_bits
 
 TYPES = dict.fromkeys(("a", "b", "c", "d", "n"), "float64")

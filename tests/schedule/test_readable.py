@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pyrev.ir import Add, Assign, Block, all_names, walk
+from pyrev.ir.nodes import Add, Assign, Block, all_names, walk
 from pyrev.parse import parse_block
 from pyrev.schedule import schedule_readable
 from tests.schedule.cases import CASES, Scatter

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import Program
+from pyrev.ir.nodes import Program
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.reuse import reuse
-from pyrev.show import block_text
 
 
 def reused(text: str) -> str:

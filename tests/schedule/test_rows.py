@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import For, Param, Program
+from pyrev.ir.dtypes import infer
+from pyrev.ir.nodes import For, Param, Program
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows import rows
-from pyrev.show import block_text
-from pyrev.types import infer
 
 DTYPES = {
     **{name: "float64" for name in "abcdefstpqr"},

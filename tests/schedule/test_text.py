@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyrev.ir import all_names
+from pyrev.ir.nodes import all_names
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule import Decision, schedule_readable
-from pyrev.show import block_text
 
 
 def after(text: str) -> tuple[str, tuple[Decision, ...]]:

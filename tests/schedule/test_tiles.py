@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyrev.ir import Block, Const, Expr, For, Load, all_names
-from pyrev.liveness import live_before
+from pyrev.analysis.poly import integer_names
+from pyrev.ir.liveness import live_before
+from pyrev.ir.nodes import Block, Const, Expr, For, Load, all_names
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
-from pyrev.poly import integer_names
 from pyrev.schedule import tiles
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.tiles import tiled
-from pyrev.show import block_text
 
 ARRAYS = {"a": 1, "b": 1, "c": 1, "p": 2, "q": 2, "r": 2, "s": 3}
 TYPES = {**dict.fromkeys(ARRAYS, "float64"), "n": "int64", "m": "int64"}

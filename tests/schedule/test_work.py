@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.ir import For
+from pyrev.ir.nodes import For
+from pyrev.ir.text import expr_text
 from pyrev.parse import parse_block
 from pyrev.schedule import ownership
 from pyrev.schedule.ownership import LITTLE
 from pyrev.schedule.work import operations
-from pyrev.show import expr_text
 
 MEASURED = {
     "for i in range(n):\n    a[i] += b[i] * c": "max(n, 0) * 2",

@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyrev.ir import Block, For, Program, Stmt, all_names, blocks, with_blocks
+from pyrev.ir.nodes import Block, For, Program, Stmt, all_names, blocks, with_blocks
 from pyrev.schedule.rows.cleared import cleared
+from pyrev.schedule.rows.combine_increments import jammed, summed
 from pyrev.schedule.rows.edges import counted, opened, peeled
-from pyrev.schedule.rows.first import set_first
+from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse import fused
-from pyrev.schedule.rows.jam import jammed, summed
 from pyrev.schedule.rows.owned import owned
 from pyrev.schedule.rows.zeros import zeroed
 

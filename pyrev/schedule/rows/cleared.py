@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import occurs, touched
+from pyrev.ir.nodes import (
     Alloc,
     Block,
     Const,
@@ -36,8 +37,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import occurs, touched
-from pyrev.schedule.rows.first import last_zeros
+from pyrev.schedule.rows.first_writes import last_zeros
 
 
 def cleared(block: Block) -> Block:

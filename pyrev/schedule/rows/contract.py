@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.liveness import occurs
+from pyrev.ir.nodes import (
     Alloc,
     Block,
     Const,
@@ -33,7 +34,6 @@ from pyrev.ir import (
     walk,
     walk_expr,
 )
-from pyrev.liveness import occurs
 from pyrev.schedule.legality import without
 from pyrev.schedule.work import Choose, product
 

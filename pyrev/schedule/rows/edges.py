@@ -6,7 +6,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyrev.ir import (
+from pyrev.analysis.narrow_integers import NARROW
+from pyrev.ir.affine import (
+    Linear,
+    beyond,
+    from_linear,
+    integer,
+    largest,
+    least,
+    linear,
+    plus,
+    slope,
+)
+from pyrev.ir.dtypes import expr_dtype, is_float
+from pyrev.ir.nodes import (
     ONE,
     Add,
     Assign,
@@ -29,19 +42,6 @@ from pyrev.ir import (
     walk_expr,
     written,
 )
-from pyrev.linear import (
-    Linear,
-    beyond,
-    from_linear,
-    integer,
-    largest,
-    least,
-    linear,
-    plus,
-    slope,
-)
-from pyrev.types import expr_dtype, is_float
-from pyrev.widen import NARROW
 
 LONGEST = 40  # statements of a loop that may be written three times
 SHORT = 16  # iterations that the unroller takes care of

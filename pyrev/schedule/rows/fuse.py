@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 
-from pyrev.dependence import conjuncts
-from pyrev.ir import (
+from pyrev.analysis.dependence import conjuncts
+from pyrev.ir.affine import linear, slope
+from pyrev.ir.nodes import (
     ONE,
     Add,
     Alloc,
@@ -39,7 +40,6 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.linear import linear, slope
 from pyrev.schedule.legality import together
 
 _HARMLESS = frozenset("< <= > >= == != and or not + - * min max neg".split())

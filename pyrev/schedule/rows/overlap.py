@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.algebra import add_int, sub_int
-from pyrev.ir import (
+from pyrev.analysis.poly import integer_names
+from pyrev.ir.affine import integer, linear
+from pyrev.ir.liveness import flow_of, live_out, names_in, occurs, with_live
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -42,9 +44,7 @@ from pyrev.ir import (
     with_value,
     written,
 )
-from pyrev.linear import integer, linear
-from pyrev.liveness import flow_of, live_out, names_in, occurs, with_live
-from pyrev.poly import integer_names
+from pyrev.ir.simplify import add_int, sub_int
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.rows.contract import its_own
 from pyrev.schedule.work import Choose, product

@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, expr_dtype
+from pyrev.ir.liveness import occurs, touched
+from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
@@ -41,9 +43,7 @@ from pyrev.ir import (
     with_blocks,
     written,
 )
-from pyrev.liveness import occurs, touched
-from pyrev.schedule.rows.first import covers
-from pyrev.types import WEAK_FLOAT, WEAK_INT, concrete, expr_dtype
+from pyrev.schedule.rows.first_writes import covers
 
 
 def owned(block: Block, types: Mapping[str, str], taken: set[str]) -> Block:

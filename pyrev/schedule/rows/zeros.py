@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.ir import (
+from pyrev.ir.affine import largest
+from pyrev.ir.liveness import touched
+from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Alloc,
@@ -26,8 +28,6 @@ from pyrev.ir import (
     walk,
     written,
 )
-from pyrev.linear import largest
-from pyrev.liveness import touched
 
 
 def zeroed(block: Block, taken: set[str]) -> Block:

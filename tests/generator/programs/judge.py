@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import pyrev
-from pyrev.api import Call
+from pyrev.api.differentiable import Call
 from pyrev.testing.differences import along, central
 from pyrev.testing.outcome import (
     Cotangents,

@@ -1,0 +1,1 @@
+"""What is known about a program before it is differentiated or scheduled."""

@@ -1,0 +1,1 @@
+"""What users call, and what they get."""

@@ -1,0 +1,418 @@
+"""`f.adjoint`, `f.primal` and `f.tangent`: generated code as a thing to read and to
+call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pyrev.analysis.bounds import Variant
+from pyrev.driver.arguments import Kind, bind, kind_of
+from pyrev.driver.variants import Unit, Units, adjoint_signature
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.nodes import For, Program, walk
+from pyrev.report.draw.dataflow import dataflow
+from pyrev.report.draw.dot import Graph
+from pyrev.report.draw.figure import figure
+from pyrev.report.draw.shear import panels
+from pyrev.report.explain import Report, report
+from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.options import choice, file, mapping
+
+TEXTS = ("python", "numba", "cuda")
+
+
+class _Source:
+    """What the three have in common: a unit before any call, and one for a call."""
+
+    def __init__(self, present: Callable[[], Units], target: str) -> None:
+        self._present, self._target = present, target
+
+    @property
+    def _units(self) -> Units:
+        """What is known of the function as it is now."""
+        return self._present()
+
+    def _default(self, target: str) -> Unit:
+        raise NotImplementedError
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        raise NotImplementedError
+
+    def _call(
+        self, target: str, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[dict[str, Any], Units, dict[str, Kind], Variant]:
+        """The arguments of a call by name, and what code is chosen by."""
+        units = self._units
+        parsed = units.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        units = units.fitting(values)
+        found = units.kinds(values)
+        return values, units, found, units.check_bounds(target, found, values)
+
+    @property
+    @guarded
+    def source(self) -> str:
+        """The readable Python text; it never changes because of a call."""
+        return self._default("python").text.text
+
+    @guarded
+    def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
+        """The text for a target and, if given, for arguments.
+
+        The target is "python", "numba" or "cuda", which is CUDA C and its launches.
+        """
+        target = choice("target", target, TEXTS)
+        if args or kw:
+            return self._for(target, args, kw).text.text
+        return self._default(target).text.text
+
+    @guarded
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        target: str = "python",
+        *args: Any,
+        **kw: Any,
+    ) -> Path:
+        """Write a module that runs with pyrev uninstalled; returns its path.
+
+        It is for arguments with as many axes as `source` shows, or as those that are
+        given have. A module for Numba or CUDA carries the tests of sizes that pyrev
+        makes before a call. Raises `ArgumentError` where subscripts are data: these
+        tests need pyrev; where the text alone does not say what is an array, and no
+        arguments are given; and where the file can't be written.
+        """
+        where = file("save", path)
+        parsed = self._units.parsed
+        if args or kw:
+            values = bind(parsed.function.__name__, parsed.signature, args, kw)
+            values |= {c.name: c.read() for c in parsed.captured}
+            own = type(self).__new__(type(self))
+            vars(own).update(vars(self))
+            fitting = self._units.fitting(values)
+            fitting.kinds(values)
+            own._present = lambda: fitting
+            return own.save(where, target)
+        if parsed.lenient:
+            raise ArgumentError(
+                f"save: the text of {parsed.function.__name__}() does not say how many"
+                " axes its arguments have; give some behind the target,"
+                f" save({str(where)!r}, {target!r}, ...), or subscript them"
+            )
+        text = self.source_for(target)
+        unit = self._default(target)
+        if unit.target != "python":
+            text += self._guard(unit)
+        text += _numbers_only(unit, self._units.maybe_arrays())
+        try:
+            where.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"save: {where} can't be written ({error})") from error
+        return where
+
+    def __reduce__(self) -> NoReturn:
+        name = self._units.program.name
+        raise ArgumentError(
+            f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
+            " or the text, `source`"
+        )
+
+    def _guard(self, unit: Unit) -> str:
+        """The text that makes a saved Numba module test the sizes of its arguments."""
+        bounds = self._units.bounds(self._units.default_kinds())
+        if bounds.inspected:
+            raise ArgumentError(
+                f"{bounds.inspected[0].message()} only if data says so; such subscripts"
+                " are tested by pyrev before a call: save the Python text instead"
+            )
+        same = [(param, of) for param, of in unit.cotangents if isinstance(of, str)]
+        ranks = {p.name: p.rank for p in unit.program.params}
+        if any(ranks[param] for param, of in unit.cotangents if isinstance(of, int)):
+            raise ArgumentError(
+                "the cotangent of a returned array is tested by pyrev before a call:"
+                " save the Python text instead"
+            )
+        return bounds.guard_text(unit.program.name, unit.params, same)
+
+    @guarded
+    def graph(self, simplified: bool = False) -> Graph:
+        """The data flow of the readable code as a picture: names, scopes, partials.
+
+        Straight-line code is drawn operation by operation, or `simplified`: with one
+        edge for each partial derivative of what it leaves behind.
+        """
+        program = self._shown()
+        units = self._units
+        user = units.program
+        of = "" if program.name == user.name else f" of {user.name}"
+        what = f"{program.name}{of}, {user.loc.place}"
+        return dataflow(program, what, simplified, units.sources(), units.helpers())
+
+    def _shown(self) -> Program:
+        """The program that `graph` draws."""
+        return self._default("python").program
+
+    @property
+    @guarded
+    def python(self) -> Callable[..., Any]:
+        """The readable text as a plain Python function, itself a legal pyrev input."""
+        return self._loaded()
+
+    def _loaded(self) -> Callable[..., Any]:
+        return self._default("python").function
+
+    def __repr__(self) -> str:
+        return self.source
+
+
+class Derivative(_Source):
+    """The adjoint of a function: `f_adjoint(parameters, d_outputs...)`.
+
+    Calling it takes initial values and cotangents, changes no argument, and returns the
+    gradients as a tuple in parameter order.
+    """
+
+    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
+        super().__init__(present, target)
+        self._wrt = wrt
+
+    def _names(self, found: Any) -> tuple[str, ...]:
+        return self._units.wrt(found, self._wrt, local=True)
+
+    def _default(self, target: str) -> Unit:
+        found = self._units.default_kinds()
+        return self._units.adjoint(target, found, self._names(found))
+
+    def again(self) -> Callable[..., Any]:
+        """The adjoint as a function to differentiate: right for all data.
+
+        The text that is shown takes it that data never makes a subscript negative; a
+        call of the adjoint looks, but a function of its own can't. It calls nothing
+        back.
+        """
+        units = self._units.hushed()
+        found = units.default_kinds()
+        variant = units.bounds(found).whatever
+        names = self._names(found)
+        return units.adjoint("python", found, names, None, variant).function
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        values, units, found, variant = self._call(target, args, kw)
+        return units.adjoint(target, found, self._names(found), values, variant)
+
+    @guarded
+    def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
+        units = self._units
+        given = dict(zip(units.visible, args, strict=False))
+        given |= {k: v for k, v in kw.items() if k in units.visible}
+        if len(given) == len(units.visible):
+            given |= {c.name: c.read() for c in units.parsed.captured}
+            units = units.fitting(given)
+        kinds = units.default_kinds()
+        default = units.adjoint("python", kinds, self._names(kinds))
+        callables = units.callables()
+        signature = adjoint_signature(default, (*units.program.captured, *callables))
+        values = bind(default.program.name, signature, args, kw)
+        values |= {c.name: c.read() for c in units.parsed.captured} | callables
+        primal = {p.name: values[p.name] for p in units.program.params}
+        found = units.kinds(primal)
+        variant = units.check_bounds(self._target, found, primal)
+        if units.checks(found):
+            # The adjoint asserts nothing: the primal does, on copies.
+            copies = {
+                n: v.copy() if isinstance(v, np.ndarray) else v
+                for n, v in primal.items()
+            }
+            forward = units.primal(self._target, found, copies, variant)
+            forward.call([copies[p] for p in forward.params])
+        # Only CPython tests the subscripts of a cotangent whose shape is not known
+        # here.
+        target = "python" if self._made_here(default) else self._target
+        unit = units.adjoint(target, found, self._names(found), primal, variant)
+        for param, of in unit.cotangents:
+            kind = kind_of(param, values[param])
+            if isinstance(of, int) and kind.rank and not self._made_here(default):
+                raise ArgumentError(f"`{param}` is the cotangent of a number")
+            if isinstance(of, str):
+                values[param] = _cotangent(param, values[param], of, values[of])
+        result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
+        return result
+
+    def _made_here(self, unit: Unit) -> bool:
+        """Does the function return an array, so that a cotangent has a shape of its
+        own?
+        """
+        ranks = {p.name: p.rank for p in unit.program.params}
+        return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
+
+    @property
+    @guarded
+    def python(self) -> Callable[..., Any]:
+        """The readable text as a plain Python function, itself a legal pyrev input.
+
+        It calls nothing back, since what it is made for is a derivative of its own.
+        """
+        units = self._units.hushed()
+        return Derivative(lambda: units, self._wrt, "python")._loaded()
+
+    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
+        """The report as text: one line per adjoint loop and per value kept."""
+        return str(self.report(target, *args, **kw))
+
+    @guarded
+    def report(self, target: str | None = None, *args: Any, **kw: Any) -> Report:
+        """The report as data, for a target (default: the function's own).
+
+        With arguments it is about the code that runs for such: much of what is decided
+        depends on sizes.
+        """
+        own = "python" if target is None else choice("target", target, TEXTS)
+        given = bool(args or kw)
+        unit = self._for(own, args, kw) if given else self._default(own)
+        units = self._units
+        if given:
+            parsed = units.parsed
+            values = bind(parsed.function.__name__, parsed.signature, args, kw)
+            values |= {c.name: c.read() for c in parsed.captured}
+            units = units.fitting(values)
+        kinds = units.kinds(values) if given else units.default_kinds()
+        inspected = units.bounds(kinds).described()
+        passed: tuple[str, ...] = ()
+        if own == "numba":
+            passed = units.passed(kinds, self._names(kinds), values if given else None)
+        return report(units.program.name, unit, inspected, passed)
+
+    @guarded
+    def plot(
+        self,
+        array: str,
+        *,
+        ax: Any = None,
+        sizes: Mapping[str, int | tuple[int, ...]] | None = None,
+    ) -> Any:
+        """Draw how the adjoint of `array` is summed up; returns the Matplotlib figure.
+
+        On the left are the iterations of the function run backwards, each with an arrow
+        to the element of the adjoint that it adds to: what it read of `array`. On the
+        right are those of the readable adjoint, which gathers where that was proven.
+        There are two panels for each axis, with the loops below.
+
+        The loops run over the integers of the real program, at small sizes: those in
+        `sizes`, which maps array parameters to shapes and integer parameters to values,
+        and others that fit them. `ax` takes the axes to draw into, two for each axis of
+        the array.
+
+        Raises `ArgumentError` where loops or subscripts depend on data, for arrays of
+        more than two axes, and for sizes that do not fit; `BackendError` without
+        Matplotlib.
+        """
+        if not isinstance(array, str):
+            raise ArgumentError(
+                f"plot: a {type(array).__name__} is no name of an array"
+            )
+        sizes = mapping("sizes", sizes)
+        kinds = self._units.default_kinds()
+        before = self._units.unscheduled(kinds, self._names(kinds))
+        after = self._default("python")
+        found = panels(self._units.program, before, after.program, array, sizes)
+        own = dict(before.adjoint.names)[array]
+        about = [d for d in after.decisions if d.array == own]
+        about.sort(key=lambda d: not d.proof)
+        how = f"{about[0].kind}: {about[0].reason}" if about else "run as written"
+        return figure(own, found, how, ax)
+
+    @guarded
+    def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
+        """The loops that run in parallel, each with the proof that it may."""
+        program = self._default(choice("target", target, TEXTS)).program
+        return tuple(
+            (s, s.parallel)
+            for s in walk(program.body)
+            if isinstance(s, For) and s.parallel
+        )
+
+
+class Primal(_Source):
+    """A function as pyrev schedules and prints it."""
+
+    def _shown(self) -> Program:
+        # The user's loops, before any schedule.
+        return self._units.typed(self._units.default_kinds())
+
+    def _default(self, target: str) -> Unit:
+        return self._units.primal(target, self._units.default_kinds())
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        values, units, found, variant = self._call(target, args, kw)
+        return units.primal(target, found, values, variant)
+
+    @guarded
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        values, units, found, variant = self._call(self._target, args, kw)
+        unit = units.primal(self._target, found, values, variant)
+        raw = unit.call([values[p] for p in unit.params])
+        return units.restore(raw, found, values)
+
+
+class Pushforward(_Source):
+    """The tangent of a function: `f_tangent(parameters, dot_inputs...)`.
+
+    Calling it mutates written arrays and their tangents like the primal, and returns
+    the primal's values followed by their tangents.
+    """
+
+    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
+        super().__init__(present, target)
+        self._wrt = wrt
+
+    def _names(self, found: Any) -> tuple[str, ...]:
+        return self._units.wrt(found, self._wrt)
+
+    def _default(self, target: str) -> Unit:
+        found = self._units.default_kinds()
+        return self._units.tangent(target, found, self._names(found))
+
+    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        values, units, found, variant = self._call(target, args, kw)
+        return units.tangent(target, found, self._names(found), values, variant)
+
+    @guarded
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        unit = self._default("python")
+        values = bind(unit.program.name, inspect.signature(unit.function), args, kw)
+        for name, value in values.items():
+            kind_of(name, value)
+        return unit.call(list(values.values()))
+
+
+def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
+    """The text that makes a saved function refuse arrays where it takes numbers."""
+    if not names:
+        return ""
+    name, params = unit.program.name, ", ".join(unit.params)
+    lines = ["", "", f"_{name}_of_numbers = {name}", "", ""]
+    lines += [f"def {name}({params}):"]
+    for n in names:
+        lines += [
+            f"    if getattr({n}, 'shape', ()):",
+            f"        raise TypeError('this module was saved for a number `{n}`')",
+        ]
+    lines += [f"    return _{name}_of_numbers({params})", ""]
+    return "\n".join(lines)
+
+
+def _cotangent(param: str, value: Any, of: str, output: Any) -> Any:
+    """A cotangent as generated code takes it: an array like the output."""
+    if np.shape(value) != output.shape:
+        raise ArgumentError(
+            f"`{param}` has shape {np.shape(value)}, `{of}` has {output.shape}"
+        )
+    return np.ascontiguousarray(value, output.dtype)

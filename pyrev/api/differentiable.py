@@ -1,0 +1,790 @@
+"""`@differentiable` and the calls around it; nothing here decides how code is
+derived.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from pyrev.analysis.bounds import Variant
+from pyrev.api.derivative import Derivative, Primal, Pushforward
+from pyrev.api.gradients import Gradients
+from pyrev.driver.arguments import Kind, bind, check_writes
+from pyrev.driver.held_inputs import Held, Hold
+from pyrev.driver.readings import Reading, Readings
+from pyrev.driver.storage_options import Keeping, names_of
+from pyrev.driver.tune import Tuning, tune
+from pyrev.driver.variants import Launch, Unit, Units
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.parse import Parsed
+from pyrev.parse.custom import verify
+from pyrev.parse.directives import memory_bytes
+from pyrev.parse.source import plain
+from pyrev.report.draw.dot import Graph
+from pyrev.runtime.device import (
+    any_device,
+    copied,
+    cupy,
+    is_array,
+    is_device,
+    resident,
+    share_memory,
+    to_host,
+    uploaded,
+)
+from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.options import choice, flag, mapping, references
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+GRAPHS = ("primal", "adjoint", "tangent")
+TARGETS = ("auto", "python", "numba", "cuda")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked of one function; the fields are those of `differentiable`."""
+
+    wrt: object = None
+    target: str = "auto"
+    keeping: Keeping = Keeping()
+    deterministic: bool = False
+
+
+class Differentiable:
+    """A function of NumPy arrays that runs compiled and knows its derivative.
+
+    Calling it gives the same values and the same mutation as the plain function, which
+    stays available as `python`. `adjoint`, `primal` and `tangent` are its derivatives
+    and itself as source.
+    """
+
+    @guarded
+    def __init__(
+        self, function: Callable[..., Any], options: Options, quiet: bool = False
+    ) -> None:
+        self._options = options
+        keeping, deterministic = options.keeping, options.deterministic
+        self._readings = Readings(function, keeping, deterministic, quiet)
+        #: The same without what its probes call, where it has any.
+        self._silent: Differentiable | None = self if quiet else None
+        self.python: Callable[..., Any] = self._readings.function
+        functools.update_wrapper(self, self.python)
+
+    @guarded
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = Call(self, args, kwargs)
+        call.check()
+        return call.run()
+
+    @property
+    @guarded
+    def adjoint(self) -> Derivative:
+        """The adjoint: its source before any call, for a target, to save, to call."""
+        return Derivative(self._present, self._options.wrt, self._target)
+
+    @property
+    @guarded
+    def primal(self) -> Primal:
+        """The function itself, as pyrev schedules and prints it."""
+        return Primal(self._present, self._target)
+
+    @property
+    @guarded
+    def tangent(self) -> Pushforward:
+        """The tangent: its source before any call, for a target, to save, to call."""
+        return Pushforward(self._present, self._options.wrt, self._target)
+
+    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
+        """For every adjoint loop and every value kept: what was decided, and why.
+
+        For a target ("python" or "numba") and, if given, for arguments: much of what is
+        decided for "numba" depends on their sizes.
+        """
+        return self.adjoint.explain(target, *args, **kw)
+
+    @guarded
+    def graph(self, of: str = "primal", *, simplified: bool = False) -> Graph:
+        """The data flow as a picture, of the function ("primal"), its "adjoint" or its
+        "tangent": the user's names and lines, loops and branches as boxes.
+
+        Edges inside straight-line code are partial derivatives, operation by operation.
+        `simplified` draws them after elimination: one for each element or scalar that
+        is read and each that is left behind. The title counts the edges of both.
+
+        `str` of the result is DOT text; notebooks show a picture and `save` writes one,
+        for which Graphviz is needed.
+        """
+        kind = choice("of", of, GRAPHS)
+        drawn: Primal | Derivative | Pushforward = getattr(self, kind)
+        return drawn.graph(flag("simplified", simplified))
+
+    @guarded
+    def tune(
+        self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
+    ) -> Tuning:
+        """Time other schedules than the one that was chosen, on these arguments.
+
+        Of the function and of its adjoint with respect to `wrt` at most eight each are
+        compiled and run on copies; what is at least 5 % faster is used from then on
+        for arguments of such sizes, also by later processes (it is kept beside the
+        compiled code). Returns what was tried, with times in seconds; `print` it. A bar
+        shows the progress where tqdm is installed and unless `progress=False`.
+
+        Raises what the call would raise, and `ArgumentError` for `target="python"`.
+        """
+        if self._target != "numba":
+            raise ArgumentError(
+                f"tune: the target {self._target!r} has one schedule; use 'numba'"
+            )
+        call = Call(self, args, kw)
+        call.check()
+        try:
+            names = call.wrt(wrt, local=True)
+            return tune(call, self._target, names, progress)
+        finally:
+            call.reading.plans(self._target).forget()
+            call.units.forget()
+
+    def _target_of(self, values: Mapping[str, Any]) -> str:
+        """The target of a call with these arguments."""
+        if self._options.target == "auto" and any_device(tuple(values.values())):
+            return "cuda"
+        return self._target
+
+    @property
+    def _target(self) -> str:
+        return "numba" if self._options.target == "auto" else self._options.target
+
+    @property
+    def target(self) -> str:
+        """The target that was asked for."""
+        return self._options.target
+
+    @property
+    def keeping(self) -> Keeping:
+        """What the derivative may keep, as it was asked for."""
+        return self._options.keeping
+
+    @property
+    def quiet(self) -> Differentiable:
+        """This function with probes that call nothing: for derivatives that are more
+        than one pullback, or none.
+        """
+        if not self._units.callbacks:
+            return self
+        if self._silent is None:
+            self._silent = Differentiable(self.python, self._options, quiet=True)
+        return self._silent
+
+    def _present(self) -> Units:
+        """What is known of the function as it is now."""
+        return self._readings.now()[0].units
+
+    @property
+    def _units(self) -> Units:
+        return self._present()
+
+    @property
+    def _parsed(self) -> Parsed:
+        return self._present().parsed
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By reference, as functions are pickled: to the module and the name in it."""
+        found: Any = sys.modules.get(self.python.__module__)
+        for part in self.python.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return str(self.python.__qualname__)
+        if found is self.python:
+            return differentiable_with, (self.python, self._options)
+        name = f"{self.python.__module__}.{self.python.__qualname__}"
+        raise ArgumentError(
+            f"{name} cannot be pickled: what is found by this name is another object;"
+            " define the function at the top of a module, under its own name"
+        )
+
+    def __copy__(self) -> Differentiable:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Differentiable:
+        return self
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(self.python, follow_wrapped=False)
+        return f"<differentiable {self.python.__qualname__}{signature}>"
+
+
+@overload
+def differentiable(f: Callable[..., Any], /) -> Differentiable: ...
+@overload
+def differentiable(
+    f: None = None,
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
+    deterministic: bool = False,
+    preaccumulate: bool = True,
+) -> Callable[[Callable[..., Any]], Differentiable]: ...
+@overload
+def differentiable(
+    f: Callable[..., Any],
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
+    deterministic: bool = False,
+    preaccumulate: bool = True,
+) -> Differentiable: ...
+
+
+def differentiable(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    wrt: object = None,
+    target: str = "auto",
+    memory: str | float | None = None,
+    store: str | Sequence[str] = (),
+    recompute: str | Sequence[str] = (),
+    deterministic: bool = False,
+    preaccumulate: bool = True,
+) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
+    """Make a plain loop function differentiable; a decorator, with or without
+    arguments.
+
+    `wrt` names the parameters that `adjoint.source` is about (default: all float ones),
+    and local values, as for `vjp`.
+    `target` is "python" (CPython), "numba" (all CPU cores), "cuda" (a GPU, on CuPy
+    arrays) or "auto" (CUDA where an argument is an array of a GPU, else Numba).
+    `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
+    number or as text such as "500MB": loops are checkpointed to stay below it, and a
+    call that can't raises `MemoryError`.
+    `store` and `recompute` name local values of the function (a name or several) and
+    overrule what is decided for them: `store` keeps a value from where it is made until
+    the reverse sweep has used it; `recompute` makes it again where it is used, for an
+    array each element on its own, in the function itself too. `explain()` prints what
+    there was to choose from.
+    `deterministic` forbids atomics, which the CPU never uses: on a GPU every result
+    has then the same bits in every run.
+    `preaccumulate=False` leaves the partials of straight-line code as they come; else
+    they are multiplied out where that takes fewer operations or records fewer values:
+    `explain()` prints both counts.
+
+    Raises `UnsupportedError`, with everything found, if the function is outside the
+    language, and `ArgumentError` for options that do not fit it.
+    """
+    if wrt is not None:
+        references("wrt", wrt)
+    target = choice("target", target, TARGETS)
+    keeping = Keeping(
+        memory_bytes(memory),
+        names_of("store", store),
+        names_of("recompute", recompute),
+        flag("preaccumulate", preaccumulate),
+    )
+    options = Options(wrt, target, keeping, flag("deterministic", deterministic))
+    if f is None:
+        return lambda function: differentiable_with(function, options)
+    return differentiable_with(f, options)
+
+
+def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiable:
+    """`f` as it is if already differentiable with these options, else wrapped."""
+    if isinstance(f, Differentiable) and options in (f._options, Options()):
+        return f
+    return Differentiable(_function(f), options)
+
+
+def _function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """What is to be differentiated where `f` is given, be it one of ours."""
+    if isinstance(f, Derivative):
+        return f.again()
+    if isinstance(f, (Differentiable, Primal, Pushforward)):
+        return f.python
+    return f
+
+
+class _Kept:
+    """What was made of a plain function, kept in its `__dict__`: freed with it.
+
+    Copied elsewhere, as `functools.wraps` does, or pickled, it is empty.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.made: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_nothing, ())
+
+
+def _nothing() -> None:
+    """What is left of `_Kept` in another process."""
+
+
+_KEPT = "__pyrev_kept__"
+
+
+def kept_with(function: FunctionType, key: Hashable, make: Callable[[], T]) -> T:
+    """What is made of a function once, and lives as long as the function does."""
+    kept = function.__dict__.get(_KEPT)
+    if not isinstance(kept, _Kept) or kept.function is not function:
+        kept = function.__dict__[_KEPT] = _Kept(function)
+    found: T | None = kept.made.get(key)
+    if found is None:
+        found = kept.made.setdefault(key, make())
+    return found
+
+
+def as_differentiable(f: Callable[..., Any]) -> Differentiable:
+    """Plain functions are decorated on the fly, once."""
+    if isinstance(f, Differentiable):
+        return f
+    given = _function(f)
+    function = plain(given)
+    if function is None:
+        return Differentiable(given, Options())  # which says why not
+    return kept_with(function, "", lambda: Differentiable(function, Options()))
+
+
+class Call:
+    """One call of a differentiable function: its arguments, bound and checked."""
+
+    def __init__(
+        self, f: Differentiable, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        self.f = f
+        self.reading: Reading
+        self.reading, captured = f._readings.now()
+        names = self.reading.positional
+        if not kwargs and len(args) == len(names):
+            values = dict(zip(names, args, strict=True))
+        else:
+            signature = self.reading.units.parsed.signature
+            values = bind(f.python.__name__, signature, args, kwargs)
+        self.visible = tuple(values)
+        self.target = f._target_of(values)
+        if self.target == "cuda":
+            values = {n: resident(n, v) for n, v in values.items()}
+            captured = uploaded(captured)
+        self.values = values | captured if captured else values
+        self.plan = self.reading.plans(self.target).plan(
+            self.reading.units, self.values
+        )
+        self.units = self.plan.units
+        self.kinds: dict[str, Kind] = self.plan.kinds
+        self.variant = Variant()
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What belongs to the function as it is in this call, and is made once."""
+        return self.reading.derived(key, make)
+
+    def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
+        """The parameters to differentiate with respect to, in the function's order.
+
+        With `local` its local values may be asked for, too.
+        """
+        asked = self.f._options.wrt if wrt is None else wrt
+        return self.plan.once(
+            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
+            lambda: self.units.wrt(self.kinds, asked, local),
+        )
+
+    def check(self) -> None:
+        """Everything about the arguments that can be refused before anything is
+        written.
+        """
+        check_writes(self.units.program, self.values, self.units.written)
+        self.variant = self.plan.check(self.values)
+
+    def check_derivative(self) -> None:
+        """The same for a call that is differentiated, whose rules are checked once.
+
+        Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
+        """
+        self.check()
+        rules = [r for r in self.units.parsed.rules if r.waits]
+        if rules:
+            values = {n: to_host(self.values[n]) for n in self.visible}
+            values |= {n: copied(values[n]) for n in self.units.written}
+            verify(self.units.parsed.function, rules, values)
+
+    def run(self, launch: Launch = Unit.call) -> Any:
+        """The primal: the compiled function, or the plain one for the Python target.
+
+        The plain one takes shapes whose gradient pyrev refuses; the text does not.
+        """
+        f = self.f
+        if self.target == "python" and "ValueError" not in self._checks():
+            parameters = self.units.parsed.signature.parameters
+            named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
+            return f.python(
+                *(self.values[n] for n in self.visible if n not in named),
+                **{n: self.values[n] for n in named},
+            )
+        unit = self.plan.primal(self.values, self.variant)
+        return self.restore(launch(unit, [self.values[p] for p in unit.params]))
+
+    def _checks(self) -> frozenset[str]:
+        return self.units.checks(self.kinds)
+
+    def restore(self, result: Any) -> Any:
+        """Scalars come back as the types that NumPy and Python would give."""
+        if result is None:
+            return None
+        return self.units.restore(result, self.kinds, self.values)
+
+    def result_dtypes(self) -> tuple[str, ...]:
+        """The dtype (weak kinds included) of each returned value."""
+        return self.plan.once("results", lambda: self.units.result_dtypes(self.kinds))
+
+    def adjoint(self, wrt: tuple[str, ...]) -> Unit:
+        return self.plan.adjoint(self.values, self.variant, wrt)
+
+
+class Pullback:
+    """What `vjp` returns beside the result: cotangents of the outputs in, gradients
+    out.
+
+    `held` has the arguments, and `kept` what the adjoint needs of arrays that the
+    function writes and what the forward sweep recorded. It may be called any number of
+    times.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        wrt: tuple[str, ...],
+        unit: Unit,
+        held: Held,
+        result: Any,
+        kept: Mapping[str, Any],
+    ) -> None:
+        self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
+        self._kinds, self._held, self._kept = call.kinds, held, kept
+        self._callables = call.units.callables()
+        written = call.units.written
+        # Of an array that is written the caller's own is none of ours any more.
+        self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
+        self._outputs = unit.cotangents
+        values = result if isinstance(result, tuple) else (result,)
+        self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
+        self._likes |= dict(enumerate(values))
+        self._likes = {
+            k: (v.shape, v.dtype) if is_array(v) and v.ndim else ((), None)
+            for k, v in self._likes.items()
+        }
+        self._device = call.target == "cuda"
+        self._tuple = isinstance(result, tuple)
+        # A cotangent of a number, as the adjoint was compiled for it. NumPy's numbers
+        # divide by zero without raising.
+        self._scalars: dict[str | int, type] = {
+            k: np.float32 if d == "float32" else np.float64
+            for k, d in enumerate(call.result_dtypes())
+        }
+
+    @guarded
+    def __call__(
+        self,
+        cotangent: Any = None,
+        /,
+        *,
+        into: Mapping[str, Any] | None = None,
+        cotangents: Mapping[str, Any] | None = None,
+        **by_name: Any,
+    ) -> Gradients:
+        """Gradients for these cotangents.
+
+        `cotangent` belongs to the return value (a tuple of the same length for a tuple
+        return, with None for zero), `by_name` or the mapping `cotangents` to the final
+        values of written arrays: equal shape, or a Python scalar. `into` maps parameter
+        names to buffers that the gradients are added to and that are then returned.
+
+        Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
+        cotangent at all, overlapping buffers, or inputs changed since the primal ran.
+        """
+        named = {**mapping("cotangents", cotangents), **by_name}
+        given = self._given(cotangent, named)
+        buffers = self._buffers(mapping("into", into), given)
+        seeds = self._seeds(given)
+        values = {**self._inputs, **self._kept, **seeds, **self._callables}
+        unit = self._unit
+        found = self._held.watched.checked(unit, [values[p] for p in unit.params])
+        entries: dict[str, Any] = {}
+        for name, gradient in zip(self._wrt, found, strict=True):
+            if self._device:
+                pass  # numbers too stay where they are
+            elif np.ndim(gradient) == 0:
+                gradient = _like_scalar(gradient, self._inputs.get(name))
+            else:  # NumPy's zeros_like keeps the order of what it is like
+                gradient = np.ascontiguousarray(gradient)
+            if name in buffers:
+                buffers[name] += gradient
+                gradient = buffers[name]
+            entries[name] = gradient
+        return Gradients(entries)
+
+    def seeds(
+        self, cotangent: Any, cotangents: Mapping[str, Any]
+    ) -> dict[str | int, Any]:
+        """The cotangents by output, as the adjoint takes them."""
+        named = mapping("cotangents", cotangents)
+        seeds = self._seeds(self._given(cotangent, named))
+        return {of: seeds[param] for param, of in self._unit.cotangents}
+
+    def _seeds(self, given: Mapping[str | int, Any]) -> dict[str, Any]:
+        return {
+            param: self._seed(of, given.get(of)) for param, of in self._unit.cotangents
+        }
+
+    def _given(self, cotangent: Any, named: dict[str, Any]) -> dict[str | int, Any]:
+        arrays = [of for _, of in self._outputs if isinstance(of, str)]
+        results = [of for _, of in self._outputs if isinstance(of, int)]
+        for name in named:
+            if name not in arrays:
+                known = ", ".join(arrays) or "none"
+                raise ArgumentError(
+                    f"`{name}` is not an array that {self._name}() writes; there are:"
+                    f" {known}"
+                )
+        given: dict[str | int, Any] = {k: v for k, v in named.items() if v is not None}
+        if cotangent is not None:
+            if not results:
+                raise ArgumentError(
+                    f"{self._name}() returns nothing; name the array that the cotangent"
+                    f" belongs to: pullback({arrays[0] if arrays else 'out'}=...)"
+                )
+            if self._tuple:
+                if not isinstance(cotangent, tuple) or len(cotangent) != len(results):
+                    raise ArgumentError(
+                        f"{self._name}() returns {len(results)} values; pass a tuple of"
+                        " as many cotangents, with None for zero"
+                    )
+                given |= {k: c for k, c in enumerate(cotangent) if c is not None}
+            else:
+                given[0] = cotangent
+        if not given:
+            raise ArgumentError(
+                "no cotangent was given: pass one for the return value, or by name for"
+                f" written arrays ({', '.join(arrays) or 'none here'})"
+            )
+        return given
+
+    def _seed(self, of: str | int, value: Any) -> Any:
+        """One cotangent, as the adjoint takes it: the output's shape and dtype.
+
+        What a probe calls may change the caller's.
+        """
+        shape, dtype = self._likes[of]
+        label = f"`{of}`" if isinstance(of, str) else "the return value"
+        if value is None:
+            if dtype is None:
+                return self._scalars[of](0.0)
+            return (cupy() if self._device else np).zeros(shape, dtype)
+        if dtype is not None and dtype.kind != "f":
+            raise ArgumentError(f"{label} is not a float array; it has no cotangent")
+        if self._device and dtype is not None:
+            array = resident(str(of), value)
+            array = array if is_device(array) else np.asarray(array)
+        else:
+            array = np.asarray(float(value) if is_device(value) else value)
+        if array.dtype.kind not in "fiub":
+            raise ArgumentError(
+                f"the cotangent of {label} has dtype {array.dtype}, not float"
+            )
+        if dtype is None:
+            if array.ndim:
+                raise ArgumentError(
+                    f"the cotangent of {label} has shape {array.shape}; it is a number"
+                )
+            return self._scalars[of](array)
+        if array.ndim == 0:
+            if self._device:
+                return cupy().full(shape, float(array), dtype)
+            return np.full(shape, array, dtype)
+        if array.shape != shape:
+            raise ArgumentError(
+                f"the cotangent of {label} has shape {array.shape}, the output {shape}"
+            )
+        if self._device:
+            return cupy().ascontiguousarray(array, dtype)
+        if self._callables:
+            return np.array(array, dtype, order="C")
+        return np.ascontiguousarray(array, dtype)
+
+    def _buffers(
+        self, into: Mapping[str, Any], given: Mapping[str | int, Any]
+    ) -> dict[str, Any]:
+        for name, buffer in into.items():
+            if name not in self._wrt or name not in self._inputs:
+                raise ArgumentError(
+                    f"into: there is no gradient for `{name}`; there are"
+                    f" {', '.join(n for n in self._wrt if n in self._inputs)}"
+                )
+            like = self._inputs[name]
+            if (
+                not is_array(buffer)
+                or is_device(buffer) != is_device(like)
+                or buffer.shape != np.shape(like)
+                or buffer.dtype != getattr(like, "dtype", None)
+                or not getattr(buffer.flags, "writeable", True)
+            ):
+                raise ArgumentError(
+                    f"into[{name!r}] must be a writable array of the shape and dtype of"
+                    f" `{name}`"
+                )
+            others = [*self._held.own, *self._inputs.values(), *given.values()]
+            others += [b for n, b in into.items() if n != name]
+            for other in others:
+                if is_array(other) and share_memory(buffer, other):
+                    raise ArgumentError(
+                        f"into[{name!r}] overlaps an argument, a cotangent or another"
+                        " buffer; pass a buffer of its own"
+                    )
+        return dict(into)
+
+
+def _like_scalar(value: Any, like: Any) -> Any:
+    """A scalar of the type of the argument that it is the gradient of."""
+    return type(like)(value) if isinstance(like, np.generic) else float(value)
+
+
+@guarded
+def vjp(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    wrt: object = None,
+    copy: bool = False,
+    **kw: Any,
+) -> tuple[Any, Pullback]:
+    """Run `f` (mutating its out-arrays) and return `(result, pullback)`.
+
+    `result` is what the call returned; `pullback` maps cotangents of the outputs to
+    gradients with respect to `wrt` (names or indices; default: every float parameter).
+    Names of local values are taken, too: the gradient is the derivative with respect to
+    a number added where the value, or each element of it, is written the last time.
+    With `copy=True` the inputs may be changed before the last pullback. Without, a
+    change does nothing or is an `ArgumentError` of the pullback.
+
+    Raises `ArgumentError` if the call does not fit, `IndexError` if an index leaves its
+    array.
+    """
+    hold = Hold.ANYBODY if flag("copy", copy) else Hold.SEEN
+    return pulled(Call(as_differentiable(f), args, kw), wrt, hold)
+
+
+def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
+    """`vjp` of a call, for a pullback that holds the inputs as `hold` says."""
+    names = call.wrt(wrt, local=True)
+    call.check_derivative()
+    apart = call.plan.sweeps(call.values, call.variant, names)
+    if apart is not None:
+        held = _held(call, apart.reverse, hold)
+        raw, kept = apart.run(call.values, held.forward)
+        result = call.restore(raw)
+        return result, Pullback(call, names, apart.reverse, held, result, kept)
+    unit = call.adjoint(names)
+    held = _held(call, unit, hold)
+    changed = unit.reads & set(call.units.written)
+    before = {n: copied(call.values[n]) for n in changed}
+    result = call.run(held.forward)
+    return result, Pullback(call, names, unit, held, result, before)
+
+
+def _held(call: Call, unit: Unit, hold: Hold) -> Held:
+    """What a pullback that runs `unit` has of the arguments.
+
+    What a probe calls may change them while it runs.
+    """
+    if call.units.callbacks:
+        hold = Hold.ANYBODY
+    read = unit.reads.difference(call.units.written)
+    lean = call.f.keeping.memory is not None
+    return Held(call.f.python.__name__, call.values, read, hold, unit, lean)
+
+
+def value_and_grad(
+    f: Callable[..., Any], wrt: object = None
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that returns `(value, gradient)` of a function with one scalar
+    result.
+
+    `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    Raises `ArgumentError` at a call whose result is not one number.
+    """
+    function = as_differentiable(f)
+
+    @functools.wraps(function.python)
+    @guarded
+    def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        call = Call(function, args, kw)
+        returns_a_number(call)
+        result, pullback = pulled(call, wrt, Hold.NOBODY)
+        return result, _bare(pullback(1.0), wrt)
+
+    return value_and_gradient
+
+
+def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
+    """The gradient of a function that returns one scalar; arrays it writes are written.
+
+    `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
+    Raises `ArgumentError` at a call whose result is not one number.
+    """
+    function = as_differentiable(f)
+
+    @functools.wraps(function.python)
+    @guarded
+    def gradient(*args: Any, **kw: Any) -> Any:
+        call = Call(function, args, kw)
+        returns_a_number(call)
+        if call.units.written or call.units.checks(call.kinds):
+            _, pullback = pulled(call, wrt, Hold.NOBODY)
+        else:  # the value alone would be thrown away: only the adjoint runs
+            names = call.wrt(wrt, local=True)
+            call.check_derivative()
+            unit = call.adjoint(names)
+            held = _held(call, unit, Hold.NOBODY)
+            pullback = Pullback(call, names, unit, held, 0.0, {})
+        return _bare(pullback(1.0), wrt)
+
+    return gradient
+
+
+def returns_a_number(call: Call) -> None:
+    """`ArgumentError` if the function returns something else for these arguments."""
+    found = call.plan.once("returns", call.units.returns)
+    if found != "a number":
+        remedy = {
+            "an array": "return np.sum(...) of it, or use pyrev.vjp, whose pullback"
+            " takes a cotangent of its shape",
+            "nothing": "use pyrev.vjp, whose pullback takes cotangents of the arrays"
+            " that are written",
+        }.get(found, "use pyrev.vjp, whose pullback takes a cotangent of each")
+        raise ArgumentError(
+            f"{call.f.python.__name__}() returns {found} for these arguments; a"
+            f" gradient needs a function that returns one number: {remedy}"
+        )
+
+
+def _bare(gradients: Gradients, wrt: object) -> Any:
+    """The array itself where one parameter was asked for by name or index."""
+    return next(iter(gradients.values())) if isinstance(wrt, (str, int)) else gradients

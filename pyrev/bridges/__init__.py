@@ -1,0 +1,1 @@
+"""Loop functions as functions of other libraries."""

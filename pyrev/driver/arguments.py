@@ -1,0 +1,317 @@
+"""Do these arguments fit this function? Everything that a call may be refused for.
+
+Checked before anything is written: kinds (rank and dtype), read-only and overlapping
+arrays. What cannot be told from the arguments alone (an index read from an array) is
+checked where it happens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.dtypes import DTYPES, is_float
+from pyrev.ir.nodes import Extent, Load, Program, Return, Var, exprs, walk, walk_expr
+from pyrev.runtime.device import is_device, may_overlap
+from pyrev.runtime.options import references
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What code is specialised on: the number of axes (0 is a scalar) and the dtype.
+
+    A `strong` scalar is one of NumPy's, whose dtype an array made of it and another one
+    may have; one of Python's adapts. Told only where a function makes such arrays.
+    """
+
+    rank: int
+    dtype: str
+    strong: bool = False
+
+    @property
+    def is_float(self) -> bool:
+        return is_float(self.dtype)
+
+
+def is_python_number(value: object) -> bool:
+    """Is this a number of Python's own, which adapts to the array beside it?"""
+    return isinstance(value, (int, float)) and not isinstance(value, np.generic)
+
+
+def kind_of(name: str, value: object) -> Kind:
+    """The kind of one argument; `ArgumentError` if no function takes such a value."""
+    if isinstance(value, (bool, np.bool_)):
+        return Kind(0, "bool")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ArgumentError(
+            f"`{name}` is {value}, which does not fit 64 bits with a sign; pass"
+            f" float({name}) if it is no index and no size"
+        )
+    if isinstance(value, int):
+        return Kind(0, "int64")
+    if isinstance(value, np.generic):
+        return Kind(0, _dtype(name, value.dtype))
+    if isinstance(value, float):
+        return Kind(0, "float64")
+    if type(value) is not np.ndarray and is_device(value):
+        if not value.ndim:  # type: ignore[attr-defined]
+            raise ArgumentError(
+                f"`{name}` is a 0-d array of a GPU; pass float({name}), which waits for"
+                " it"
+            )
+        return Kind(value.ndim, _dtype(name, value.dtype))  # type: ignore[attr-defined]
+    if isinstance(value, np.ndarray):
+        if type(value) is not np.ndarray:
+            raise ArgumentError(
+                f"`{name}` is a {type(value).__name__}, a subclass of np.ndarray; pass"
+                f" np.asarray({name})"
+            )
+        if value.ndim == 0:
+            raise ArgumentError(f"`{name}` is a 0-d array; pass {name}.item()")
+        return Kind(value.ndim, _dtype(name, value.dtype))
+    found = type(value).__name__
+    raise ArgumentError(
+        f"`{name}` is a {found}; pass a number or a NumPy array, for example"
+        f" np.array({name})"
+    )
+
+
+#: The names of dtypes seen so far: NumPy takes microseconds to spell one.
+_SPELLED: dict[np.dtype[Any], str] = {}
+
+
+def _dtype(name: str, dtype: np.dtype[Any]) -> str:
+    known = _SPELLED.get(dtype)
+    if known is not None:
+        return known
+    if dtype.name not in DTYPES or not dtype.isnative:
+        order = "" if dtype.isnative else " of foreign byte order"
+        other = "int64" if dtype.name == "uint64" else "float64"
+        raise ArgumentError(
+            f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers of"
+            f" 64 bits with a sign or fewer, float32 and float64: pass"
+            f" {name}.astype(np.{other})"
+        )
+    found = _SPELLED[dtype] = dtype.name
+    return found
+
+
+def bind(
+    name: str,
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The arguments by parameter name, defaults filled in."""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(f"{name}(): {error}") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def spread(
+    signature: inspect.Signature, values: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by name as a call takes them: by position, and by keyword."""
+    parameters = signature.parameters
+    named = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    return (
+        [v for n, v in values.items() if n not in named],
+        {n: v for n, v in values.items() if n in named},
+    )
+
+
+def positional(signature: inspect.Signature) -> tuple[str, ...]:
+    """The parameters, if all of them may be given by position, else none."""
+    parameters = signature.parameters.values()
+    named = any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters)
+    return () if named else tuple(p.name for p in parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a function does with a parameter, before any call.
+
+    `ranks` are the numbers of subscripts it is used with (0 as a number; measuring,
+    copying or returning it whole is no use), `least` the axes that are measured,
+    `integer` whether it is an index, a bound
+    or a size.
+    """
+
+    name: str
+    ranks: frozenset[int]
+    least: int
+    integer: bool
+
+
+def expectations(program: Program) -> tuple[Expected, ...]:
+    """What `program` does with each of its parameters."""
+    ranks: dict[str, set[int]] = {p.name: set() for p in program.params}
+    least = {p.name: 0 for p in program.params}
+    own = {p.name: p.rank for p in program.params}
+    for stmt in walk(program.body):
+        for top in exprs(stmt):
+            if isinstance(stmt, Return) and isinstance(top, Var):
+                continue
+            for e in walk_expr(top):
+                match e:
+                    case Var(name) if name in own and not own[name]:
+                        ranks[name].add(0)
+                    case Load(name, index) if name in own:
+                        ranks[name].add(len(index))
+                    case Extent(name, axis) if name in own:
+                        least[name] = max(least[name], axis + 1)
+    # What a captured value is used as was seen when the function was read with it.
+    given = [p.name for p in program.params if p.name not in program.captured]
+    return tuple(
+        Expected(
+            p.name,
+            frozenset(ranks[p.name]),
+            least[p.name],
+            "int" in p.dtype and p.name in given,
+        )
+        for p in program.params
+    )
+
+
+def kinds(
+    function: str, expected: Sequence[Expected], values: Mapping[str, Any]
+) -> dict[str, Kind]:
+    """The kind of every argument, each checked against what the function does with
+    it.
+    """
+    found = {}
+    for e in expected:
+        kind = found[e.name] = kind_of(e.name, values[e.name])
+        if e.ranks and kind.rank not in e.ranks:
+            have = "it is a number" if not kind.rank else f"it has {_axes(kind.rank)}"
+            rank = min(e.ranks)
+            want = f"with {_count(rank, 'subscript')}" if rank else "as a number"
+            raise ArgumentError(f"{function}(): `{e.name}` is used {want}, but {have}")
+        if kind.rank < e.least:
+            raise ArgumentError(
+                f"{function}(): `{e.name}.shape[{e.least - 1}]` is used, but `{e.name}`"
+                f" has {_axes(kind.rank)}"
+            )
+        if e.integer and kind.is_float:
+            raise ArgumentError(
+                f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
+                f" has dtype {kind.dtype}; pass integers"
+            )
+        if e.integer and not kind.rank and kind.dtype == "bool":
+            # `x[True]` is not `x[1]`: NumPy takes a bool for a mask.
+            raise ArgumentError(
+                f"{function}(): `{e.name}` is used as an index, a bound or a size, but"
+                f" is a bool; pass int({e.name})"
+            )
+        if e.integer and kind.rank and kind.dtype == "bool":
+            raise ArgumentError(
+                f"{function}(): the elements of `{e.name}` are used as an index, a"
+                f" bound or a size, but are bools; pass {e.name}.astype(np.int64)"
+            )
+    return found
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"
+
+
+def _axes(rank: int) -> str:
+    return "1 axis" if rank == 1 else f"{rank} axes"
+
+
+def check_writes(
+    program: Program, values: Mapping[str, Any], written: Sequence[str]
+) -> None:
+    """Refuse arrays that can't be written, or that overlap one that is."""
+    for name in written:
+        array = values[name]
+        if not getattr(array.flags, "writeable", True):
+            raise ArgumentError(
+                f"{program.name}() writes `{name}`, which is read-only; pass"
+                f" {name}.copy()"
+            )
+        if _overlaps_itself(array):
+            raise ArgumentError(
+                f"{program.name}() writes `{name}`, whose elements overlap in memory"
+                f" (strides {array.strides}); pass {name}.copy()"
+            )
+        for p in program.params:
+            if p.name != name and p.rank and _overlap(array, values[p.name]):
+                raise ArgumentError(
+                    f"{program.name}() writes `{name}`, which overlaps `{p.name}` in"
+                    f" memory; pass {p.name}.copy()"
+                )
+
+
+def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if is_device(a) or is_device(b):
+        return may_overlap(a, b)
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        work: Any = 10_000  # NumPy's stubs know the two named amounts only
+        return bool(np.shares_memory(a, b, max_work=work))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
+    """May two elements share memory? Exact for strides that nest, else yes."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or array.size == 0:
+        return False
+    reach = array.itemsize
+    pairs = zip(array.strides, array.shape, strict=True)
+    for stride, extent in sorted((abs(s), n) for s, n in pairs if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (extent - 1) + reach
+    return False
+
+
+def wrt_names(
+    program: Program,
+    found: Mapping[str, Kind],
+    wrt: object,
+    visible: Sequence[str],
+    local: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The parameters asked for: all float ones by default, else as named or
+    numbered; behind them what is asked for of the names in `local`.
+    """
+    floats = tuple(name for name in visible if found[name].is_float)
+    if wrt is None:
+        if not floats:
+            raise ArgumentError(
+                f"{program.name}() has no float argument in this call, so there is"
+                " nothing to differentiate with respect to"
+            )
+        return floats
+    names = []
+    for one in references("wrt", wrt):
+        inside = isinstance(one, int) and -len(visible) <= one < len(visible)
+        name = visible[int(one)] if inside else one
+        if name in local:
+            names.append(str(name))
+            continue
+        if name not in visible:
+            also = f" and the local values {', '.join(local)}" if local else ""
+            raise ArgumentError(
+                f"wrt={one!r}: {program.name}() has no such parameter; it has"
+                f" {', '.join(visible)}{also}"
+            )
+        if name not in floats:
+            raise ArgumentError(
+                f"wrt={one!r}: `{name}` has dtype {found[str(name)].dtype} in this"
+                " call; only float parameters have a gradient"
+            )
+        names.append(str(name))
+    chosen = set(names)
+    return tuple(name for name in (*visible, *local) if name in chosen)

@@ -1,0 +1,172 @@
+"""What calls with arguments of the same sizes have in common, found out once.
+
+A call is checked, and its code chosen, by the kinds, the shapes and the integers among
+its arguments. What was found for these is kept: of a later call like it only the data
+are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pyrev.analysis.bounds import Variant
+from pyrev.driver.arguments import Kind
+from pyrev.driver.variants import Swept, Unit, Units
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.runtime.device import is_device
+
+T = TypeVar("T")
+_MOST = 256  # sizes of one function
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is known of calls with arguments of these sizes.
+
+    `sized` is the program that they ask for, None before they were checked; `doubts`
+    are the subscripts for which the data of each call must be looked at, unless sizes
+    alone `settled` them.
+    """
+
+    units: Units
+    kinds: dict[str, Kind]
+    target: str
+    sized: Variant | None = None
+    doubts: frozenset[int] = frozenset()
+    settled: Variant | None = None
+    _made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def check(self, values: Mapping[str, Any]) -> Variant:
+        """The program for this call.
+
+        Raises `ArgumentError` if floats would be written to integers or an integer
+        passes 64 bits, `IndexError` if an access leaves its array.
+        """
+        if self.sized is None:
+            self._check_kinds()
+            sized, doubts = self.units.sized(self.kinds, values)
+            # Another thread takes `sized` for the sign that both are there.
+            self.doubts = doubts
+            self.sized = sized
+        if not self.doubts:
+            return self.sized
+        if self.settled is not None:
+            return self.settled
+        found = self.units.inspected(
+            self.target, self.kinds, values, self.sized, self.doubts
+        )
+        if self.units.by_sizes(self.kinds, self.sized):
+            self.settled = found
+        return found
+
+    def _check_kinds(self) -> None:
+        if self.target == "python":
+            return
+        # CPython stops at a float that does not fit; compiled code would not.
+        for name in self.units.truncated(self.kinds):
+            raise ArgumentError(
+                f"{self.units.program.name}() writes floats to `{name}`, which holds"
+                f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
+            )
+
+    def primal(self, values: Mapping[str, Any], variant: Variant) -> Unit:
+        """The function itself for this call."""
+        return self.once(
+            ("primal", variant),
+            lambda: self.units.primal(self.target, self.kinds, values, variant),
+        )
+
+    def adjoint(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Unit:
+        """The adjoint for this call."""
+        return self.once(
+            ("adjoint", variant, wrt),
+            lambda: self.units.adjoint(self.target, self.kinds, wrt, values, variant),
+        )
+
+    def tangent(
+        self,
+        values: Mapping[str, Any],
+        variant: Variant,
+        wrt: tuple[str, ...],
+        directions: int,
+    ) -> Unit:
+        """The tangent for this call, in so many directions at once."""
+        units, kinds = self.units, self.kinds
+        return self.once(
+            ("tangent", variant, wrt, directions),
+            lambda: units.tangent(self.target, kinds, wrt, values, variant, directions),
+        )
+
+    def partials(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Unit:
+        """The function with its partial derivatives for this call."""
+        units, kinds = self.units, self.kinds
+        return self.once(
+            ("partials", variant, wrt),
+            lambda: units.partials(self.target, kinds, wrt, values, variant),
+        )
+
+    def sweeps(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
+    ) -> Swept | None:
+        """The two sweeps for this call and its pullback, where they run apart."""
+        if self.target == "python":
+            return None
+        units, kinds = self.units, self.kinds
+        (found,) = self.once(
+            ("sweeps", variant, wrt),
+            lambda: (units.sweeps(self.target, kinds, wrt, values, variant),),
+        )
+        return found
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gave for these sizes when it was first asked for."""
+        found: T | None = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return found
+
+
+class Plans:
+    """The plans of one reading of a function for one target."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._known: dict[Hashable, Plan] = {}
+
+    def forget(self) -> None:
+        """Plan every call anew."""
+        self._known = {}
+
+    def plan(self, units: Units, values: Mapping[str, Any]) -> Plan:
+        """The plan for these arguments; `ArgumentError` if they do not fit."""
+        key = _sizes(values)
+        found = self._known.get(key)
+        if found is None:
+            fitting = units.fitting(values)
+            found = Plan(fitting, fitting.kinds(values), self.target)
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+
+def _sizes(values: Mapping[str, Any]) -> Hashable:
+    return tuple([_size(v) for v in values.values()])
+
+
+def _size(value: Any) -> Any:
+    if type(value) is np.ndarray:
+        return value.shape, value.dtype
+    if isinstance(value, (int, np.integer)):
+        return type(value), value
+    if is_device(value):
+        return type(value), value.shape, value.dtype
+    return type(value)

@@ -1,0 +1,239 @@
+"""An adjoint cut in two: forward with what it records, and the way back.
+
+A pullback that follows a call need not run the function a second time: the call makes
+what the reverse sweep needs. That pays where the iterations of a loop wait for each
+other. What loops make in any order is as well made again, since the reverse sweep then
+has it in the same row and it is never stored (Li et al. 2018, section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pyrev.adjoint.activity import returned
+from pyrev.adjoint.preaccumulate import preaccumulated
+from pyrev.adjoint.reverse import Adjoint, reverse
+from pyrev.adjoint.slopes import valued
+from pyrev.analysis.dependence import overwritten_after
+from pyrev.analysis.poly import integer_names
+from pyrev.driver.passes import RESERVED, dump, prepared, tidied, with_known_shapes
+from pyrev.ir.dtypes import concrete, infer
+from pyrev.ir.liveness import flow_of, with_live
+from pyrev.ir.nodes import (
+    RISKY,
+    Alloc,
+    Block,
+    Call,
+    Extent,
+    For,
+    Grow,
+    Loop,
+    Param,
+    Program,
+    Return,
+    Var,
+    While,
+    all_names,
+    exprs,
+    fresh,
+    walk,
+    walk_expr,
+    written,
+)
+from pyrev.ir.text import expr_text
+from pyrev.schedule.legality import free_order
+from pyrev.schedule.storage import store_apart
+from pyrev.schedule.work import of_arguments, operations
+
+SHARE = 4  # a part of the work that is worth keeping what it made
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """The two programs, unscheduled.
+
+    `forward` does what the function does and returns its results followed by the values
+    of `passed`. `reverse` has for parameters those of the function, the cotangents of
+    `adjoint`, and what of `passed` is neither. Of an array that the function writes it
+    reads the final elements; those in `final`.
+    """
+
+    adjoint: Adjoint
+    forward: Program
+    reverse: Program
+    passed: tuple[str, ...]
+    #: The dtype of each value that is passed, weak kinds included, and its axes.
+    dtypes: Mapping[str, str]
+    ranks: Mapping[str, int]
+    final: tuple[str, ...]
+    #: What is passed and also returned: the caller may change it.
+    shared: frozenset[str]
+    #: How many values the function itself returns.
+    results: int
+    single: bool
+
+    def described(self) -> tuple[str, ...]:
+        """What is passed, with its extents and dtypes."""
+        shapes = {
+            s.array: s.shape for s in walk(self.forward.body) if isinstance(s, Alloc)
+        }
+        found = [f"{name}, as the call leaves it" for name in self.final]
+        for name in self.passed:
+            sizes = ", ".join(map(expr_text, shapes.get(name, ())))
+            dtype = concrete(self.dtypes[name])
+            found.append(f"{name} [{sizes}] {dtype}" if sizes else f"{name} {dtype}")
+        return tuple(found)
+
+
+def sweeps(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    store: tuple[str, ...] = (),
+    shorten: bool = False,
+) -> Sweeps | None:
+    """The adjoint of `program` with respect to `wrt` in two parts; None if it can't be.
+
+    The names in `store` are kept, and partials multiplied out with `shorten`, as for
+    `pipeline.derive`.
+    """
+    program, kept = prepared(program, wrt, avoid, store)
+    if shorten:
+        program, _ = preaccumulated(program, wrt, avoid | RESERVED)
+    params = {p.name: p for p in program.params}
+    given = {p.name: p.dtype for p in program.params}
+    types = infer(program, given)
+    adjoint = reverse(program, wrt, avoid | RESERVED)
+    program = valued(program)
+    forward, back = store_apart(
+        program,
+        adjoint,
+        overwritten_after,
+        lambda name: concrete(types[name]),
+        avoid | RESERVED,
+        kept,
+    )
+    both = with_known_shapes(
+        replace(adjoint.program, body=(*forward, *back), params=program.params)
+    ).body
+    forward, back = both[: len(forward)], both[len(forward) :]
+    users = all_names(program.body)
+
+    made = written(forward)
+    ranks = {s.array: len(s.shape) for s in walk(forward) if isinstance(s, Alloc)}
+    ranks |= {p.name: p.rank for p in program.params}
+    taken = {*all_names(both), *params, *avoid, *RESERVED}
+    own = adjoint.program.params
+    taken |= {p.name for p in own}
+    ahead = replace(program, name=fresh(f"{program.name}_forward", taken), body=forward)
+    dtypes = infer(ahead, given)
+
+    def needed(block: Block) -> list[str]:
+        """What `block` has from the forward sweep."""
+        known = {p.name for p in own} - made
+        return [n for n in _needs(block) if n not in known]
+
+    if any(n not in made for n in needed(back)):
+        return None  # the extents of an array that is not made any more
+    extra = [n for n in needed(back) if n not in params]
+    behind = replace(
+        adjoint.program,
+        name=fresh(f"{program.name}_reverse", taken),
+        params=(*own, *(Param(n, ranks.get(n, 0), concrete(dtypes[n])) for n in extra)),
+        body=back,
+    )
+    behind = tidied(behind, users)
+    # What was needed for something that is gone now is not passed.
+    found = needed(behind.body)
+    behind = replace(
+        behind, params=tuple(p for p in behind.params if p in own or p.name in found)
+    )
+    if {n for n in found if ranks.get(n)} & written(behind.body):
+        return None  # a pullback may be called again
+    final = tuple(n for n in found if n in params and ranks[n])
+    passed = tuple(n for n in found if n not in final)
+    result = returned(program)
+    values = result.values if result is not None else ()
+    if values or passed:
+        forward += (Return((*values, *map(Var, passed)), single=False),)
+    ahead = tidied(replace(ahead, body=forward), users)
+    if not _risky(program.body) <= {s.id for s in walk(ahead.body)}:
+        return None  # nothing needs it, but it may raise
+    dump("forward", ahead)
+    dump("reverse", behind)
+    outputs = {e.name for e in values if isinstance(e, Var)}
+    return Sweeps(
+        adjoint,
+        ahead,
+        behind,
+        passed,
+        {n: dtypes[n] for n in passed},
+        {n: ranks.get(n, 0) for n in passed},
+        final,
+        frozenset(n for n in passed if n in outputs and ranks.get(n)),
+        len(values),
+        result is not None and result.single,
+    )
+
+
+def _needs(block: Block) -> tuple[str, ...]:
+    """What `block` reads of what was there before it, or measures, sorted by name."""
+    read, _ = flow_of(block)
+    made = {s.array for s in walk(block) if isinstance(s, (Alloc, Grow))}
+    measured = {
+        e.array
+        for s in walk(block)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Extent)
+    }
+    return tuple(sorted(read | (measured - made)))
+
+
+def _risky(block: Block) -> set[int]:
+    """The statements that may raise, by their numbers."""
+    return {
+        s.id
+        for s in walk(block)
+        if any(
+            isinstance(e, Call) and e.op in RISKY
+            for top in exprs(s)
+            for e in walk_expr(top)
+        )
+    }
+
+
+def pays(made: Sweeps, weigh: Callable[[str], bool | None]) -> bool:
+    """Would a pullback otherwise run loops again whose iterations wait for others?
+
+    They have to be a good part of the function's work; `weigh` answers a test of sizes.
+    """
+    body = made.forward.body
+    wanted = {*made.passed, *made.final}
+    loops = [
+        (s, bool(written((s,)) & wanted) and _waits(s, live, body))
+        for s, live in with_live(body, frozenset(wanted))
+        if isinstance(s, (For, While))
+    ]
+    if not any(waits for _, waits in loops):
+        return False
+    shapes = {s.array: s.shape for s in walk(body) if isinstance(s, Alloc)}
+    waiting, total = [], []
+    for loop, waits in loops:
+        work = operations(loop) if isinstance(loop, For) else None
+        if work is None:
+            return True  # data decides how much that is
+        text = expr_text(of_arguments(work, shapes))
+        total.append(text)
+        if waits:
+            waiting.append(text)
+    answer = weigh(f"{SHARE} * ({' + '.join(waiting)}) >= {' + '.join(total)}")
+    return answer is not False
+
+
+def _waits(loop: Loop, live: frozenset[str], body: Block) -> bool:
+    """Can the iterations of `loop` not run in any order?"""
+    if isinstance(loop, While):
+        return True
+    return not free_order(loop, (), live, integer_names(body))

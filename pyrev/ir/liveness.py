@@ -1,0 +1,162 @@
+"""What a block may read of the values before it, and what it names at all."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pyrev.ir.memo import by_identity
+from pyrev.ir.nodes import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Check,
+    For,
+    Grow,
+    If,
+    Loop,
+    Program,
+    Restart,
+    Return,
+    Stmt,
+    Tell,
+    Var,
+    While,
+    all_names,
+    blocks,
+    exprs,
+    names,
+    walk,
+    written,
+)
+
+
+def exposed(block: Block, name: str) -> tuple[bool, bool]:
+    """(may `name` be read before it is assigned in `block`, is it assigned before).
+
+    The second is only true if that is so on all paths, and the first is not.
+    """
+    for stmt in block:
+        read, assigned = _flow(stmt)
+        if name in read:
+            return True, False
+        if name in assigned:
+            return False, True
+    return False, False
+
+
+@by_identity
+def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+    """(what `stmt` may read of what was there before it, what it makes anew).
+
+    A store to an array element makes nothing anew: only `Alloc` makes an array.
+    """
+    read = frozenset().union(*map(names, exprs(stmt)))
+    match stmt:
+        case Assign(Var(target), value):
+            return names(value), frozenset({target})
+        case Alloc(array, source=source):
+            of = frozenset() if source is None else frozenset({source})
+            return read | of, frozenset({array})
+        case If(_, then, orelse):
+            one, in_then = flow_of(then)
+            two, in_else = flow_of(orelse)
+            return read | one | two, in_then & in_else
+        case For() | While():
+            inner, _ = flow_of(stmt.body)
+            return read | (inner - {stmt.index}), frozenset()
+        case Assign() | Add() | Check() | Tell() | Return():
+            return read, frozenset()
+        case Grow(array):
+            return frozenset({array}), frozenset()
+        case Restart():
+            return frozenset(), frozenset()
+        case _:
+            assert_never(stmt)
+
+
+def flow_of(block: Block) -> tuple[frozenset[str], frozenset[str]]:
+    """(what `block` may read of what was there before it, what it makes anew)."""
+    read: set[str] = set()
+    assigned: set[str] = set()
+    for stmt in block:
+        here, made = _flow(stmt)
+        read |= here - assigned
+        assigned |= made - read
+    return frozenset(read), frozenset(assigned)
+
+
+def live_out(program: Program) -> frozenset[str]:
+    """What is still read after the last statement: returned names and parameters."""
+    names = {p.name for p in program.params if p.rank}
+    for stmt in walk(program.body):
+        if isinstance(stmt, Return):
+            names |= all_names((stmt,))
+    return frozenset(names)
+
+
+def live_before(block: Block, after: frozenset[str]) -> frozenset[str]:
+    """The names whose value on entry to `block` may be read in it or after it.
+
+    A store to an array element keeps the array live: only `Alloc` makes a new one.
+
+    >>> from pyrev.parse import parse_block
+    >>> sorted(live_before(parse_block("t = a[i]\\nb[i] = t * s"), frozenset()))
+    ['a', 'b', 'i', 's']
+    """
+    live = after
+    for stmt in reversed(block):
+        read, made = _flow(stmt)
+        live = (live - made) | read
+    return live
+
+
+def live_inside(loop: Loop, after: frozenset[str]) -> frozenset[str]:
+    """What may be read behind a statement of `loop`, if `after` is live behind it."""
+    again = after | live_before((loop,), after)
+    return again | live_before(loop.body, again)
+
+
+def with_live(
+    block: Block, after: frozenset[str]
+) -> tuple[tuple[Stmt, frozenset[str]], ...]:
+    """Each statement of `block` with the names that are live after it."""
+    result: list[tuple[Stmt, frozenset[str]]] = []
+    for stmt in reversed(block):
+        result.append((stmt, after))
+        after = live_before((stmt,), after)
+    return tuple(reversed(result))
+
+
+@by_identity
+def touched(stmt: Stmt) -> frozenset[str]:
+    """What `stmt` reads or writes, not what it only measures."""
+    found = written((stmt,)).union(*map(names, exprs(stmt)))
+    if isinstance(stmt, Alloc) and stmt.source is not None:
+        found |= {stmt.source}
+    return found.union(*[touched(s) for b in blocks(stmt) for s in b])
+
+
+def occurs(block: Block, name: str) -> bool:
+    """Is `name` read, written or measured anywhere in `block`?"""
+    return any(name in names_in(stmt) for stmt in block)
+
+
+@by_identity
+def names_in(stmt: Stmt) -> frozenset[str]:
+    """Every name that occurs in `stmt`, read, measured or written."""
+    return all_names((stmt,))
+
+
+def holders(block: Block, name: str) -> tuple[Stmt, ...]:
+    """The statements of `block` in which `name` occurs."""
+    return _holders(block).get(name, ())
+
+
+@by_identity
+def _holders(block: Block) -> dict[str, tuple[Stmt, ...]]:
+    found: dict[str, list[Stmt]] = {}
+    for stmt in block:
+        for name in names_in(stmt):
+            found.setdefault(name, []).append(stmt)
+    return {name: tuple(stmts) for name, stmts in found.items()}

@@ -1,0 +1,175 @@
+"""Smart constructors: products, sums and selections without needless ones and zeros.
+
+They keep values exactly: only identities that hold for every float (1*x, x/1, -(-x),
+x**1) are used, of floats alone where integers of some width would go around, and
+constants are folded only where both sides are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyrev.ir.dtypes import Floats, is_float, known_dtype, wraps
+from pyrev.ir.nodes import (
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Saved,
+    Var,
+    map_expr,
+    walk_expr,
+)
+
+ZERO_F = Const(0.0)
+
+
+def number(expr: Expr) -> int | float | None:
+    """The value of a numeric constant, else None."""
+    if isinstance(expr, Const) and not isinstance(expr.value, bool):
+        return expr.value
+    return None
+
+
+def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
+    """``a * b``, with signs pulled out and factors of one dropped.
+
+    Neither leaves an integer that may go around; `types` are the dtypes of all names.
+
+    >>> from pyrev.parse import parse_expr
+    >>> from pyrev.ir.text import expr_text
+    >>> d, product = parse_expr("d"), parse_expr("-x / y")
+    >>> expr_text(mul(d, product, dict.fromkeys("dxy", "float64")))
+    '-(d * x) / y'
+    >>> expr_text(mul(d, product, {"d": "float64", "x": "uint8", "y": "float64"}))
+    'd * (-x / y)'
+    """
+    ka, kb = number(a), number(b)
+    if ka is not None and kb is not None:
+        return Const(ka * kb)
+    if kb is not None:
+        a, b, ka, kb = b, a, kb, None
+    if ka is not None and wraps(b, types):
+        return Call("*", (Const(float(ka)), b))
+    if ka == 1:
+        return b
+    if ka == -1 and is_float(known_dtype(b, types) or ""):
+        return neg(b)  # of a truth value NumPy has none
+    match a, b:
+        case Call("neg", (x,)), _ if not wraps(x, types):
+            return neg(mul(x, b, types))
+        case _, Call("neg", (x,)) if not wraps(x, types):
+            return neg(mul(a, x, types))
+        case _, Call("/", (x, y)) if not wraps(x, types):
+            return Call("/", (mul(a, x, types), y))
+        case _, Call("*", (Const() as k, x)) if number(a) is None:
+            if not wraps(x, types) and not wraps(a, types):
+                return Call("*", (mul(k, a, types), x))
+    return Call("*", (a, b))
+
+
+def neg(a: Expr) -> Expr:
+    """``-a``, never two signs in a row."""
+    match a:
+        case Call("neg", (x,)):
+            return x
+        case Const() if (value := number(a)) is not None:
+            return Const(-value)
+    return Call("neg", (a,))
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """``a + b`` without integer zeros."""
+    if number(a) == 0:
+        return b
+    if number(b) == 0:
+        return a
+    return Call("+", (a, b))
+
+
+def add_int(a: Expr, k: int) -> Expr:
+    """``a + k`` for an integer expression, constants folded."""
+    match a:
+        case Const(value) if isinstance(value, int):
+            return Const(value + k)
+        case Call("+", (x, Const(c))) if isinstance(c, int):
+            return add_int(x, c + k)
+        case Call("-", (x, Const(c))) if isinstance(c, int):
+            return add_int(x, k - c)
+    if k == 0:
+        return a
+    return Call("+", (a, Const(k))) if k > 0 else Call("-", (a, Const(-k)))
+
+
+def sub_int(a: Expr, b: Expr) -> Expr:
+    """``a - b`` for integer expressions, constants folded."""
+    if isinstance(b, Const) and isinstance(b.value, int):
+        return add_int(a, -b.value)
+    return Call("-", (a, b))
+
+
+def iterations(f: For) -> Expr:
+    """How many iterations a loop has; not positive if none."""
+    match f.step:
+        case Const(int(1)):
+            return sub_int(f.hi, f.lo)
+        case Const(int(k)) if k > 0:
+            return Call("//", (sub_int(add_int(f.hi, k - 1), f.lo), f.step))
+        case Const(int(k)):
+            return Call("//", (sub_int(add_int(f.lo, -k - 1), f.hi), Const(-k)))
+        case _:
+            whole = Call("-", (f.hi, f.lo))
+            return Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))
+
+
+def fold(expr: Expr) -> Expr:
+    """Fold what a constant exponent or a constant test makes trivial in a partial.
+
+    The names of a partial are floats.
+    """
+    types = Floats()
+
+    def node(e: Expr) -> Expr:
+        match e:
+            case Call("*", (a, b)):
+                # A quotient is a scale that the rule chose: ``a * a / b`` overflows.
+                return e if isinstance(b, Call) and b.op == "/" else mul(a, b, types)
+            case Call("neg", (a,)):
+                return neg(a)
+            case Call("-", (Const(), Const())) | Call("+", (Const(), Const())):
+                p, q = number(e.args[0]), number(e.args[1])
+                if p is not None and q is not None:
+                    return Const(p - q if e.op == "-" else p + q)
+            case Call("**", (a, Const(k))) if k == 1 and not isinstance(k, bool):
+                return a
+            case Call("==", (Const(), Const())):
+                return Const(number(e.args[0]) == number(e.args[1]))
+            case Call("where", (Const(t), a, b)):
+                return a if t else b
+        return e
+
+    return map_expr(expr, node)
+
+
+def divides(expr: Expr) -> bool:
+    """May evaluating `expr` divide an integer by zero?"""
+    return any(
+        isinstance(e, Call)
+        and e.op in ("//", "%")
+        and not (isinstance(e.args[1], Const) and e.args[1].value)
+        for e in walk_expr(expr)
+    )
+
+
+def is_leaf(expr: Expr) -> bool:
+    """Cheap enough to be written twice: a constant, a name, one element, an extent."""
+    match expr:
+        case Const() | Var() | Extent() | Load():
+            return True
+        case Saved(_, inner):
+            return is_leaf(inner)
+        case Call("neg", (x,)):
+            return is_leaf(x)
+    return False

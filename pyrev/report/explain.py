@@ -1,0 +1,201 @@
+"""What `explain()` prints: every loop, every array, every value kept, with its
+reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyrev.driver.passes import Derived
+from pyrev.driver.variants import Unit
+from pyrev.ir.nodes import Alloc, For, walk
+from pyrev.ir.text import expr_text
+from pyrev.parse.probes import told
+from pyrev.schedule.report import Decision
+from pyrev.schedule.storage import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way of keeping what the reverse sweep needs, and what it records."""
+
+    store: tuple[str, ...]
+    recorded: tuple[Stored, ...]
+    taken: bool
+
+    @staticmethod
+    def of(derived: Derived, taken: bool) -> Alternative:
+        return Alternative(derived.kept, derived.recorded, taken)
+
+    def to_dict(self) -> dict[str, object]:
+        """The alternative as plain data."""
+        recorded = [s.to_dict() for s in self.recorded]
+        return {"store": list(self.store), "recorded": recorded, "taken": self.taken}
+
+    def __str__(self) -> str:
+        what = [
+            f"{s.name} [{', '.join(map(expr_text, s.shape))}] {s.dtype}"
+            for s in self.recorded
+        ]
+        option = f"store={self.store!r}" if self.store else "nothing asked for"
+        taken = " (taken)" if self.taken else ""
+        return f"{option}{taken}: {', '.join(what) or 'nothing'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The decisions behind one generated adjoint, as data and as text."""
+
+    function: str
+    target: str
+    loops: tuple[Decision, ...]
+    values: tuple[Stored, ...]
+    reassociated: tuple[str, ...]
+    inspected: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    #: What the generated code does beside running the loops in this order.
+    forms: tuple[str, ...] = ()
+    #: What a call keeps for its pullback, which then only runs the reverse sweep.
+    passed: tuple[str, ...] = ()
+    #: Which functions of the user's the adjoint calls, and where.
+    called: tuple[str, ...] = ()
+    #: Operations in an innermost iteration and values recorded, without local
+    #: preaccumulation and with it, and if it was taken; None where it changes nothing.
+    preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {
+            "function": self.function,
+            "target": self.target,
+            "loops": [d.to_dict() for d in self.loops],
+            "values": [s.to_dict() for s in self.values],
+            "reassociated": list(self.reassociated),
+            "inspected": list(self.inspected),
+            "alternatives": [a.to_dict() for a in self.alternatives],
+            "forms": list(self.forms),
+            "passed": list(self.passed),
+            "preaccumulated": _counts(self.preaccumulated),
+            "called": list(self.called),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"adjoint of {self.function}, target {self.target}", "", "loops:"]
+        for d in self.loops:
+            where = d.loc.place if d.loc.line else ""
+            place = f"  {where:<16} " if where else "  "
+            lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
+            if d.proof:
+                lines.append(f"{'':>{len(place)}}parallel: {d.proof}")
+        if self.called:
+            lines.append("  all serial, in CPython, in the order of the text: it calls")
+            lines += [f"  {one}" for one in self.called]
+        elif not self.loops:
+            lines.append("  none")
+        lines += ["", "values that the reverse sweep needs:"]
+        for s in self.values:
+            kind = s.kind
+            if s.shape:
+                kind += f" [{', '.join(map(expr_text, s.shape))}]"
+            if s.kind in ("taped", "checkpointed"):
+                kind += f" {s.dtype}" if s.shape else f" once, {s.dtype}"
+            if s.level:
+                kind += f" in each iteration of {s.level}"
+            lines.append(f"  line {s.loc.line}: {s.name}: {kind}")
+        if not self.values:
+            lines.append("  none beyond the arguments")
+        if len(self.alternatives) > 1:
+            lines += ["", "what is recorded in the forward sweep, with"]
+            lines += [f"  {one}" for one in self.alternatives]
+        if self.preaccumulated is not None:
+            *counts, taken = self.preaccumulated
+            lines += ["", "partials multiplied out between reads and writes:"]
+            for label, (operations, values) in zip(
+                ("without", "with" + " (taken)" * taken), counts, strict=True
+            ):
+                lines.append(
+                    f"  {label}: {operations} operations in an innermost iteration,"
+                    f" {values} values recorded"
+                )
+        if self.passed:
+            lines += ["", "kept by `vjp`, so that a pullback only goes back:"]
+            lines += [f"  {one}" for one in self.passed]
+        if self.forms:
+            lines += ["", "forms of the generated code (docs/schedules.md):"]
+            lines += [f"  {one}" for one in self.forms]
+        if self.reassociated:
+            lines += ["", "reductions whose sums are reassociated:"]
+            lines += [f"  {one}" for one in self.reassociated]
+        if self.inspected:
+            lines += ["", "subscripts that data decides, computed before each call:"]
+            lines += [f"  {one}" for one in self.inspected]
+        return "\n".join(lines)
+
+
+def report(
+    function: str,
+    unit: Unit,
+    inspected: tuple[str, ...],
+    passed: tuple[str, ...] = (),
+) -> Report:
+    """The report on one adjoint unit.
+
+    `passed` is what a call would keep for the reverse sweep.
+    """
+    return Report(
+        function,
+        unit.target,
+        unit.decisions,
+        unit.stored,
+        unit.reassociated,
+        inspected,
+        tuple(Alternative.of(d, taken) for d, taken in unit.alternatives),
+        _forms(unit),
+        passed,
+        tuple(
+            f"{s.loc.place}: {s.callback}({expr_text(s.value)})"
+            for s in told(unit.program)
+        ),
+        _preaccumulated(unit),
+    )
+
+
+def _preaccumulated(
+    unit: Unit,
+) -> tuple[tuple[int, int], tuple[int, int], bool] | None:
+    for derived, taken in unit.alternatives:
+        if taken and derived.counts is not None:
+            return (*derived.counts, derived.shortened)
+    return None
+
+
+def _counts(
+    found: tuple[tuple[int, int], tuple[int, int], bool] | None,
+) -> dict[str, object] | None:
+    if found is None:
+        return None
+    parts = {
+        key: {"operations": operations, "recorded": recorded}
+        for key, (operations, recorded) in zip(
+            ("without", "with"), found[:2], strict=True
+        )
+    }
+    return {**parts, "taken": found[2]}
+
+
+#: Notes at loops that decisions are about, or parts of loops.
+_NO_FORMS = ("gather", "serial", "private copies", "the ", "those ")
+
+
+def _forms(unit: Unit) -> tuple[str, ...]:
+    """Tiles, lanes, shared rows, blocks, other layouts: each once, in order."""
+    found: dict[str, None] = {}
+    for s in walk(unit.program.body):
+        match s:
+            case For(note=note) if note and not note.startswith(_NO_FORMS):
+                found[note] = None
+            case Alloc(array) if array.endswith("_turned"):
+                found[f"{array}: channels side by side"] = None
+            case Alloc(array) if array.endswith("_row"):
+                found[f"{array}: a row in the place of an array"] = None
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""What is beside generated code: devices, memory, the code cache, compilers."""
