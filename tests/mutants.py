@@ -51,6 +51,7 @@ from pyrev.ir.nodes import (
     Call,
     Check,
     Const,
+    DisjointWrites,
     Expr,
     Extent,
     For,
@@ -59,6 +60,7 @@ from pyrev.ir.nodes import (
     Load,
     Loc,
     Program,
+    Proof,
     Return,
     Saved,
     Stmt,
@@ -400,7 +402,9 @@ def unproved(block: Block, k: int) -> Iterator[Edit]:
     """A loop that the compiler left serial, called parallel."""
     stmt = block[k]
     if isinstance(stmt, For) and not stmt.parallel:
-        made = instead(block, k, replace(stmt, parallel="no proof"))
+        made = instead(
+            block, k, replace(stmt, parallel=Proof((DisjointWrites(stmt.index),)))
+        )
         yield Edit(said(stmt), made, ((OWN, block),) if owns(stmt) else ())
 
 
@@ -726,7 +730,7 @@ def without_parallel(block: Block) -> Block:
 
     def serial(stmt: Stmt) -> Stmt:
         inner = with_blocks(stmt, tuple(map(without_parallel, blocks(stmt))))
-        return replace(inner, parallel="") if isinstance(inner, For) else inner
+        return replace(inner, parallel=None) if isinstance(inner, For) else inner
 
     return tuple(map(serial, block))
 

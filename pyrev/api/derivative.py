@@ -17,6 +17,7 @@ from pyrev.driver.arguments import Kind, bind, kind_of
 from pyrev.driver.variants import Unit, Units, adjoint_signature
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import For, Program, walk
+from pyrev.ir.text import proof_text
 from pyrev.report.draw.dataflow import dataflow
 from pyrev.report.draw.dot import Graph
 from pyrev.report.draw.figure import figure
@@ -334,7 +335,7 @@ class Derivative(_Source):
         """The loops that run in parallel, each with the proof that it may."""
         program = self._default(choice("target", target, TEXTS)).program
         return tuple(
-            (s, s.parallel)
+            (s, proof_text(s.parallel))
             for s in walk(program.body)
             if isinstance(s, For) and s.parallel
         )

@@ -86,6 +86,7 @@ from pyrev.ir.text import (
     expr_tree,
     name,
     numpy_name,
+    proof_text,
     store,
     subscript,
 )
@@ -530,7 +531,7 @@ class _Module:
             total = Var(whole)
         bounds = call("prange", self.tree(total, mode))
         tree = ast.For(store(name(task)), bounds, inside, [], None)
-        start.append(tag(tree, loop.loc, loop.parallel))
+        start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
         needs = dict.fromkeys(n for n in inputs if n not in values)
         for f in loops:
             for e in (f.lo, f.hi, f.step):
@@ -1032,7 +1033,7 @@ def _on_one_core(block: Block) -> Block:
     """The block without parallel loops: not every threading layer can nest them."""
     return tuple(
         with_blocks(
-            replace(s, parallel="") if isinstance(s, For) else s,
+            replace(s, parallel=None) if isinstance(s, For) else s,
             tuple(map(_on_one_core, blocks(s))),
         )
         for s in block
@@ -1061,7 +1062,7 @@ def _own_scalars(block: Block, after: Block) -> Block:
                     exposed(body, n)[0] or exposed(rest, n)[0]
                     for n in assigned_scalars(body)
                 ):
-                    s = replace(s, parallel="")
+                    s = replace(s, parallel=None)
             case If(_, then, orelse):
                 inner = _own_scalars(then, rest), _own_scalars(orelse, rest)
                 s = replace(s, then=inner[0], orelse=inner[1])

@@ -227,12 +227,32 @@ class Grow:
 
 
 @dataclass(frozen=True, slots=True)
+class DisjointWrites:
+    """No two iterations of `index` write the same element of any array in `writes`.
+
+    Each array comes with the subscripts of one of the writes; without any array no
+    iteration writes what another one reads or writes.
+    """
+
+    index: str
+    writes: tuple[tuple[str, tuple[Expr, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Why no iteration of a loop depends on another one: a claim for each loop in it
+    that was one by itself when it was proved.
+    """
+
+    claims: tuple[DisjointWrites, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """``for index in range(lo, hi, step)``, or ``reversed(range(...))``.
 
     `step` is a nonzero integer expression whose sign is known. `parallel` is a proof,
-    not
-    a wish: only `schedule.legality` may set it, to the sentence that says why.
+    not a wish: only `schedule.legality` makes one.
     """
 
     index: str
@@ -241,7 +261,7 @@ class For:
     step: Expr
     body: tuple[Stmt, ...]
     reverse: bool = False
-    parallel: str = ""
+    parallel: Proof | None = None
     #: How many states a checkpointed loop keeps: 0 for as many as it needs.
     slots: int | None = None
     #: Compiled code has a function for it: among others LLVM would leave it scalar.

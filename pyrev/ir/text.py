@@ -21,6 +21,7 @@ from pyrev.ir.nodes import (
     Call,
     Check,
     Const,
+    DisjointWrites,
     Dtype,
     Expr,
     Extent,
@@ -31,6 +32,7 @@ from pyrev.ir.nodes import (
     Loop,
     Program,
     Promoted,
+    Proof,
     Restart,
     Return,
     Saved,
@@ -435,3 +437,23 @@ def program_text(program: Program) -> str:
     body = block_tree(program.body, ranks)
     function = ast.FunctionDef(program.name, args, body, [], None, None)
     return write(function).text
+
+
+def proof_text(proof: Proof | None) -> str:
+    """A proof in words; nothing for none.
+
+    >>> index = (Call("+", (Var("i"), Const(1))),)
+    >>> proof_text(Proof((DisjointWrites("i", (("a", index),)),)))
+    'no two iterations of i write the same element of a: [i + 1]'
+    """
+    return "; ".join(map(_claim_text, proof.claims)) if proof is not None else ""
+
+
+def _claim_text(claim: DisjointWrites) -> str:
+    if not claim.writes:
+        return f"no iteration of {claim.index} writes what another reads or writes"
+    what = ", ".join(
+        f"{array}: [{', '.join(map(expr_text, index))}]"
+        for array, index in claim.writes
+    )
+    return f"no two iterations of {claim.index} write the same element of {what}"

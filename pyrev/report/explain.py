@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyrev.driver.passes import Derived
 from pyrev.driver.variants import Unit
 from pyrev.ir.nodes import Alloc, For, walk
-from pyrev.ir.text import expr_text
+from pyrev.ir.text import expr_text, proof_text
 from pyrev.parse.probes import told
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
@@ -86,7 +86,7 @@ class Report:
             place = f"  {where:<16} " if where else "  "
             lines.append(f"{place}for {d.loop}: {d.array}: {d.kind} ({d.reason})")
             if d.proof:
-                lines.append(f"{'':>{len(place)}}parallel: {d.proof}")
+                lines.append(f"{'':>{len(place)}}parallel: {proof_text(d.proof)}")
         if self.called:
             lines.append("  all serial, in CPython, in the order of the text: it calls")
             lines += [f"  {one}" for one in self.called]

@@ -59,7 +59,7 @@ def schedule_readable(
     not tile, privatise or reorder for speed.
 
     >>> from pyrev.parse import parse_block
-    >>> from pyrev.ir.text import block_text
+    >>> from pyrev.ir.text import block_text, proof_text
     >>> nest = parse_block('''
     ... for x in reversed(range(n)):
     ...     for r in reversed(range(m)):
@@ -70,7 +70,7 @@ def schedule_readable(
     for u in range(n + m - 1):  # gather: u = x + r
         for r in range(max(0, u - n + 1), min(m, u + 1)):
             d_a[u] += d_b[u - r] * w[r]
-    >>> decision.proof
+    >>> proof_text(decision.proof)
     'no two iterations of u write the same element of d_a: [u]'
     """
     scheduler = Readable(taken, integer_names(block), dtype_of)

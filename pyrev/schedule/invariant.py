@@ -126,7 +126,7 @@ def once_for_several(
     start = Call("*", (Const(TOGETHER), Var(block)))
     from_ = start if loop.lo == ZERO else Call("+", (loop.lo, start))
     to = Call("min", (Call("+", (from_, Const(TOGETHER))), loop.hi))
-    several = replace(loop, lo=from_, hi=to, body=(using,), parallel="", note="")
+    several = replace(loop, lo=from_, hi=to, body=(using,), parallel=None, note="")
     trips = Call("+", (trip_count(loop), Const(TOGETHER - 1)))
     over = For(
         block,
@@ -139,7 +139,7 @@ def once_for_several(
     )
     inner: Block = (*room, made, several)
     for f in reversed([*chain[:at], over, *chain[at + 1 : -1]]):
-        inner = (replace(f, body=inner, parallel=""),)
+        inner = (replace(f, body=inner, parallel=None),)
     (result,) = inner
     assert isinstance(result, For)
     return result

@@ -37,6 +37,7 @@ from pyrev.ir.nodes import (
     Load,
     Loc,
     Program,
+    Proof,
     Return,
     Stmt,
     Var,
@@ -57,6 +58,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import iterations
+from pyrev.ir.text import proof_text
 from pyrev.schedule.distribute import Readable
 from pyrev.schedule.inverse import Inverse, inverted
 from pyrev.schedule.legality import forward, prove_parallel
@@ -665,7 +667,7 @@ class _Planner:
         loop: For,
         kind: str,
         reason: str,
-        proof: str = "",
+        proof: Proof | None = None,
         about: Collection[str] | None = None,
     ) -> None:
         arrays = {
@@ -692,12 +694,12 @@ class _Planner:
         body = chain[-1].body
         if free and self.parts(chain, free):
             return self.distributed(loop, outer, live)
-        proof = prove_parallel(chain[0], outer, live, self.integers) or ""
+        proof = prove_parallel(chain[0], outer, live, self.integers)
         count = _all_trips(chain[:free])
         if free == len(chain) or (free and self.enough(count, ENOUGH)):
             owned = chain[:free]
             self.tell(loop, "kept", f"a thread for each {_these(owned)}", proof)
-            return (Kernel(owned[-1].body, owned, why=proof),)
+            return (Kernel(owned[-1].body, owned, why=proof_text(proof)),)
         if found.others and self.deterministic:
             sorted_ = self.inverted(found, outer, live)
             if sorted_ is not None:
@@ -718,19 +720,19 @@ class _Planner:
             self.tell(loop, "owner", each, proof, rest)
             for f in reversed(over):
                 body = (replace(f, body=body),)
-            said = why if found.others else proof
+            said = why if found.others else proof_text(proof)
             return (Kernel(body, loops, atomic=found.others, why=said),)
         reason = f"the threads of a block share out {_these(over)}; added in one order"
         self.tell(loop, "reduction", reason, proof, rest)
         return (Kernel(body, loops, over, found.sums, found.others, why=reason),)
 
     def owned(
-        self, loop: For, loops: tuple[For, ...], proof: str
+        self, loop: For, loops: tuple[For, ...], proof: Proof | None
     ) -> tuple[Step, ...] | None:
         if not loops:
             return None
         self.tell(loop, "owner", f"a thread for each {_these(loops)}", proof)
-        return (Kernel(loops[-1].body, loops, why=proof),)
+        return (Kernel(loops[-1].body, loops, why=proof_text(proof)),)
 
     def inverted(
         self, found: Shared, outer: tuple[For, ...], live: frozenset[str]

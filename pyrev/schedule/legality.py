@@ -6,8 +6,7 @@ emitted and trusts nothing about how the loop was made.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region, private_names
@@ -18,11 +17,13 @@ from pyrev.ir.nodes import (
     Alloc,
     Assign,
     Block,
+    DisjointWrites,
     Expr,
     For,
     Grow,
     If,
     Load,
+    Proof,
     Return,
     Stmt,
     Var,
@@ -33,7 +34,6 @@ from pyrev.ir.nodes import (
     walk,
 )
 from pyrev.ir.simplify import add_int
-from pyrev.ir.text import expr_text
 
 
 def prove_parallel(
@@ -41,8 +41,8 @@ def prove_parallel(
     outer: tuple[For, ...],
     live_out: frozenset[str],
     integers: frozenset[str] = frozenset(),
-) -> str | None:
-    """The sentence that proves `loop` parallel, or None.
+) -> Proof | None:
+    """The proof that `loop` may run in parallel, or None.
 
     Law: no two iterations touch the same element of anything that one of them writes,
     names private to an iteration apart. `live_out` holds the names that are read after
@@ -50,7 +50,7 @@ def prove_parallel(
 
     >>> from pyrev.parse import parse_block
     >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] += b[i]")
-    >>> prove_parallel(loop, (), frozenset({"a"}))
+    >>> proof_text(prove_parallel(loop, (), frozenset({"a"})))
     'no two iterations of i write the same element of a: [i + 1]'
     >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] = a[i]")
     >>> prove_parallel(loop, (), frozenset({"a"})) is None
@@ -60,7 +60,7 @@ def prove_parallel(
         return None
     region = Region((loop,), live_out, outer, integers)
     private = private_names(loop, live_out)
-    shared: dict[str, str] = {}
+    shared: dict[str, tuple[Expr, ...]] = {}
     for s in region.leaves:
         for a in s.accesses:
             if a.kind == "read" or a.name in private or a.depth == 0:
@@ -71,49 +71,37 @@ def prove_parallel(
                 return None
             if not _alone(region, s, a):
                 return None
-            shared.setdefault(a.name, _element(s))
-    return _sentence(loop.index, shared)
+            shared.setdefault(a.name, _subscripts(s))
+    return Proof((DisjointWrites(loop.index, tuple(shared.items())),))
 
 
-def _sentence(index: str, shared: Mapping[str, str]) -> str:
-    if not shared:
-        return f"no iteration of {index} writes what another reads or writes"
-    what = ", ".join(f"{name}: {text}" for name, text in shared.items())
-    return f"no two iterations of {index} write the same element of {what}"
-
-
-def without(sentence: str, array: str) -> str:
+def without(proof: Proof | None, array: str) -> Proof | None:
     """What is left of the proof of a loop that no longer touches `array`.
 
-    >>> first = "no two iterations of i write the same element of a: [i, b[i]], c: [i]"
-    >>> without(first, "a")
+    >>> from pyrev.ir.text import proof_text
+    >>> index = (Var("i"),)
+    >>> proof = Proof((DisjointWrites("i", (("a", index), ("c", index))),))
+    >>> proof_text(without(proof, "a"))
     'no two iterations of i write the same element of c: [i]'
-    >>> without("no two iterations of i write the same element of a: [i]", "a")
+    >>> proof_text(without(without(proof, "a"), "c"))
     'no iteration of i writes what another reads or writes'
     """
-    kept: list[str] = []
-    index = ""
-    for clause in sentence.split("; "):
-        found = re.fullmatch(
-            r"no two iterations of (\w+) write .* element of (.*)", clause
-        )
-        if found is None:
-            kept.append(clause)
-            continue
-        index, what = found.groups()
-        parts = re.split(r", (?=\w+: \[)", what)
-        shared = dict(p.split(": ", 1) for p in parts if p.split(": ")[0] != array)
-        if shared:
-            kept.append(_sentence(index, shared))
-    return "; ".join(kept) or _sentence(index, {})
+    if proof is None:
+        return None
+    left = [
+        DisjointWrites(c.index, tuple(w for w in c.writes if w[0] != array))
+        for c in proof.claims
+    ]
+    # A claim about nothing is only worth saying if there is no other.
+    told = [c for c in left if c.writes or c in proof.claims]
+    return Proof(tuple(told) or (left[-1],))
 
 
-def _element(leaf: Leaf) -> str:
+def _subscripts(leaf: Leaf) -> tuple[Expr, ...]:
     stmt = leaf.stmt
-    if not isinstance(stmt, (Assign, Add)) or isinstance(stmt.target, Var):
-        return "[]"
-    target: Load = stmt.target
-    return f"[{', '.join(expr_text(k) for k in target.index)}]"
+    if isinstance(stmt, Assign | Add) and isinstance(stmt.target, Load):
+        return stmt.target.index
+    return ()
 
 
 def _alone(region: Region, s: Leaf, a: Access) -> bool:
@@ -189,7 +177,7 @@ def parallelise_chunks(
             return Var(chunks.index)
         return add_int(Var(chunks.index), 1) if e == ends[1] else e
 
-    proof: str | None = None
+    proof: Proof | None = None
     for form in (chunks, plain):
         body = map_block(form.body, one)
         if not _numbered_only(form.body, ends, chunks.index):
@@ -198,7 +186,7 @@ def parallelise_chunks(
         proof = prove_parallel(single, outer, live_out, integers)
         if proof is None:
             return chunks
-    return replace(chunks, parallel=proof or "")
+    return replace(chunks, parallel=proof)
 
 
 def _numbered_only(body: Block, ends: tuple[Expr, Expr], index: str) -> bool:
@@ -227,9 +215,10 @@ def together(first: For, second: For) -> For:
     The caller has shown that what either writes the other touches in the same
     iteration only: then both proofs hold for their loop.
     """
-    proofs = dict.fromkeys(p for p in (first.parallel, second.parallel) if p)
+    proofs = [p for p in (first.parallel, second.parallel) if p is not None]
+    claims = tuple(dict.fromkeys(c for p in proofs for c in p.claims))
     body = (*first.body, *second.body)
-    return replace(first, body=body, parallel="; ".join(proofs))
+    return replace(first, body=body, parallel=Proof(claims) if claims else None)
 
 
 def free_order(

@@ -191,7 +191,7 @@ class _Cpu(Readable):
                 return None
             (target,) = targets
             found = plan.nest()
-            return self.owned(found, loop, target, outer, live, plan.sentence())
+            return self.owned(found, loop, target, outer, live, plan)
         except (Unknown, NoGather):
             return None
 
@@ -280,9 +280,7 @@ class _Cpu(Readable):
         try:
             plan = Owners(region, region.leaves, self.used)
             if self.enough(plan) and not self.cached(plan, outer):
-                return self.owned(
-                    plan.nest(), loop, g.target, outer, live, plan.sentence()
-                )
+                return self.owned(plan.nest(), loop, g.target, outer, live, plan)
         except (Unknown, NoGather) as why:
             reason = str(why) if " " in str(why) else reason
         copies = self.copies(loop, g, outer, live)
@@ -290,9 +288,7 @@ class _Cpu(Readable):
             return copies
         if plan is not None:
             try:
-                return self.owned(
-                    plan.nest(), loop, g.target, outer, live, plan.sentence()
-                )
+                return self.owned(plan.nest(), loop, g.target, outer, live, plan)
             except (Unknown, NoGather) as why:
                 reason = str(why) if " " in str(why) else reason
         reason = f"two iterations may write the same element of {g.target}, {reason}"
@@ -325,21 +321,20 @@ class _Cpu(Readable):
         target: str,
         outer: tuple[For, ...],
         live: frozenset[str],
-        sentence: str,
+        plan: Owners,
     ) -> Block:
         result: list[Stmt] = []
         for s in block:
             if isinstance(s, If):
-                then = self.owned(s.then, loop, target, outer, live, sentence)
-                orelse = self.owned(s.orelse, loop, target, outer, live, sentence)
+                then = self.owned(s.then, loop, target, outer, live, plan)
+                orelse = self.owned(s.orelse, loop, target, outer, live, plan)
                 s = replace(s, then=then, orelse=orelse)
             if isinstance(s, For):
                 body = self.collapsible(s.body, s, outer, live)
                 s = parallelise(replace(s, body=body), outer, live, self.integers)
+                sentence = plan.sentence()
                 s = replace(s, loc=loop.loc, note=sentence)
-                kind: Kind = "owner" if s.parallel else "serial"
-                if sentence.startswith("block"):
-                    kind = "block owner" if s.parallel else "serial"
+                kind = plan.kind if s.parallel else "serial"
                 self.decisions.append(
                     Decision(s.index, target, kind, sentence, s.parallel, loop.loc)
                 )
@@ -557,9 +552,14 @@ class Owners:
         first = scatter[0]
         self.reduces = sum(at.loop.index not in mentioned for at in first.loops)
 
+    @property
+    def kind(self) -> Kind:
+        """What owns elements: a row, or a block where there is only one subscript."""
+        return "owner" if self.axes else "block owner"
+
     def sentence(self) -> str:
         target = target_of(self.scatter[0])
-        if not self.axes:
+        if self.kind == "block owner":
             return f"block owner: {BLOCK} elements of {target.array} each"
         texts = [expr_text(target.index[k]) for k in self.axes]
         return f"row owner of {target.array}[{', '.join(texts)}]"
@@ -858,7 +858,7 @@ class _Push:
         def flush() -> None:
             if waiting:
                 body = self.with_rows(tuple(waiting))
-                result.append(replace(self.loop, body=body, parallel="", note=""))
+                result.append(replace(self.loop, body=body, parallel=None, note=""))
                 waiting.clear()
 
         for s in block:

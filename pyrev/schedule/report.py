@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pyrev.ir.nodes import NOWHERE, Loc
+from pyrev.ir.nodes import NOWHERE, Loc, Proof
+from pyrev.ir.text import proof_text
 
 Kind = Literal[
     "gather",
@@ -24,14 +25,14 @@ Kind = Literal[
 class Decision:
     """How the nest whose outermost loop is `loop` treats `array`, in one sentence.
 
-    `proof` is the sentence that makes the outermost loop parallel, empty if it is not.
+    `proof` is what makes the outermost loop parallel, if it is.
     """
 
     loop: str
     array: str
     kind: Kind
     reason: str
-    proof: str = ""
+    proof: Proof | None = None
     loc: Loc = NOWHERE
 
     def to_dict(self) -> dict[str, object]:
@@ -41,7 +42,7 @@ class Decision:
             "array": self.array,
             "kind": self.kind,
             "reason": self.reason,
-            "proof": self.proof,
+            "proof": proof_text(self.proof),
             "file": self.loc.file,
             "line": self.loc.line,
         }

@@ -276,7 +276,7 @@ class _Tiler:
             jammed = tuple(self.ordered(self.block(jammed, around, inside, plan)))
             if whole:
                 return jammed
-            left = replace(loop, lo=values[0], parallel="", body=block, note="")
+            left = replace(loop, lo=values[0], parallel=None, body=block, note="")
             full = Call("<=", (plus(values[-1], 1), loop.hi))
             return (If(full, jammed, (left,), loc=loop.loc),)
 

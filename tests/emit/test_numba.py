@@ -13,7 +13,7 @@ import pytest
 import pyrev
 from pyrev.driver.passes import specialise
 from pyrev.emit.numba import Emitted, emit_numba
-from pyrev.ir.nodes import Block, Const, For
+from pyrev.ir.nodes import Block, Const, DisjointWrites, For, Proof
 from pyrev.parse import parse, retype
 from pyrev.runtime.code_cache import load
 from tests.emit import programs
@@ -44,7 +44,7 @@ def marked(block: Block, parallel: tuple[str, ...]) -> Block:
         if isinstance(s, For):
             s = replace(s, body=marked(s.body, parallel))
             if s.index in parallel:
-                s = replace(s, parallel=f"no two iterations of {s.index} collide")
+                s = replace(s, parallel=Proof((DisjointWrites(s.index),)))
         out.append(s)
     return tuple(out)
 

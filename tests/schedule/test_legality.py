@@ -267,4 +267,4 @@ def test_chunks_of_any_size_touch_what_their_iterations_do(
     live = frozenset({"a", "parts"})
     made = parallelise_chunks(chunks, chunks, loop, (inner.lo, inner.hi), (), live)
     assert bool(made.parallel) == proven
-    assert replace(made, parallel="") == chunks
+    assert replace(made, parallel=None) == chunks

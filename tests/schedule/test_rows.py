@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyrev.ir.dtypes import infer
-from pyrev.ir.nodes import For, Param, Program
+from pyrev.ir.nodes import DisjointWrites, For, Param, Program, Proof
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows import rows
@@ -27,7 +27,9 @@ def rowed(text: str, parallel: bool = False) -> str:
     block = parse_block(text.strip("\n"))
     if parallel:
         block = tuple(
-            replace(s, parallel=f"rows of {s.index}") if isinstance(s, For) else s
+            replace(s, parallel=Proof((DisjointWrites(s.index),)))
+            if isinstance(s, For)
+            else s
             for s in block
         )
     program = Program("f", params, block)

@@ -51,7 +51,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.printer import write
 from pyrev.ir.simplify import number
-from pyrev.ir.text import array_ranks, expr_text, range_tree, stmt_tree
+from pyrev.ir.text import array_ranks, expr_text, proof_text, range_tree, stmt_tree
 from pyrev.parse.source import Inlined
 from pyrev.report.draw.dot import Cluster, Edge, Graph, Node
 
@@ -166,7 +166,7 @@ class _Picture:
             self.met((stmt,), inside)
             for part, label in zip(blocks(stmt), _titles(stmt), strict=True):
                 if part:
-                    box = Cluster(label, getattr(stmt, "parallel", ""))
+                    box = Cluster(label, proof_text(getattr(stmt, "parallel", None)))
                     inside[-1].inner.append(box)
                     self.boxes.setdefault(id(stmt), box)
                     found += self.plan(part, (*inside, box))

@@ -88,7 +88,7 @@ def peeled(loop: For, types: Mapping[str, str], counts: frozenset[str]) -> Block
     found.low = [e for e in found.low if not beyond(loop.lo, e)]
     found.high = [e for e in found.high if not beyond(e, loop.hi)]
     start, stop = largest((loop.lo, *found.low)), least((loop.hi, *found.high))
-    edge = replace(loop, parallel="", note="")
+    edge = replace(loop, parallel=None, note="")
     parts: list[For] = []
     if found.low:
         note = f"the first {loop.index}, where clamps or tests act"

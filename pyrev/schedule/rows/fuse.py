@@ -151,7 +151,7 @@ def _over_both(first: For, second: For) -> For | None:
         wide.append(replace(f, lo=lo, hi=hi, body=body))
     parallel = all(f.parallel for f in wide)
     if not parallel:
-        wide = [replace(f, parallel="") for f in wide]
+        wide = [replace(f, parallel=None) for f in wide]
     both = _fused(wide[0], wide[1], rows=True)
     if both is None:
         return None

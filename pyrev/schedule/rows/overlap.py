@@ -257,7 +257,7 @@ def _blocks(made: Alloc, one: For, two: For, span: Span, taken: set[str]) -> For
 def _serial(block: Block) -> Block:
     return tuple(
         with_blocks(
-            replace(s, parallel="") if isinstance(s, For) else s,
+            replace(s, parallel=None) if isinstance(s, For) else s,
             tuple(map(_serial, blocks(s))),
         )
         for s in block

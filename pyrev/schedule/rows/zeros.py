@@ -128,7 +128,7 @@ def _with_zeros(made: Alloc, nest: For, taken: set[str]) -> Block | None:
             more.name, start, last, ONE, (zeros(more),), loc=made.loc, note=note
         )
         for loop in reversed(chain[:-1]):
-            tail = replace(loop, body=(tail,), parallel="", note="")
+            tail = replace(loop, body=(tail,), parallel=None, note="")
         left = (tail,)
     body: Block = (row, *chain[-1].body)
     for loop in reversed(chain):
