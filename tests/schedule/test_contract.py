@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.ir.nodes import Expr, For, Program
+from pyrev.ir.nodes import DisjointWrites, Expr, For, Program, Proof, Var
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.rows import contract
 from pyrev.schedule.rows.contract import contracted
 
-PROOF = "no two iterations of i write the same element of t: [i, j], out: [i]"
+PROOF = Proof(
+    (DisjointWrites("i", (("t", (Var("i"), Var("j"))), ("out", (Var("i"),)))),)
+)
 
 HEAD = "def f(x, out):\n"
 
@@ -45,7 +47,7 @@ STAYS = {
 
 def made(text: str, row: int | None = 1000, parallel: bool = True) -> tuple[str, For]:
     program = parse_text(HEAD + text)
-    proof = PROOF if parallel else ""
+    proof = PROOF if parallel else None
     body = tuple(
         replace(s, parallel=proof) if isinstance(s, For) else s for s in program.body
     )
@@ -63,7 +65,7 @@ def test_a_row_is_made_in_the_loop() -> None:
     assert "t_row = np.zeros(x.shape[1])" in text
     assert "out[i] += t_row[j] * t_row[j - 1]" in text
     assert not re.search(r"\bt\b", text), text
-    assert loop.parallel.endswith("the same element of out: [i]")
+    assert loop.parallel == Proof((DisjointWrites("i", (("out", (Var("i"),)),)),))
 
 
 @pytest.mark.parametrize("name", STAYS)

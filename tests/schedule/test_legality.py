@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pyrev.ir.nodes import Block, For, walk
+from pyrev.ir.nodes import Block, DisjointWrites, For, Proof, Var, walk
+from pyrev.ir.text import proof_text
 from pyrev.parse import parse_block
 from pyrev.schedule.legality import (
     forward,
@@ -183,10 +184,10 @@ def test_the_proof_names_the_loop_the_array_and_the_element() -> None:
     loop = one_loop(
         "for y in range(n):\n    for x in range(m):\n        a[y, x] += b[x]"
     )
-    assert (
-        prove_parallel(loop, (), LIVE)
-        == "no two iterations of y write the same element of a: [y, x]"
-    )
+    proof = prove_parallel(loop, (), LIVE)
+    assert proof == Proof((DisjointWrites("y", (("a", (Var("y"), Var("x"))),)),))
+    words = "no two iterations of y write the same element of a: [y, x]"
+    assert proof_text(proof) == words
 
 
 def test_an_outer_index_is_a_fixed_number_within_its_range() -> None:
