@@ -1,7 +1,7 @@
 """All functions that gradients are judged on, and whose turn it is.
 
 To compile takes seconds a function, so a run takes a share. PYREV_ROTATION chooses
-which (CI takes the day of the year), and PYREV_FULL=1 takes all.
+which (CI takes the number of the commit), and PYREV_FULL=1 takes all.
 """
 
 from __future__ import annotations
