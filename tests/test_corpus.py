@@ -52,7 +52,7 @@ def prepared(entry: Entry, target: str) -> Any:
 def compiled_here(name: str) -> bool:
     """One part in `SHARES` is compiled per run; PYREV_FULL=1 compiles all.
 
-    PYREV_ROTATION chooses which (CI takes the number of the commit). The text that Numba
+    PYREV_ROTATION chooses which (CI takes the commit's number). The text that Numba
     would compile is run in CPython for every entry, every time (`test_paper_cases`).
     """
     return bool(share_of([name], SHARES))
