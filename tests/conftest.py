@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from pyrev.driver import passes
 from tests import recycling
 from tests.sharing import shared_out
 
@@ -34,6 +35,14 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
 def _shared_out() -> Iterator[None]:
     with shared_out():
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _verified() -> Iterator[None]:
+    """Programs and their proofs are verified after every pass."""
+    before, passes.VERIFY = passes.VERIFY, True
+    yield
+    passes.VERIFY = before
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -38,7 +38,8 @@ import numpy as np
 import pyrev
 from pyrev.adjoint.tidy import tidy
 from pyrev.analysis.dependence import overwritten_after
-from pyrev.driver.passes import RESERVED, Derived, derive, schedule
+from pyrev.driver.derive import RESERVED, Derived, derive
+from pyrev.driver.passes import schedule
 from pyrev.emit.python import emit_python
 from pyrev.ir.diagnostics import InternalError, UnsupportedError
 from pyrev.ir.dtypes import concrete, infer

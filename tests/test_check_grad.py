@@ -15,7 +15,7 @@ import pytest
 import pyrev
 from pyrev.adjoint.rules import RULES, rule
 from pyrev.api import differentiable
-from pyrev.driver import passes, variants
+from pyrev.driver import derive, variants
 from pyrev.ir.nodes import (
     Add,
     Assign,
@@ -484,7 +484,7 @@ def plant(
     monkeypatch: pytest.MonkeyPatch, where: str, edit: Callable[[Stmt], Stmt | None]
 ) -> None:
     """Change the adjoint that a step of the pipeline makes."""
-    true = getattr(passes, where)
+    true = getattr(derive, where)
 
     def planted(*args: Any, **kw: Any) -> Any:
         made = true(*args, **kw)
@@ -494,7 +494,7 @@ def plant(
         program = made.program
         return replace(made, program=replace(program, body=edited(program.body, edit)))
 
-    monkeypatch.setattr(passes, where, planted)
+    monkeypatch.setattr(derive, where, planted)
 
 
 def at(stmt: Stmt, text: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver import passes
+from pyrev.driver import sizes
 
 
 def swirl(u, v, c, steps):  # type: ignore[no-untyped-def]
@@ -55,7 +55,7 @@ def test_what_is_stored_is_recorded_instead_of_what_it_is_made_of() -> None:
 
 
 def test_sizes_choose_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passes, "LARGE", 100)
+    monkeypatch.setattr(sizes, "LARGE", 100)
     f = pyrev.differentiable(swirl)
     assert "u_before" in f.adjoint.source_for("numba", **arguments(3))
     text = f.adjoint.source_for("numba", **arguments(40))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyrev.driver.passes import Derived
+from pyrev.driver.derive import Derived
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import Alloc, Program, assigned_scalars, walk
 from pyrev.schedule.inline import NotInline, inlined

@@ -17,7 +17,9 @@ from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
 from pyrev.analysis.dependence import overwritten_after
 from pyrev.analysis.poly import integer_names
-from pyrev.driver.passes import RESERVED, dump, prepared, tidied, with_known_shapes
+from pyrev.driver.derive import RESERVED, prepared, tidied
+from pyrev.driver.dump import dump
+from pyrev.driver.sizes import with_known_shapes
 from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.liveness import flow_of, with_live
 from pyrev.ir.nodes import (

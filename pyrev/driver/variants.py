@@ -35,22 +35,11 @@ from pyrev.driver.arguments import (
     kinds,
     wrt_names,
 )
+from pyrev.driver.candidates import alternatives, chosen
+from pyrev.driver.derive import Derived, derive_partials, derive_tangent
 from pyrev.driver.elementwise import why_not as why_not_elementwise
-from pyrev.driver.passes import (
-    Derived,
-    Scheduled,
-    Sizes,
-    alternatives,
-    chosen,
-    derive_partials,
-    derive_tangent,
-    fits,
-    schedule,
-    schedule_for_cpu,
-    schedule_for_cuda,
-    specialise,
-    specialised,
-)
+from pyrev.driver.passes import Scheduled, schedule, schedule_for_cpu, schedule_for_cuda
+from pyrev.driver.sizes import Sizes, fits, specialise, specialised
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.two_sweeps import Sweeps, pays, sweeps
 from pyrev.emit import extremes

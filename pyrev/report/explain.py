@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyrev.driver.passes import Derived
+from pyrev.driver.derive import Derived
 from pyrev.driver.variants import Unit
 from pyrev.ir.nodes import Alloc, For, walk
 from pyrev.ir.text import expr_text, proof_text

@@ -6,7 +6,7 @@ emitted and trusts nothing about how the loop was made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region, private_names
@@ -17,6 +17,7 @@ from pyrev.ir.nodes import (
     Alloc,
     Assign,
     Block,
+    Call,
     DisjointWrites,
     Expr,
     For,
@@ -31,6 +32,8 @@ from pyrev.ir.nodes import (
     children,
     exprs,
     map_block,
+    names,
+    substitute,
     walk,
 )
 from pyrev.ir.simplify import add_int
@@ -171,22 +174,56 @@ def parallelise_chunks(
     whole = parallelise(chunks, outer, live_out, integers)
     if whole.parallel:
         return whole
+    proof: Proof | None = None
+    for form in (chunks, plain):
+        single = _one_each(form, ends, loop.lo, loop.hi)
+        if single is None:
+            return chunks
+        proof = prove_parallel(single, outer, live_out, integers)
+        if proof is None:
+            return chunks
+    return replace(chunks, parallel=proof)
+
+
+def _one_each(chunks: For, ends: tuple[Expr, Expr], lo: Expr, hi: Expr) -> For | None:
+    """`chunks` with one iteration in each, from `lo` to `hi`; None where more than that
+    depends on a chunk's number.
+    """
+    if not _numbered_only(chunks.body, ends, chunks.index):
+        return None
 
     def one(e: Expr) -> Expr:
         if e == ends[0]:
             return Var(chunks.index)
         return add_int(Var(chunks.index), 1) if e == ends[1] else e
 
-    proof: Proof | None = None
-    for form in (chunks, plain):
-        body = map_block(form.body, one)
-        if not _numbered_only(form.body, ends, chunks.index):
-            return chunks
-        single = replace(form, lo=loop.lo, hi=loop.hi, body=body)
-        proof = prove_parallel(single, outer, live_out, integers)
-        if proof is None:
-            return chunks
-    return replace(chunks, parallel=proof)
+    return replace(chunks, lo=lo, hi=hi, body=map_block(chunks.body, one))
+
+
+def _ends(chunks: For) -> Iterator[tuple[Expr, Expr]]:
+    """Where the ranges of loops begin that follow on each other from one iteration of
+    `chunks` to the next, and where they end.
+    """
+    following = {chunks.index: add_int(Var(chunks.index), 1)}
+    for s in walk(chunks.body):
+        if isinstance(s, For) and chunks.index in names(s.lo):
+            last = substitute(s.lo, following)
+            if s.hi in (last, Call("max", (last, s.lo))):
+                yield s.lo, last
+
+
+def _holds(
+    loop: For, outer: tuple[For, ...], live: frozenset[str], integers: frozenset[str]
+) -> bool:
+    """Can it be proved that `loop` may run in parallel, as it stands?"""
+    if prove_parallel(loop, outer, live, integers):
+        return True
+    for ends in _ends(loop):
+        lo, hi = (substitute(ends[0], {loop.index: e}) for e in (loop.lo, loop.hi))
+        single = _one_each(loop, ends, lo, hi)
+        if single is not None and prove_parallel(single, outer, live, integers):
+            return True
+    return False
 
 
 def _numbered_only(body: Block, ends: tuple[Expr, Expr], index: str) -> bool:
@@ -244,6 +281,32 @@ def free_order(
                 if same is not None and region.possible(s, t, conj((same, "a0 != b0"))):
                     return False
     return True
+
+
+def unproved(
+    block: Block,
+    outer: tuple[For, ...],
+    live_out: frozenset[str],
+    integers: frozenset[str],
+) -> Iterator[For]:
+    """The loops that are called parallel, and of which that cannot be proved as they
+    stand.
+    """
+    live = live_out
+    for s in reversed(block):
+        match s:
+            case For():
+                if s.parallel and not _holds(s, outer, live, integers):
+                    yield s
+                inside = live_inside(s, live)
+                yield from unproved(s.body, (*outer, s), inside, integers)
+            case If():
+                yield from unproved(s.then, outer, live, integers)
+                yield from unproved(s.orelse, outer, live, integers)
+            case While():
+                again = live | live_before((s,), live)
+                yield from unproved(s.body, outer, again, integers)
+        live = live_before((s,), live)
 
 
 def forward(

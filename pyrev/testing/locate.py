@@ -27,7 +27,7 @@ import numpy as np
 
 from pyrev.adjoint.activity import activity, returned
 from pyrev.api import differentiable
-from pyrev.driver.passes import derive_untidied
+from pyrev.driver.derive import derive_untidied
 from pyrev.emit.python import emit_python
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver import passes
+from pyrev.driver import sizes
 from pyrev.ir.nodes import Alloc, assigned_scalars, walk
 from pyrev.schedule import invariant, layout, outer_vectors, ownership, tiles
 from pyrev.schedule.rows import overlap
@@ -234,8 +234,8 @@ def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -
 def test_the_text_with_small_extents_as_numbers_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, "LARGE", 0)
-    monkeypatch.setattr(passes, "FEW", 4)
+    monkeypatch.setattr(sizes, "LARGE", 0)
+    monkeypatch.setattr(sizes, "FEW", 4)
     assert_the_text_is_right(name)
 
 
@@ -286,7 +286,7 @@ def test_the_text_with_blocks_of_rows_is_right(
     monkeypatch.setattr(overlap, "LARGE", 0)
     monkeypatch.setattr(overlap, "BLOCKS", 0)
     monkeypatch.setattr(overlap, "ROWS", 2)
-    monkeypatch.setattr(passes, "LARGE", 0)  # extents are numbers
+    monkeypatch.setattr(sizes, "LARGE", 0)  # extents are numbers
     assert_the_text_is_right_if(name, "_rows: the last ")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver import passes
+from pyrev.driver.sizes import Sizes
 from tests.conformance.table import REFUSED, RIGHT, judge
 from tests.cuda import needs, ondevice
 from tests.cuda.suite import NAMES, right
@@ -26,13 +26,13 @@ def test_with_a_thread_for_each_owner_it_is_right(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for arrays so large that owners alone keep a GPU busy."""
-    always = passes.Sizes.__call__
+    always = Sizes.__call__
 
-    def enough(self: passes.Sizes, count: object, least: int) -> bool | None:
+    def enough(self: Sizes, count: object, least: int) -> bool | None:
         known = always(self, count, least)  # type: ignore[arg-type]
         return True if known is not None else None
 
-    monkeypatch.setattr(passes.Sizes, "__call__", enough)
+    monkeypatch.setattr(Sizes, "__call__", enough)
     entry = EVERY[name]
     with ondevice.standing_in():
         found = judge(entry, "cuda", (entry.real,))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver.passes import specialise
+from pyrev.driver.sizes import specialise
 from pyrev.emit.numba import Emitted, emit_numba
 from pyrev.ir.nodes import Block, Const, DisjointWrites, For, Proof
 from pyrev.parse import parse, retype

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyrev.driver.passes import Derived
+from pyrev.driver.derive import Derived
 from pyrev.ir.affine import slope
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import infer, is_float

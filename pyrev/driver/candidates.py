@@ -1,0 +1,138 @@
+"""The adjoints of one program among which the sizes of a call decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyrev.driver.derive import Derived, derive
+from pyrev.driver.sizes import Sizes
+from pyrev.ir.nodes import (
+    Alloc,
+    Block,
+    Call,
+    For,
+    Program,
+    Stmt,
+    While,
+    blocks,
+    exprs,
+    walk,
+    walk_expr,
+    with_blocks,
+)
+from pyrev.parse.probes import has_probes
+
+CANDIDATES = 4  # scalars of which each is tried as one that is kept
+
+
+def alternatives(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    memory: int | None = None,
+    store: tuple[str, ...] = (),
+    recompute: tuple[str, ...] = (),
+    shorten: bool = True,
+) -> tuple[Derived, ...]:
+    """The unscheduled adjoints of `program` among which the sizes decide.
+
+    The first makes again what it can, as `derive` does. The others keep one scalar
+    more, and record fewer arrays for it: of a step's state often one number is needed.
+    Where something is recorded, partials may be multiplied out before (`preaccumulate`)
+    if that takes fewer operations or records less, unless not `shorten`.
+    """
+    # What else is asked for than gradients of parameters keeps its name and its place.
+    local = set(wrt) - {p.name for p in program.params}
+    shorten &= not (recompute or store or local or has_probes(program.body))
+    # Checkpoints must not change a bit: what is best without them is done with them.
+    free = _without_slots(program)
+    bounded = memory is not None or free is not program
+    first = derive(free, wrt, avoid, None, store) if shorten or not bounded else None
+    if first is not None and shorten and first.taped:
+        first = _shorter(first, derive(free, wrt, avoid, None, store, True))
+    if first is None or bounded:
+        counts, shortened = (first.counts, first.shortened) if first else (None, False)
+        made = derive(program, wrt, avoid, memory, store, shortened)
+        first = replace(made, counts=counts)
+    if memory is not None or first.shortened:
+        return (first,)
+    least = _recorded(first)
+    found = [first]
+    if least[0] < 2 or least[1] < 2:
+        return (first,)
+    again = {s.name: None for s in first.stored if s.kind == "recomputed" and s.level}
+    arrays = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
+    for name in [n for n in again if n not in {*arrays, *recompute}][:CANDIDATES]:
+        other = derive(program, wrt, avoid, memory, (*store, name))
+        if _recorded(other) < least:
+            found.append(other)
+    return tuple(found)
+
+
+def _slots(program: Program) -> bool:
+    """Is a loop to be checkpointed?"""
+    return any(isinstance(s, For) and s.slots is not None for s in walk(program.body))
+
+
+def _without_slots(program: Program) -> Program:
+    """The program with no loop that is to be checkpointed."""
+    if not _slots(program):
+        return program
+
+    def visit(s: Stmt) -> Stmt:
+        s = with_blocks(s, tuple(tuple(map(visit, b)) for b in blocks(s)))
+        return replace(s, slots=None) if isinstance(s, For) else s
+
+    return replace(program, body=tuple(map(visit, program.body)))
+
+
+def _shorter(one: Derived, other: Derived) -> Derived:
+    """The adjoint with partials multiplied out (`other`), if that is better."""
+    if not other.shortened:
+        return one
+    before = operations(one.program.body), one.taped
+    after = operations(other.program.body), other.taped
+    no_more = _recorded(other) <= _recorded(one) and after[1] <= before[1]
+    fewer = 10 * after[0] <= 9 * before[0]
+    less = after[1] < before[1] and after[0] <= before[0]
+    better = other if no_more and (fewer or less) else one
+    return replace(better, counts=(before, after))
+
+
+#: What an operation costs beside an addition.
+_DEAR = {"/": 4, "//": 4, "%": 4, "sqrt": 4, "hypot": 8, "cbrt": 8, "**": 12} | {
+    op: 12
+    for op in "exp expm1 log log1p log2 log10 erf erfc sin cos tan asin acos atan atan2"
+    " sinh cosh tanh asinh acosh atanh".split()
+}
+
+
+def operations(block: Block) -> int:
+    """Operations in one iteration of the innermost loops of a block, weighed."""
+    loops = [s for s in walk(block) if isinstance(s, (For, While))]
+    inner = [
+        s for s in loops if not any(isinstance(t, (For, While)) for t in walk(s.body))
+    ]
+    own = [t for s in inner for t in walk(s.body)] or list(walk(block))
+    calls = [e for s in own for top in exprs(s) for e in walk_expr(top)]
+    return sum(_DEAR.get(e.op, 1) for e in calls if isinstance(e, Call))
+
+
+def _recorded(derived: Derived) -> tuple[int, int]:
+    """The most axes of what is recorded, and how many arrays have so many."""
+    axes = [len(s.shape) for s in derived.recorded]
+    most = max(axes, default=0)
+    return most, axes.count(most)
+
+
+def chosen(made: Sequence[Derived], sizes: Sizes) -> Derived:
+    """Of several adjoints the one that records the least, if that is much less."""
+    best = made[0]
+    for other in made[1:]:
+        now, then = (sizes.of_arguments(d) for d in (best, other))
+        if not sizes.many(now):
+            break
+        if sizes.weigh(f"4 * ({now}) > 5 * ({then})"):
+            best = other
+    return best

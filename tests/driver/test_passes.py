@@ -1,0 +1,120 @@
+"""Passes run in the order of their list, and each is verified after itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import pyrev
+from pyrev.driver import passes
+from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, Setting, run
+from pyrev.ir.nodes import DisjointWrites, For, Program, Proof, Var
+from pyrev.parse import parse_text
+
+PROGRAM = parse_text("""
+def f(a, b):
+    for i in range(1, a.shape[0]):
+        a[i] = a[i - 1] * b[i]
+""")
+
+
+def step(change: object) -> Pass:
+    def applied(program: Program, setting: Setting) -> Program:
+        (loop,) = program.body
+        assert isinstance(loop, For) and callable(change)
+        return replace(program, body=(change(loop),))
+
+    return Pass("damage", applied, "nothing", "nothing")
+
+
+def wished(loop: For) -> For:
+    return replace(loop, parallel=Proof((DisjointWrites(loop.index),)))
+
+
+def unbound(loop: For) -> For:
+    return replace(loop, hi=Var("nobody"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (wished, "after damage the loop over i has no proof"),
+        (unbound, "`nobody` is read before it exists"),
+    ],
+)
+def test_damage_is_found_behind_the_pass_that_does_it(
+    change: object, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after: list[str] = []
+
+    def noted(program: Program, setting: Setting) -> Program:
+        after.append("run")
+        return program
+
+    steps = (step(change), Pass("next", noted, "nothing", "nothing"))
+    with pytest.raises(pyrev.InternalError, match=said):
+        run(steps, PROGRAM, Setting({}))
+    assert not after
+    monkeypatch.setattr(passes, "VERIFY", False)
+    if change is wished:  # what is not well formed is found in the end
+        assert run(steps, PROGRAM, Setting({})).program.body == (
+            wished(PROGRAM.body[0]),
+        )
+    else:
+        with pytest.raises(pyrev.InternalError, match=said):
+            run(steps, PROGRAM, Setting({}))
+    assert after
+
+
+@pytest.mark.parametrize("steps", [READABLE, CPU, CUDA])
+def test_every_pass_has_a_name_of_its_own_and_says_what_it_keeps(
+    steps: tuple[Pass, ...],
+) -> None:
+    names = [p.name for p in steps]
+    assert len({*names}) == len(names)
+    assert all(p.relies_on and p.keeps for p in steps)
+
+
+def test_programs_are_printed_after_the_passes_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYREV_DUMP", "gather,reuse")
+    run(READABLE, PROGRAM, Setting({}))
+    said = [line for line in capsys.readouterr().err.splitlines() if "# after" in line]
+    assert said == ["# after gather", "# after reuse"]
+
+
+CHUNKED = """
+def f(a, b, parts):
+    for c in range(4):
+        own = 0.0
+        for i in range(a.shape[0] * c // 4, {end}):
+            own += b[i]
+            a[{at}] = b[i]
+        parts[c] = own
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "at", "holds"),
+    [
+        ("a.shape[0] * (c + 1) // 4", "i", True),
+        ("max(a.shape[0] * (c + 1) // 4, a.shape[0] * c // 4)", "i", True),
+        ("a.shape[0] * (c + 1) // 4 + 1", "i", False),
+        ("a.shape[0] * (c + 1) // 4", "i // 2", False),
+        ("a.shape[0] * (c + 1) // 4", "0", False),
+    ],
+)
+def test_chunks_are_verified_however_their_ranges_are_parted(
+    end: str, at: str, holds: bool
+) -> None:
+    program = parse_text(CHUNKED.format(end=end, at=at))
+    (loop,) = program.body
+    assert isinstance(loop, For)
+    program = replace(program, body=(wished(loop),))
+    if holds:
+        passes.verify("a pass", program)
+    else:
+        with pytest.raises(pyrev.InternalError, match="over c has no proof"):
+            passes.verify("a pass", program)
