@@ -229,7 +229,7 @@ def through_pytorch() -> Row | None:
     try:
         import torch
 
-        from pyrev.bridges.torch import function
+        from pyrev.torch import function
     except ImportError:
         return None
     y, x = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (1, 2))

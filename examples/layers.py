@@ -6,7 +6,7 @@ Li et al. (Differentiable Programming for Image Processing and Deep Learning in 
 2018, section 5.1) write three layers of the literature as programs whose derivatives a
 compiler makes, and argue that a change which would need a new operator elsewhere,
 another interpolation or one dimension more, is then a change of a few lines. The loops
-are in `examples/layer_loops.py`; here `pyrev.bridges.torch.function` makes them layers,
+are in `examples/layer_loops.py`; here `pyrev.torch.function` makes them layers,
 and each is trained with `torch.optim`:
 
 - The spatial transformer finds the affine map between two pictures of a photograph,
@@ -46,7 +46,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 import pyrev
-import pyrev.bridges.torch
+import pyrev.torch
 
 Array = NDArray[np.float64]
 Loop = Callable[..., None]
@@ -74,7 +74,7 @@ class SpatialTransformer(torch.nn.Module):
 
     def __init__(self, loop: Loop = loops.bilinear) -> None:
         super().__init__()
-        self.resample = pyrev.bridges.torch.function(loop)
+        self.resample = pyrev.torch.function(loop)
 
     def forward(self, image: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
         return self.resample(image, theta, torch.empty_like(image))
@@ -85,7 +85,7 @@ class Warp(torch.nn.Module):
 
     def __init__(self, loop: Loop = loops.warp) -> None:
         super().__init__()
-        self.resample = pyrev.bridges.torch.function(loop)
+        self.resample = pyrev.torch.function(loop)
 
     def forward(self, image: torch.Tensor, flow: torch.Tensor) -> torch.Tensor:
         return self.resample(image, flow, torch.empty_like(image))
@@ -96,7 +96,7 @@ class BilateralSlice(torch.nn.Module):
 
     def __init__(self, loop: Loop = loops.slice_grid) -> None:
         super().__init__()
-        self.slice = pyrev.bridges.torch.function(loop)
+        self.slice = pyrev.torch.function(loop)
 
     def forward(
         self, image: torch.Tensor, guide: torch.Tensor, grid: torch.Tensor

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import pyrev
-import pyrev.bridges.scipy
+import pyrev.scipy
 
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 # ruff: noqa: E731
@@ -147,8 +147,8 @@ def with_a_function(target: str) -> dict[str, Callable[[Any], Any]]:
         "custom_vjp": lambda f: pyrev.custom_vjp(f),
         "custom_vjp of": lambda f: pyrev.custom_vjp(total)(f),
         "partials": lambda f: pyrev.partials(f, 1.0),
-        "objective": lambda f: pyrev.bridges.scipy.objective(f, 1.0, wrt=0)(np.ones(1)),
-        "residuals": lambda f: pyrev.bridges.scipy.residuals(f, 1.0, wrt=0)(np.ones(1)),
+        "objective": lambda f: pyrev.scipy.objective(f, 1.0, wrt=0)(np.ones(1)),
+        "residuals": lambda f: pyrev.scipy.residuals(f, 1.0, wrt=0)(np.ones(1)),
         "adjoint": lambda f: made(f).adjoint.source,
         "tangent": lambda f: made(f).tangent.source,
         "primal": lambda f: made(f).primal.source,
@@ -167,7 +167,7 @@ def with_a_value(target: str, folder: Path) -> dict[str, Callable[[Any], Any]]:
     pull_f, pull_g = pyrev.vjp(f, x, 2.0)[1], pyrev.vjp(g, x, out)[1]
     pull_h = pyrev.vjp(h, 1.0, 2.0)[1]
     move = {"x": x}
-    sc = pyrev.bridges.scipy
+    sc = pyrev.scipy
     objective = sc.objective(f, x, 2.0, wrt="x")
     residuals = sc.residuals(g, x, out, wrt="x")
     return {

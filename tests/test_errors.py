@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import pyrev
-import pyrev.bridges.scipy
+import pyrev.scipy
 from pyrev.__main__ import main
 from pyrev.runtime import error_boundary
 from tests.misuse import misuses
@@ -59,7 +59,7 @@ def test_a_gradient_of_an_array_names_vjp_and_sum(
         with pytest.raises(pyrev.ArgumentError, match=r"an array.*np\.sum.*pyrev\.vjp"):
             call()
     with pytest.raises(pyrev.ArgumentError, match="returns an array"):
-        pyrev.bridges.scipy.objective(f, x, wrt="x")
+        pyrev.scipy.objective(f, x, wrt="x")
     # With a cotangent, and as a number, there is a derivative.
     assert pyrev.vjp(f, x)[1](np.ones(f.python(x).shape)).x.shape == x.shape
     if function is not part:

@@ -1,4 +1,4 @@
-"""Loop functions as JAX functions: `pyrev.bridges.jax.function(f)`.
+"""Loop functions as JAX functions: `pyrev.jax.function(f)`.
 
 The loops run on the host, by `jax.pure_callback`; nothing traces them, so any function
 of the language may be used under `jit`, `grad`, `vmap` and `scan`. Derivatives of

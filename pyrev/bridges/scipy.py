@@ -1,4 +1,4 @@
-"""Loop functions for `scipy.optimize`: `pyrev.bridges.scipy.objective` and `residuals`.
+"""Loop functions for `scipy.optimize`: `pyrev.scipy.objective` and `residuals`.
 
 SciPy's optimisers change one vector of float64. Here the parameters to be found are
 packed into it, one after another, each in C order.

@@ -1,4 +1,4 @@
-"""Loop functions as PyTorch operations: `pyrev.bridges.torch.function(f)`.
+"""Loop functions as PyTorch operations: `pyrev.torch.function(f)`.
 
 Tensors of the CPU are taken and given without a copy, those of a GPU through
 `__cuda_array_interface__` and DLPack. Derivatives of derivatives run the generated

@@ -20,7 +20,7 @@ from tests.bridges.functions import (
 )
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
-function = pytest.importorskip("pyrev.bridges.jax").function
+function = pytest.importorskip("pyrev.jax").function
 jnp = jax.numpy
 check_grads = pytest.importorskip("jax.test_util").check_grads
 

@@ -144,10 +144,8 @@ def test_changed_lines_are_those_that_are_new() -> None:
 def test_small_trainings_improve_and_the_command_says_what_was_missed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    function = pyrev.bridges.torch.function
-    monkeypatch.setattr(
-        pyrev.bridges.torch, "function", lambda f: function(interpreted(f))
-    )
+    function = pyrev.torch.function
+    monkeypatch.setattr(pyrev.torch, "function", lambda f: function(interpreted(f)))
     monkeypatch.setattr(layers, "KERNELS", (loops.bilinear,))
     monkeypatch.setattr(layers, "checks", lambda: [])
     monkeypatch.setattr(layers, "BLURS", (1.0, 0.0))  # the pictures are small

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.bridges.scipy import objective, residuals
+from pyrev.scipy import objective, residuals
 from tests.bridges.functions import (
     arguments,
     blur,

@@ -24,7 +24,7 @@ from tests.bridges.functions import (
 )
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-function = pytest.importorskip("pyrev.bridges.torch").function
+function = pytest.importorskip("pyrev.torch").function
 
 NAMES = list(arguments())
 

@@ -1,0 +1,5 @@
+"""Loop functions for `scipy.optimize`: `pyrev.scipy.objective` and `residuals`."""
+
+from pyrev.bridges.scipy import objective, residuals
+
+__all__ = ["objective", "residuals"]
