@@ -30,6 +30,45 @@ DOORS = {
     "jax": "bridges/jax.py",
     "matplotlib": "report/draw/figure.py",
 }
+#: Lines of a file, lines of a function, methods of a class: as much as one reads at once.
+MOST = {"file": 800, "function": 80, "class": 25}
+#: What is larger, and may only become smaller: an entry that is not needed fails, too.
+TOO_LARGE = {
+    ("file", "analysis/bounds.py"): 990,
+    ("file", "analysis/poly.py"): 810,
+    ("file", "driver/variants.py"): 1390,
+    ("file", "emit/kernel.py"): 980,
+    ("file", "emit/numba.py"): 1160,
+    ("file", "parse/arrays.py"): 980,
+    ("file", "parse/calls.py"): 940,
+    ("file", "parse/lower.py"): 1200,
+    ("file", "parse/rebinding.py"): 1450,
+    ("file", "schedule/launches.py"): 920,
+    ("file", "schedule/ownership.py"): 900,
+    ("file", "schedule/storage.py"): 1660,
+    ("function", "driver/two_sweeps.py:sweeps"): 89,
+    ("function", "emit/c.py:call"): 98,
+    ("function", "parse/__init__.py:_read"): 159,
+    ("function", "parse/arrays.py:_reduced"): 105,
+    ("function", "parse/lower.py:_unpack"): 82,
+    ("function", "schedule/invariant.py:once_for_several"): 93,
+    ("function", "schedule/ownership.py:nest"): 83,
+    ("function", "schedule/storage.py:state"): 83,
+    ("function", "testing/checker.py:check_grad"): 102,
+    ("function", "testing/judge.py:comparisons"): 125,
+    ("class", "adjoint/reverse.py:_Reverse"): 32,
+    ("class", "analysis/bounds.py:Bounds"): 41,
+    ("class", "analysis/dependence.py:Region"): 26,
+    ("class", "driver/variants.py:Units"): 57,
+    ("class", "emit/kernel.py:KernelText"): 45,
+    ("class", "emit/numba.py:_Module"): 37,
+    ("class", "ir/printer.py:Writer"): 29,
+    ("class", "parse/arrays.py:Arrays"): 49,
+    ("class", "parse/calls.py:Calls"): 26,
+    ("class", "parse/lower.py:Lowering"): 39,
+    ("class", "parse/rebinding.py:Rebinding"): 58,
+    ("class", "schedule/storage.py:_Storage"): 73,
+}
 TEXTS = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -194,3 +233,22 @@ def test_every_error_code_has_a_rejection_file_and_each_file_a_code() -> None:
     tried = {p.name.split("_")[0] for p in folder.glob("P*.py")}
     assert tried <= set(CODES)
     assert set(CODES) <= tried
+
+
+def sizes() -> Iterator[tuple[tuple[str, str], int]]:
+    for path in sources():
+        text, here = path.read_text(), str(path.relative_to(PACKAGE))
+        yield ("file", here), text.count("\n")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                yield ("function", f"{here}:{node.name}"), lines
+            elif isinstance(node, ast.ClassDef):
+                methods = sum(isinstance(s, ast.FunctionDef) for s in node.body)
+                yield ("class", f"{here}:{node.name}"), methods
+
+
+def test_nothing_is_larger_than_one_reads_at_once() -> None:
+    large = {key: n for key, n in sizes() if n > MOST[key[0]]}
+    assert large.keys() == TOO_LARGE.keys()
+    assert {k: n for k, n in large.items() if n > TOO_LARGE[k]} == {}
