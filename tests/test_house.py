@@ -30,7 +30,7 @@ DOORS = {
     "jax": "bridges/jax.py",
     "matplotlib": "report/draw/figure.py",
 }
-#: Lines of a file, lines of a function, methods of a class: as much as one reads at once.
+#: Lines of a file and of a function, methods of a class: as much as one reads at once.
 MOST = {"file": 800, "function": 80, "class": 25}
 #: What is larger, and may only become smaller: an entry that is not needed fails, too.
 TOO_LARGE = {
