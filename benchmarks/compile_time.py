@@ -36,10 +36,10 @@ sys.path[:0] = {paths!r}
 import numpy as np
 import numba
 import pyrev
-import pyrev.bounds as bounds
+import pyrev.analysis.bounds as bounds
 import pyrev.emit.numba as emit
-import pyrev.units as units
-from pyrev.api import differentiable, vjp
+import pyrev.driver.variants as units
+from pyrev.api.differentiable import differentiable, vjp
 spent = {{}}
 
 

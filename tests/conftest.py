@@ -39,10 +39,10 @@ def _shared_out() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _verified() -> Iterator[None]:
-    """Programs and their proofs are verified after every pass."""
-    before, passes.VERIFY = passes.VERIFY, True
+    """Programs are checked after every pass."""
+    passes.AFTER.append(passes.well_formed)
     yield
-    passes.VERIFY = before
+    passes.AFTER.remove(passes.well_formed)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -410,8 +410,23 @@ SECOND_ORDER = (
 )
 
 
+#: Adjoints that the language does not take as inputs: arrays made under a test and used
+#: behind it under the same test, tapes of integers or of two axes that grow. Further
+#: derivatives are made of the program, not of its text, and are not touched by that.
+NOT_READ_AGAIN = {
+    "rotated_under_a_test",
+    "counted_in_nested_whiles",
+    "measured_while_it_runs_again",
+    "tested_by_what_is_lost",
+}
+
+
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
+    if name in NOT_READ_AGAIN:
+        with pytest.raises(pyrev.UnsupportedError, match="P206"):
+            pyrev.differentiable(differentiable(name).adjoint.python)
+        return
     if not (FULL or name in SECOND_ORDER or compiled_here(name)):
         pytest.skip("another run's turn")
     entry = BY_NAME[name]

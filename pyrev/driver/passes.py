@@ -1,9 +1,8 @@
 """The passes of each schedule, in order, with what each relies on and what it keeps.
 
 A pass is a function from programs to programs. After each one `PYREV_DUMP=all` (or the
-names of passes, separated by commas) prints the program on stderr; where `VERIFY` is
-set, as it is under the tests, the program is checked, and every proof in it is made
-once more.
+names of passes, separated by commas) prints the program on stderr, and the functions in
+`AFTER` look at it.
 """
 
 from __future__ import annotations
@@ -38,8 +37,9 @@ from pyrev.schedule.tiles import tiled
 #: What makes a number of Python's own of an element of an array.
 _OWN = {WEAK_FLOAT: "float", WEAK_INT: "int"}
 
-#: Is the program checked after each pass, and not only after the last one?
-VERIFY = False
+#: What looks at the program after each pass: under the tests `well_formed`, and
+#: `proved` for a share of the functions, since that takes as long as the schedule.
+AFTER: list[Callable[[str, Program], None]] = []
 
 
 @dataclass(slots=True)
@@ -280,19 +280,23 @@ def run(passes: Sequence[Pass], program: Program, setting: Setting) -> Scheduled
     """The program after all passes of a schedule."""
     for step in passes:
         program = step.run(program, setting)
-        if VERIFY:
-            verify(step.name, program)
+        for look in AFTER:
+            look(step.name, program)
         dump(step.name, program)
     check(program)
     dump("schedule", program)
     return Scheduled(program, setting.decisions, setting.facts)
 
 
-def verify(name: str, program: Program) -> None:
-    """Raise `InternalError` if a program is not well formed after the pass `name`, or
-    if a loop is called parallel that is not.
-    """
+def well_formed(name: str, program: Program) -> None:
+    """Raise `InternalError` if a program is not well formed after the pass `name`."""
     check(program)
+
+
+def proved(name: str, program: Program) -> None:
+    """Raise `InternalError` if a loop is called parallel after the pass `name`, and
+    that cannot be proved of it as it stands.
+    """
     integers = integer_names(program.body)
     for loop in unproved(program.body, (), live_out(program), integers):
         error = InternalError(f"after {name} the loop over {loop.index} has no proof")

@@ -22,9 +22,7 @@ from pyrev.ir.diagnostics import BackendError, InternalError, PyrevError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_HERE = str(Path(__file__).parent) + os.sep
-#: Parts of the package that are written as users write.
-_LIKE_USERS = tuple(_HERE + part + os.sep for part in ("tests", "examples"))
+_HERE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = tuple(_STANDARD + part + os.sep for part in ("site-packages",))
 _COMPILERS = tuple(f"{os.sep}{part}{os.sep}" for part in ("numba", "llvmlite"))
@@ -118,7 +116,7 @@ def _kind(code: CodeType) -> str:
         return "user"
     if code in _runs or file in generated:
         return "run"
-    if file.startswith(_HERE) and not file.startswith(_LIKE_USERS):
+    if file.startswith(_HERE):
         return "" if file in (__file__, _POOL) else "pyrev"
     if any(part in file for part in _COMPILERS):
         return "compiler"

@@ -51,6 +51,7 @@ def prove_parallel(
     names private to an iteration apart. `live_out` holds the names that are read after
     the loop (in a serial loop around it also those that its next iteration reads).
 
+    >>> from pyrev.ir.text import proof_text
     >>> from pyrev.parse import parse_block
     >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] += b[i]")
     >>> proof_text(prove_parallel(loop, (), frozenset({"a"})))

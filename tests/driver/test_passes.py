@@ -11,6 +11,7 @@ from pyrev.driver import passes
 from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, Setting, run
 from pyrev.ir.nodes import DisjointWrites, For, Program, Proof, Var
 from pyrev.parse import parse_text
+from tests.everything import EVERY, accepted, share_of
 
 PROGRAM = parse_text("""
 def f(a, b):
@@ -46,6 +47,7 @@ def unbound(loop: For) -> For:
 def test_damage_is_found_behind_the_pass_that_does_it(
     change: object, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(passes, "AFTER", [passes.well_formed, passes.proved])
     after: list[str] = []
 
     def noted(program: Program, setting: Setting) -> Program:
@@ -56,7 +58,7 @@ def test_damage_is_found_behind_the_pass_that_does_it(
     with pytest.raises(pyrev.InternalError, match=said):
         run(steps, PROGRAM, Setting({}))
     assert not after
-    monkeypatch.setattr(passes, "VERIFY", False)
+    monkeypatch.setattr(passes, "AFTER", [])
     if change is wished:  # what is not well formed is found in the end
         assert run(steps, PROGRAM, Setting({})).program.body == (
             wished(PROGRAM.body[0]),
@@ -83,6 +85,19 @@ def test_programs_are_printed_after_the_passes_that_are_asked_for(
     run(READABLE, PROGRAM, Setting({}))
     said = [line for line in capsys.readouterr().err.splitlines() if "# after" in line]
     assert said == ["# after gather", "# after reuse"]
+
+
+@pytest.mark.parametrize("target", ["python", "numba", "cuda"])
+@pytest.mark.parametrize("name", share_of(EVERY, 12))
+def test_every_proof_holds_after_every_pass(
+    name: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "AFTER", [passes.proved])
+    f = accepted(EVERY[name], "python")
+    try:
+        f.adjoint.source_for(target)
+    except pyrev.UnsupportedError as refused:
+        assert target == "cuda", refused
 
 
 CHUNKED = """
@@ -114,7 +129,7 @@ def test_chunks_are_verified_however_their_ranges_are_parted(
     assert isinstance(loop, For)
     program = replace(program, body=(wished(loop),))
     if holds:
-        passes.verify("a pass", program)
+        passes.proved("a pass", program)
     else:
         with pytest.raises(pyrev.InternalError, match="over c has no proof"):
-            passes.verify("a pass", program)
+            passes.proved("a pass", program)

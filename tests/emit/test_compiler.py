@@ -124,7 +124,7 @@ def test_what_only_others_call_is_not_made_machine_code(
     # Machine code on disk is whole: it is all that the next process has.
     code = f"""
 import numpy as np
-from pyrev.emit.load import load
+from pyrev.runtime.code_cache import load
 f = load({NESTED!r}, "nested").f
 out = np.zeros(3)
 assert f(np.arange(6.0).reshape(3, 2), out) == 1.0 and out[2] == 41.0

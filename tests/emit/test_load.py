@@ -20,7 +20,7 @@ import sys
 import time
 from pathlib import Path
 
-from pyrev.emit.load import load
+from pyrev.runtime.code_cache import load
 from pyrev.emit.numba import emit_numba
 from pyrev.parse import parse
 from tests.emit import programs
@@ -90,7 +90,7 @@ import functools, os, shutil, sys, warnings
 from pathlib import Path
 import numpy as np
 import pyrev
-from pyrev.emit import load
+from pyrev.runtime import code_cache
 
 warnings.simplefilter("error" if {harmless} else "always")
 folder = Path(os.environ["PYREV_CACHE_DIR"])
@@ -134,7 +134,7 @@ for file in sorted(folder.rglob("*.*")):
     "full": """
 def full(*_, **__):
     raise OSError(28, "No space left on device")
-load.tempfile.mkstemp = full
+code_cache.tempfile.mkstemp = full
 from numba.core import caching
 caching.IndexDataCacheFile._open_for_write = full
 """,
