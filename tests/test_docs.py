@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -162,3 +163,13 @@ def test_the_way_of_a_function_is_the_one_shown(
             names["smooth"](moved, out)
             slope[k] += sign * (out @ cotangent) / 2e-3
     assert names["found"] == pytest.approx(slope, rel=1e-9)
+
+
+PAGES = [p for p in ROOT.rglob("*.md") if not {".venv", ".git"} & {*p.parts}]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_what_a_page_points_at_is_there(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        assert target.startswith("http") or (page.parent / target).exists(), target
