@@ -19,9 +19,8 @@ from typing import Any
 from pyrev.api.differentiable import as_differentiable
 from pyrev.api.sampling import sample_arguments
 from pyrev.ir.diagnostics import ArgumentError, InternalError, PyrevError
+from pyrev.runtime.error_boundary import PACKAGE
 from pyrev.testing import check_grad
-
-_PACKAGE = str(Path(__file__).parent) + os.sep
 
 #: What there is a text for.
 TEXTS = ("python", "numba", "cuda")
@@ -80,7 +79,7 @@ def _told(what: str, error: BaseException) -> str:
         where = f" ({error.filename}:{error.lineno})"
         return f"{what}: {type(error).__name__}: {error.msg}{where}"
     for step in traceback.extract_tb(error.__traceback__):
-        if not step.filename.startswith((_PACKAGE, "<frozen ")):
+        if not step.filename.startswith((PACKAGE, "<frozen ")):
             where = f" ({step.filename}:{step.lineno})"
     said = f": {error}" if str(error) else ""
     return f"{what}: {type(error).__name__}{said}{where}"

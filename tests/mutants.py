@@ -52,7 +52,6 @@ from pyrev.ir.nodes import (
     Call,
     Check,
     Const,
-    DisjointWrites,
     Expr,
     Extent,
     For,
@@ -61,7 +60,6 @@ from pyrev.ir.nodes import (
     Load,
     Loc,
     Program,
-    Proof,
     Return,
     Saved,
     Stmt,
@@ -90,6 +88,7 @@ from tests.interpreted import (
     Recording,
     RecordingNumpy,
     Unsafe,
+    called_parallel,
     shuffled,
 )
 from tests.oracle import GRADIENT, same_bits
@@ -403,9 +402,7 @@ def unproved(block: Block, k: int) -> Iterator[Edit]:
     """A loop that the compiler left serial, called parallel."""
     stmt = block[k]
     if isinstance(stmt, For) and not stmt.parallel:
-        made = instead(
-            block, k, replace(stmt, parallel=Proof((DisjointWrites(stmt.index),)))
-        )
+        made = instead(block, k, called_parallel(stmt))
         yield Edit(said(stmt), made, ((OWN, block),) if owns(stmt) else ())
 
 

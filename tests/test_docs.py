@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -96,13 +97,22 @@ def test_the_kernel_that_is_shown_is_the_golden_one(
     assert shown == kernel
 
 
+def executed(
+    page: str, folder: Path, first: str, names: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Run the blocks of a page, the first one as the file `first`: text and output."""
+    for number, text in enumerate(BLOCK.findall(page)):
+        file = folder / (first if not number else f"block_{number}.py")
+        file.write_text(text)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exec(compile(text, str(file), "exec"), names)
+        yield text, said.getvalue()
+
+
 def test_every_block_of_the_modes_runs_and_shows_the_tangent(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "modes.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "modes"}
-    for number, text in enumerate(BLOCK.findall(page)):
-        path = tmp_path / ("modes.py" if not number else f"block_{number}.py")
-        path.write_text(text)
-        exec(compile(text, str(path), "exec"), names)
+    [*executed(page, tmp_path, "modes.py", names)]
     tangent = pyrev.differentiable(names["grow"]).tangent.source
     shown = page.partition(FENCES[0])[2].partition(FENCES[1])[0]
     assert tangent.endswith(shown)
@@ -117,10 +127,7 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     path = ROOT / "docs" / "graph.md"
     page = path.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "graphs"}
-    for number, text in enumerate(BLOCK.findall(page)):
-        file = tmp_path / ("energy.py" if not number else f"block_{number}.py")
-        file.write_text(text)
-        exec(compile(text, str(file), "exec"), names)
+    [*executed(page, tmp_path, "energy.py", names)]
     plt.close("all")
     text = str(names["energy"].graph(simplified=True))
     head, _, rest = page.partition(FENCES[0])
@@ -141,16 +148,12 @@ def test_the_way_of_a_function_is_the_one_shown(
     page = path.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "architecture"}
     whole = page
-    for number, text in enumerate(BLOCK.findall(page)):
-        file = tmp_path / ("smooth.py" if not number else f"block_{number}.py")
-        file.write_text(text)
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            exec(compile(text, str(file), "exec"), names)
+    for text, said in executed(page, tmp_path, "smooth.py", names):
         head, _, rest = whole.partition(text + "```\n")
         between, _, rest = rest.partition(FENCES[0])
         _, _, tail = rest.partition(FENCES[1])
         whole = head + text + "```\n" + between + FENCES[0]
-        whole += said.getvalue().strip() + "\n" + FENCES[1] + tail
+        whole += said.strip() + "\n" + FENCES[1] + tail
     if request.config.getoption("--update-golden"):
         path.write_text(whole, encoding="utf-8")
         page = whole

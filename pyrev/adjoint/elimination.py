@@ -487,8 +487,7 @@ def partial_of(
     env["y"] = Call(op, args)
     found = partial(op, args, k, env, types)
     # Partials are multiplied with each other.
-    beside = known_dtype(env["y"], types)
-    return found if selects(found) else as_float(found, types, beside)
+    return found if selects(found) else as_float(found, types, env["y"])
 
 
 # ------------------------------------------------------------------ elimination

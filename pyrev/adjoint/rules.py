@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.ir.affine import integer, linear
-from pyrev.ir.dtypes import as_float, known_dtype
+from pyrev.ir.dtypes import as_float
 from pyrev.ir.nodes import (
     Call,
     Const,
@@ -89,7 +89,7 @@ def partial(
     }
     shape = fold(substitute(rule.partials[k], constants))
     values = dict(env)
-    beside = known_dtype(Call(op, tuple(args)), types)
+    beside = Call(op, tuple(args))
     moved = {
         a.name
         for e in walk_expr(shape)

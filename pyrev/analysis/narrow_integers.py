@@ -120,9 +120,8 @@ class _Signs:
     def statement(self, stmt: Stmt) -> Stmt:
         match stmt:
             case Add(target, Call("neg", (x,))) if self.wraps(x):
-                dtype = expr_dtype(target, self.types)
-                if is_float(dtype):
-                    x = as_float(self.signed(x), self.types, dtype)
+                if is_float(expr_dtype(target, self.types)):
+                    x = as_float(self.signed(x), self.types, target)
                     return replace(stmt, value=Call("neg", (x,), loc=x.loc))
                 value = Call("-", (target, self.signed(x)), loc=stmt.loc)
                 return Assign(target, value, loc=stmt.loc, id=stmt.id, note=stmt.note)

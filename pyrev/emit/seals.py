@@ -39,6 +39,7 @@ from typing import Any
 from pyrev.emit.digest import BLOCK, BLOCKS
 from pyrev.ir.nodes import fresh
 from pyrev.ir.printer import write
+from pyrev.schedule.ownership import CHUNKS
 
 #: Blocks that are worth a digest of their own: fewer are done before its keys are in
 #: the registers, and many more do not stay in the caches that a core has for itself.
@@ -46,9 +47,6 @@ LEAST = 64
 
 #: Parts that a loop is cut into even if they have fewer blocks.
 PARTS = 64
-
-#: Iterations of a loop that go through more than a core keeps in its caches.
-FEW = 32
 
 _NAMES = ("KEYS", "digest_blocks", "share_begin")
 
@@ -206,9 +204,19 @@ class _Module:
         (loop,) = _loops(function)
         assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
         words = {p: fresh(f"words_{p}", self.taken) for _, p in params}
-        seals = {p: fresh(f"seal_{p}", self.taken) for _, p in params}
-        if self.seal_row(function, loop, params, words):
-            return
+        if not self.seal_row(function, loop, params, words):
+            self.seal_parts(function, loop, params, words)
+        function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
+
+    def seal_parts(
+        self,
+        function: ast.FunctionDef,
+        loop: ast.For,
+        params: Sequence[tuple[int, str]],
+        words: Mapping[str, str],
+    ) -> None:
+        """Cut a parallel loop into parts, each of which makes the digests of shares."""
+        assert isinstance(loop.iter, ast.Call) and isinstance(loop.target, ast.Name)
         own = ("tasks", "parts", "part", "here", "each", "more")
         names = {n: fresh(n, self.taken) for n in own} | self.own
         counts = [f"{w}.size // {BLOCK}" for w in words.values()]
@@ -229,21 +237,19 @@ class _Module:
         start, end = [], []
         here, parts = names["here"], names["parts"]
         for place, p in params:
-            count = f"{words[p]}.size // {BLOCK}"
-            each, more = (fresh(f"{n}_{p}", self.taken) for n in ("each", "more"))
-            share = (f"share_begin({each}, {more}, {here}{k})" for k in ("", " + 1"))
-            start.append(f"{seals[p]} = np.uint64(0)")
-            start.append(f"{each}, {more} = divmod({count}, max(1, {parts}))")
-            line = f"{seals[p]} += digest_blocks({words[p]}, 0, {', '.join(share)})"
+            seal = fresh(f"seal_{p}", self.taken)
+            split, first, last = self.share(p, words[p], f"max(1, {parts})", here)
+            start += [f"{seal} = np.uint64(0)", split]
+            line = f"{seal} += digest_blocks({words[p]}, 0, {first}, {last})"
             outer.body += self.parsed(line)
+            whole = f"{words[p]}, 0, 0, {words[p]}.size // {BLOCK}"
             end.append(f"if {parts} <= 0:")
-            end.append(f"    {seals[p]} = digest_blocks({words[p]}, 0, 0, {count})")
-            end.append(f"{self.sums}[{place}] = {seals[p]}")
+            end.append(f"    {seal} = digest_blocks({whole})")
+            end.append(f"{self.sums}[{place}] = {seal}")
         at = function.body.index(loop)
         rest = function.body[at + 1 :]
         new[-1:] = [*self.parsed("\n".join(start)), outer, *self.parsed("\n".join(end))]
         function.body[at:] = [*new, *rest]
-        function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
 
     def seal_row(
         self,
@@ -260,7 +266,7 @@ class _Module:
                 target=ast.Name(id=index),
                 iter=ast.Call(args=[ast.Constant(int(tasks))]),
                 body=[ast.Expr(ast.Call(func=ast.Name(id=name)) as call)],
-            ) if 0 < tasks <= FEW and name in self.functions:
+            ) if 0 < tasks <= CHUNKS and name in self.functions:
                 row = self.functions[name]
             case _:
                 return False
@@ -279,15 +285,10 @@ class _Module:
         start, end = [], []
         at = f"np.int64({index})"
         for place, p in params:
-            own = ("each", "more", "shares", "done")
-            each, more, shares, done = (fresh(f"{n}_{p}", self.taken) for n in own)
-            count = f"{words[p]}.size // {BLOCK}"
+            shares, done = (fresh(f"{n}_{p}", self.taken) for n in ("shares", "done"))
+            split, first, last = self.share(p, words[p], str(tasks), at)
             start.append(f"{shares} = np.zeros({tasks}, dtype=np.uint64)")
-            start.append(f"{done} = np.zeros({tasks}, dtype=np.int64)")
-            start.append(f"{each}, {more} = divmod({count}, {tasks})")
-            first, last = (
-                f"share_begin({each}, {more}, {at}{k})" for k in ("", " + 1")
-            )
+            start += [f"{done} = np.zeros({tasks}, dtype=np.int64)", split]
             loop.body[:0] = self.parsed(f"{done}[{at}] = {first}")
             if walks[p]:
                 values = f"{words[p]}, {first}, {last}, {shares}, {done}, {at}"
@@ -299,8 +300,15 @@ class _Module:
         k = function.body.index(loop)
         before, after = (self.parsed("\n".join(lines)) for lines in (start, end))
         function.body[k : k + 1] = [*before, loop, *after]
-        function.args.args += [ast.arg(w) for w in (*words.values(), self.sums)]
         return True
+
+    def share(
+        self, array: str, words: str, parts: str, part: str
+    ) -> tuple[str, str, str]:
+        """The line that splits the blocks of an array, and the ends of a part's."""
+        each, more = (fresh(f"{n}_{array}", self.taken) for n in ("each", "more"))
+        first, last = (f"share_begin({each}, {more}, {part}{k})" for k in ("", " + 1"))
+        return f"{each}, {more} = divmod({words}.size // {BLOCK}, {parts})", first, last
 
     def walk(
         self, row: ast.FunctionDef, task: Sequence[str], array: str

@@ -240,7 +240,7 @@ def wraps(expr: Expr, types: Mapping[str, str]) -> bool:
     return dtype is None or not (is_float(dtype) or dtype == WEAK_INT)
 
 
-def as_float(value: Expr, types: Mapping[str, str], beside: str | None) -> Expr:
+def as_float(value: Expr, types: Mapping[str, str], beside: Expr) -> Expr:
     """`value`, made a float if it may be an integer that goes around.
 
     It is a float32 only where what it meets is `beside` one: with a Python float, which
@@ -249,7 +249,8 @@ def as_float(value: Expr, types: Mapping[str, str], beside: str | None) -> Expr:
     if not wraps(value, types):
         return value
     kind = known_dtype(value, types) or "int64"
-    wide = promote(kind, "float32") if beside == "float32" else "float64"
+    single = known_dtype(beside, types) == "float32"
+    wide = promote(kind, "float32") if single else "float64"
     return Call(wide, (value,), loc=value.loc)
 
 

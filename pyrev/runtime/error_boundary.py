@@ -22,7 +22,8 @@ from pyrev.ir.diagnostics import BackendError, InternalError, PyrevError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_HERE = str(Path(__file__).parents[1]) + os.sep
+#: What the paths of pyrev's own files begin with.
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = tuple(_STANDARD + part + os.sep for part in ("site-packages",))
 _COMPILERS = tuple(f"{os.sep}{part}{os.sep}" for part in ("numba", "llvmlite"))
@@ -116,7 +117,7 @@ def _kind(code: CodeType) -> str:
         return "user"
     if code in _runs or file in generated:
         return "run"
-    if file.startswith(_HERE):
+    if file.startswith(PACKAGE):
         return "" if file in (__file__, _POOL) else "pyrev"
     if any(part in file for part in _COMPILERS):
         return "compiler"
@@ -129,5 +130,5 @@ def _kind(code: CodeType) -> str:
 
 def _place(step: TracebackType) -> str:
     file = step.tb_frame.f_code.co_filename
-    name = file.removeprefix(_HERE).replace(os.sep, "/")
+    name = file.removeprefix(PACKAGE).replace(os.sep, "/")
     return f"pyrev/{name}:{step.tb_lineno}"

@@ -36,7 +36,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
-from pyrev.schedule.legality import parallelise
+from pyrev.schedule.legality import chunk_ends, parallelise
 from pyrev.schedule.ownership import CHUNKS
 from pyrev.schedule.work import Choose
 
@@ -100,13 +100,8 @@ def _chunked(loop: While, flags: tuple[str, ...], taken: set[str]) -> Block:
     own = {f: fresh(f"own_{f}", taken) for f in flags}
     count = Const(CHUNKS)
     length = Call("max", (Call("-", (loop.hi, loop.lo)), ZERO))
-
-    def end(k: Expr) -> Expr:
-        part = Call("//", (Call("*", (length, k)), count))
-        return part if loop.lo == ZERO else Call("+", (loop.lo, part))
-
-    ends = end(Var(chunk)), end(Call("+", (Var(chunk), ONE)))
-    inner = rename(replace(loop, lo=ends[0], hi=ends[1]), own)
+    first, last = chunk_ends(loop.lo, length, Var(chunk), count)
+    inner = rename(replace(loop, lo=first, hi=last), own)
     chunks = For(
         chunk,
         ZERO,

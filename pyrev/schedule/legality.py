@@ -13,11 +13,13 @@ from pyrev.analysis.dependence import Access, Leaf, Region, private_names
 from pyrev.analysis.poly import conj, is_empty
 from pyrev.ir.liveness import live_before, live_inside
 from pyrev.ir.nodes import (
+    ZERO,
     Add,
     Alloc,
     Assign,
     Block,
     Call,
+    Const,
     DisjointWrites,
     Expr,
     For,
@@ -153,6 +155,17 @@ def parallelise(
     """`loop` with its proof in `parallel`, or unchanged where there is none."""
     proof = prove_parallel(loop, outer, live_out, integers)
     return loop if proof is None else replace(loop, parallel=proof, reverse=False)
+
+
+def chunk_ends(lo: Expr, length: Expr, chunk: Var, count: Const) -> tuple[Expr, Expr]:
+    """Where the iterations of a chunk begin, and where they end, of `length` from `lo`
+    on in `count` chunks.
+    """
+    ends: tuple[Expr, ...] = chunk, add_int(chunk, 1)
+    if count != length:
+        ends = tuple(Call("//", (Call("*", (length, e)), count)) for e in ends)
+    first, last = ends if lo == ZERO else (Call("+", (lo, e)) for e in ends)
+    return first, last
 
 
 def parallelise_chunks(

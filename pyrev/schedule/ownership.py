@@ -49,7 +49,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
-from pyrev.ir.simplify import add_int, sub_int
+from pyrev.ir.simplify import sub_int
 from pyrev.ir.text import expr_text
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.expand import Own, in_rows
@@ -57,6 +57,7 @@ from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.legality import (
+    chunk_ends,
     forward,
     parallelise,
     parallelise_chunks,
@@ -421,10 +422,7 @@ class _Cpu(Readable):
         length = trip_count(loop)
         count = _chunks(length)
         copies = [_Copy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets]
-        ends: list[Expr] = [Var(chunk), add_int(Var(chunk), 1)]
-        if count != length:
-            ends = [Call("//", (Call("*", (length, e)), count)) for e in ends]
-        first, last = (_plus(loop.lo, e) for e in ends)
+        first, last = chunk_ends(loop.lo, length, Var(chunk), count)
         body = loop.body
         for c in copies:
             body = _renamed_target(body, c.target, c.own)
@@ -709,10 +707,6 @@ def _owner(term: str, size: int | None) -> str:
 def _access(leaf: Leaf) -> Access:
     target = target_of(leaf)
     return Access("add", target.array, target.index, 0, leaf.depth)
-
-
-def _plus(a: Expr, b: Expr) -> Expr:
-    return b if a == ZERO else Call("+", (a, b))
 
 
 def _over(index: tuple[Var, ...], array: str, stmt: Stmt) -> Stmt:

@@ -9,9 +9,10 @@ import pytest
 import pyrev
 from pyrev.driver import passes
 from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, Setting, run
-from pyrev.ir.nodes import DisjointWrites, For, Program, Proof, Var
+from pyrev.ir.nodes import For, Program, Var
 from pyrev.parse import parse_text
 from tests.everything import EVERY, accepted, share_of
+from tests.interpreted import called_parallel
 
 PROGRAM = parse_text("""
 def f(a, b):
@@ -29,10 +30,6 @@ def step(change: object) -> Pass:
     return Pass("damage", applied, "nothing", "nothing")
 
 
-def wished(loop: For) -> For:
-    return replace(loop, parallel=Proof((DisjointWrites(loop.index),)))
-
-
 def unbound(loop: For) -> For:
     return replace(loop, hi=Var("nobody"))
 
@@ -40,7 +37,7 @@ def unbound(loop: For) -> For:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (wished, "after damage the loop over i has no proof"),
+        (called_parallel, "after damage the loop over i has no proof"),
         (unbound, "`nobody` is read before it exists"),
     ],
 )
@@ -59,9 +56,9 @@ def test_damage_is_found_behind_the_pass_that_does_it(
         run(steps, PROGRAM, Setting({}))
     assert not after
     monkeypatch.setattr(passes, "AFTER", [])
-    if change is wished:  # what is not well formed is found in the end
+    if change is called_parallel:  # what is not well formed is found in the end
         assert run(steps, PROGRAM, Setting({})).program.body == (
-            wished(PROGRAM.body[0]),
+            called_parallel(PROGRAM.body[0]),
         )
     else:
         with pytest.raises(pyrev.InternalError, match=said):
@@ -127,7 +124,7 @@ def test_chunks_are_verified_however_their_ranges_are_parted(
     program = parse_text(CHUNKED.format(end=end, at=at))
     (loop,) = program.body
     assert isinstance(loop, For)
-    program = replace(program, body=(wished(loop),))
+    program = replace(program, body=(called_parallel(loop),))
     if holds:
         passes.proved("a pass", program)
     else:

@@ -13,11 +13,12 @@ import pytest
 import pyrev
 from pyrev.driver.sizes import specialise
 from pyrev.emit.numba import Emitted, emit_numba
-from pyrev.ir.nodes import Block, Const, DisjointWrites, For, Proof
+from pyrev.ir.nodes import Block, Const, For
 from pyrev.parse import parse, retype
 from pyrev.runtime.code_cache import load
 from tests.emit import programs
 from tests.emit.cases import CASES, same
+from tests.interpreted import called_parallel
 
 
 def kind(value: Any) -> tuple[int, str]:
@@ -44,7 +45,7 @@ def marked(block: Block, parallel: tuple[str, ...]) -> Block:
         if isinstance(s, For):
             s = replace(s, body=marked(s.body, parallel))
             if s.index in parallel:
-                s = replace(s, parallel=Proof((DisjointWrites(s.index),)))
+                s = called_parallel(s)
         out.append(s)
     return tuple(out)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyrev.ir.dtypes import infer
-from pyrev.ir.nodes import DisjointWrites, For, Param, Program, Proof
+from pyrev.ir.nodes import For, Param, Program
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows import rows
+from tests.interpreted import called_parallel
 
 DTYPES = {
     **{name: "float64" for name in "abcdefstpqr"},
@@ -26,12 +26,7 @@ def rowed(text: str, parallel: bool = False) -> str:
     params = tuple(Param(n, RANKS.get(n, 0), d) for n, d in DTYPES.items())
     block = parse_block(text.strip("\n"))
     if parallel:
-        block = tuple(
-            replace(s, parallel=Proof((DisjointWrites(s.index),)))
-            if isinstance(s, For)
-            else s
-            for s in block
-        )
+        block = tuple(called_parallel(s) if isinstance(s, For) else s for s in block)
     program = Program("f", params, block)
     made = rows(program, infer(program, DTYPES))
     return block_text(made.body).strip("\n")
