@@ -1,4 +1,4 @@
-"""Molecular biology: quantitative PCR, two dyes, cycles counted in bytes, lost wells."""
+"""Molecular biology: quantitative PCR, two dyes, cycles in bytes, lost wells."""
 
 import numpy as np
 
