@@ -98,21 +98,49 @@ def parse(
     """
     seen: dict[str, int] = {}
     try:
-        return _read(f, types, {}, {}, seen, known, final)
+        return _in_versions(f, types, {}, {}, seen, known, final)
     except (UnsupportedError, InternalError) as error:
         codes = {e.code for e in getattr(error, "findings", ())}
         if types is not None or codes - _OF_RANKS:
             raise
-        for more in _increments(len(seen)):
+        for k, more in enumerate(_increments(len(seen))):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
+            read = _in_versions if k < _FIRST_GUESSES else _read
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, None, ranks, {}, {}, known)
+                return read(f, None, ranks, {}, {}, known)
         for ranks in _decrements(seen) if codes & _SAYS_RANKS else ():
             with contextlib.suppress(UnsupportedError, InternalError):
                 return _read(f, None, {}, ranks, {}, known)
         raise
 
 
+def _in_versions(
+    f: object,
+    types: Mapping[str, tuple[int, str]] | None,
+    least: Mapping[str, int],
+    exact: Mapping[str, int],
+    seen: dict[str, int],
+    known: Sequence[Texts],
+    final: bool = True,
+) -> Parsed:
+    """The reading in which names are one variable each, for the text of a derivative
+    has the user's names. Where that is refused, one in which those that stand there, or
+    else all, are split in versions.
+    """
+    try:
+        return _read(f, types, least, exact, seen, known, final)
+    except UnsupportedError as error:
+        lines = {linecache.getline(e.at.file, e.at.line) for e in error.findings}
+        there = frozenset(re.findall(r"\w+", " ".join(lines)))
+        codes = {e.code for e in error.findings}
+        for split in (there, None) if codes <= _OF_VERSIONS else ():
+            with contextlib.suppress(UnsupportedError, InternalError):
+                return _read(f, types, least, exact, {}, known, final, split)
+        raise
+
+
+# What may be found only because one variable is to hold several kinds of values.
+_OF_VERSIONS = frozenset(["P201", "P202", "P203", "P206", "P210", "P211"])
 # What may be found only because a parameter has more axes than the text shows.
 _OF_RANKS = frozenset(
     ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
@@ -121,6 +149,8 @@ _OF_RANKS = frozenset(
 # What says that ranks do not fit: another refusal is not to be put off to the call.
 _SAYS_RANKS = frozenset(["P201", "P202", "P203"])
 _GUESSES = 60
+# So many of them with versions, too.
+_FIRST_GUESSES = 12
 
 
 def _increments(count: int) -> list[tuple[int, ...]]:
@@ -174,9 +204,11 @@ def _read(
     seen: dict[str, int],
     known: Sequence[Texts],
     final: bool = True,
+    split: frozenset[str] | None = frozenset(),
 ) -> Parsed:
     """One reading; `least` are ranks to begin with, and `exact` those of parameters
-    that have no others; `seen` receives what may grow.
+    that have no others; `seen` receives what may grow. The names in `split` (None:
+    all) are a variable for each of their versions.
     """
     grounds, texts = Grounds(), Texts(*known)
     function = plain(f, grounds)
@@ -227,6 +259,7 @@ def _read(
             wanted=wanted,
             grounds=grounds,
             texts=texts,
+            split=split,
         )
         body = walk.function(source, function)
         values = {c.name: c.read() for c in walk.captures.values()}

@@ -34,7 +34,6 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
-from pyrev.parse.control import structured
 from pyrev.parse.creation import Creation
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.directives import probe
@@ -729,7 +728,7 @@ class Calls(Creation):
         a name that the helper does not assign, and in a helper that is one expression
         an element or a value used once. Others are evaluated first.
         """
-        node = structured(helper.source.node, self.taken)
+        node = self._flat(helper.source.node)
         scope = Scope(
             replace(helper.source, node=node),
             helper.python,

@@ -52,7 +52,7 @@ from pyrev.parse.bindings import (
     parameters,
     tail_form,
 )
-from pyrev.parse.control import LEAVE, RETURNED, structured
+from pyrev.parse.control import LEAVE, RETURNED
 from pyrev.parse.directives import checkpointed
 from pyrev.parse.expression import BINARY, assigned, conjunction
 from pyrev.parse.functions import is_range
@@ -105,7 +105,7 @@ class Lowering(Rebinding):
         fence.check(source, self.findings)
         self.taken |= identifiers(node)
         self.refused |= fence.bound_by_refused(node)
-        flat = structured(node, self.taken)
+        flat = self._flat(node)
         self.taken |= identifiers(flat)
         self.occupied |= local_names(flat)
         source = replace(source, node=flat)
@@ -131,7 +131,7 @@ class Lowering(Rebinding):
     def statements(self, source: Source) -> Block:
         """Lower bare statements: free names are parameters."""
         fence.check(source, self.findings)
-        source = replace(source, node=structured(source.node, self.taken))
+        source = replace(source, node=self._flat(source.node))
         self.taken |= identifiers(source.node)
         scope = Scope(source, None, local_names(source.node), None, (), False)
         self.running.append(scope)

@@ -20,10 +20,12 @@ from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
 from pyrev.ir.renaming import rename, renamed_dtype
 from pyrev.parse.bindings import bindings
+from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
 from pyrev.parse.grounds import MISSING, Grounds, Missing, cell_of, lookup
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
+from pyrev.parse.versions import versioned
 from pyrev.parse.views import Whole
 from pyrev.runtime.error_boundary import reads_users
 
@@ -180,6 +182,8 @@ class Names:
     #: The names that need an array of their own before a loop or a branch.
     wanted: frozenset[tuple[str, Loc]] = frozenset()
     asked: set[tuple[str, Loc]] = field(default_factory=set)
+    #: The names whose versions are variables of their own; None for all.
+    split: frozenset[str] | None = frozenset()
     #: The copies that stand for other arrays, until their names are bound again.
     lent: dict[str, Lent] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
@@ -237,6 +241,10 @@ class Names:
     outermost: Scope | None = None
     #: The variables of the program that are the user's, by their names in it.
     users: dict[str, Called] = field(default_factory=dict)
+
+    def _flat(self, node: gast.AST) -> gast.AST:
+        """A definition without jumps, and with the versions that are variables."""
+        return versioned(structured(node, self.taken), self.split)
 
     def _spelt(self) -> Block:
         """The program, and what the walk found out, with the arrays as they are called.
