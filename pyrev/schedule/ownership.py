@@ -66,7 +66,7 @@ from pyrev.schedule.legality import (
 )
 from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.report import Decision, Kind
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.verify import debugging, same_instances
 from pyrev.schedule.work import Choose, of_arguments, operations
 
