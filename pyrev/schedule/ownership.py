@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region
-from pyrev.analysis.poly import Timed, Unknown, conj, disj, integer_names, pieces
+from pyrev.analysis.loop_trees import Unknown
+from pyrev.analysis.poly import Timed, conj, disj, integer_names, pieces
 from pyrev.ir.affine import slope
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (

@@ -19,6 +19,7 @@ from pyrev.ir.nodes import (
     While,
     walk_expr,
 )
+from pyrev.ir.ranges import index_range
 from pyrev.ir.simplify import add_int, sub_int
 
 
@@ -76,15 +77,10 @@ def _bound(expr: Expr, outer: dict[str, Loop], high: bool) -> Expr | None:
         case Const() | Extent():
             return expr
         case Var(name) if name in outer:
-            loop = outer[name]
-            if not (isinstance(loop.step, Const) and isinstance(loop.step.value, int)):
+            found = index_range(outer[name])
+            if found is None:
                 return None
-            first, past = loop.lo, loop.hi
-            if loop.step.value > 0:
-                end = go(add_int(past, -1)) if high else go(first)
-            else:
-                end = go(first) if high else go(add_int(past, 1))
-            return end
+            return go(found.high if high else found.low)
         case Var():
             return expr
         case Call("+", (a, b)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.analysis.dependence import from_polynomial, polynomial
+from pyrev.analysis.polynomials import from_polynomial, polynomial
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.nodes import (
