@@ -207,9 +207,9 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "helpers",
         "a copy that is made again is one of what the array holds by then",
-        "pyrev/schedule/storage.py",
+        "pyrev/schedule/storage/build.py",
         """                if kept is not None:
-                    return self.storage.copy_of(kept, stmt)
+                    return self._copy_of(kept, stmt)
 """,
         "",
         "tests/schedule/test_copied.py",

@@ -88,6 +88,15 @@ def settles(u, c, steps):
             error += (u[i] - v[i]) ** 2
 
 
+def asked_for_before_a_while(u, c, steps):
+    for t in pyrev.checkpointed(range(steps), slots=3):
+        for i in range(1, u.shape[0] - 1):
+            u[i] = u[i] + c[i] * u[i] * (u[i - 1] - u[i + 1])
+    while u[1] < 2.0:
+        for i in range(1, u.shape[0] - 1):
+            u[i] = u[i] * u[i] * 0.5 + 1.3 - c[i] * u[i - 1]
+
+
 def counted_on(u, c, steps):
     k = 0
     for t in range(steps):
@@ -176,6 +185,7 @@ CASES: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
     (twice, ("u", "c")),
     (under_a_test, ("u",)),
     (settles, ("u",)),
+    (asked_for_before_a_while, ("u",)),
     (counted_on, ("u",)),
     (decays, ("u",)),
     (weights_overwritten, ("c",)),

@@ -18,8 +18,8 @@ import pytest
 
 import pyrev
 from pyrev.analysis.bounds import Variant
-from pyrev.analysis.integer_ranges import Interval
 from pyrev.api.differentiable import Call
+from pyrev.ir.ranges import Interval
 from pyrev.testing import Outcome, draw_cotangents, run
 from tests import oracle
 from tests.interpreted import Recorder, Recording, RecordingNumpy, interpreted

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import gcd
 from typing import Literal, assert_never
 
 from pyrev.analysis.poly import (
@@ -24,6 +23,7 @@ from pyrev.analysis.poly import (
     negated,
 )
 from pyrev.analysis.poly import is_empty as _is_empty
+from pyrev.analysis.polynomials import divided, from_polynomial, polynomial, row_widths
 from pyrev.ir.affine import Linear, from_linear, integer
 from pyrev.ir.liveness import live_before, with_live
 from pyrev.ir.nodes import (
@@ -259,60 +259,6 @@ def remade(block: Block) -> frozenset[str]:
     return frozenset(a for a in made if made.count(a) > 1)
 
 
-Polynomial = dict[tuple[Expr, ...], int]
-
-
-def polynomial(e: Expr) -> Polynomial:
-    """`e` expanded: the factors of each product, and the number before it."""
-
-    def total(parts: Iterable[tuple[tuple[Expr, ...], int]]) -> Polynomial:
-        found: Polynomial = {}
-        for key, k in parts:
-            found[key] = found.get(key, 0) + k
-        return {key: k for key, k in found.items() if k}
-
-    match e:
-        case Const(value) if type(value) is int:
-            return total([((), value)])
-        case Call("neg", (a,)):
-            return {key: -k for key, k in polynomial(a).items()}
-        case Call("+", (a, b)):
-            return total([*polynomial(a).items(), *polynomial(b).items()])
-        case Call("-", (a, b)):
-            minus = [(key, -k) for key, k in polynomial(b).items()]
-            return total([*polynomial(a).items(), *minus])
-        case Call("*", (a, b)):
-            return total(
-                (tuple(sorted((*p, *q), key=repr)), j * k)
-                for (p, j), (q, k) in product(
-                    polynomial(a).items(), polynomial(b).items()
-                )
-            )
-        case _:
-            return {(e,): 1}
-
-
-def from_polynomial(form: Polynomial) -> Expr:
-    """The expression that `form` expands."""
-    terms: list[tuple[Expr, int]] = []
-    for key, k in form.items():
-        if key:
-            e = key[0]
-            for factor in key[1:]:
-                e = Call("*", (e, factor))
-            terms.append((e, k))
-    return from_linear(Linear(tuple(terms), form.get((), 0)))
-
-
-def divided(form: Polynomial, w: Expr, factor: int) -> Polynomial:
-    """`form` without one factor `w` in each product, over a number."""
-    found: Polynomial = {}
-    for key, k in form.items():
-        at = key.index(w)
-        found[key[:at] + key[at + 1 :]] = k // factor
-    return found
-
-
 #: What an access touches: per subscript its cases, None where opaque; None for all.
 Elements = tuple[tuple[Case, ...] | None, ...] | None
 
@@ -489,30 +435,14 @@ class Region:
                 a.index[0] for _, a in uses if a.index is not None and len(a.index) == 1
             ]
             if len(flat) == len(uses):
-                found = dict.fromkeys(w for e in flat for w in self._candidates(e))
+                found = dict.fromkeys(
+                    w for e in flat for w in row_widths(e, self.space.changing)
+                )
                 for widths in found:
                     if all(self.rows(leaf, a, widths) is not None for leaf, a in uses):
                         self._widths[name] = widths
                         break
         return self._widths[name]
-
-    def _candidates(self, e: Expr) -> Iterator[tuple[Linear, ...]]:
-        """Row widths that would make ``e`` affine: numbers times one unknown each."""
-        form = polynomial(e)
-        factors = [p for p in form if len(p) > 1]
-        for w in dict.fromkeys(f for p in factors for f in p):
-            if isinstance(w, Var) and w.name in self.space.changing:
-                continue
-            over = {k: c for k, c in form.items() if w in k}
-            if any(p not in over for p in factors):
-                continue
-            width = Linear(((w, gcd(*over.values())),), 0)
-            rest = divided(over, w, width.terms[0][1])
-            deeper = [p for p in rest if len(p) > 1]
-            if not deeper:
-                yield (width,)
-            for more in self._candidates(from_polynomial(rest)) if deeper else ():
-                yield (width, *more)
 
     def rows(
         self, leaf: Leaf, access: Access, widths: tuple[Linear, ...]

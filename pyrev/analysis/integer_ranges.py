@@ -9,9 +9,9 @@ as NumPy's own integers are: 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyrev.ir.affine import COMPARISONS, integer
 from pyrev.ir.diagnostics import ArgumentError
@@ -38,25 +38,13 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
+from pyrev.ir.ranges import Interval, index_interval, interval_of
 from pyrev.ir.text import expr_text
 
 _MOST = 2**62
 #: What a derivative makes of a subscript is a little larger than the subscript.
 _SAFE = 2**60
-#: More is as bad.
-_BITS = 64
 _SIZES = (2**31, 2**24, 2**20, 2**16, 2**12, 2**8)
-
-
-class Interval(NamedTuple):
-    """The integers from `low` to `high`, both included."""
-
-    low: int
-    high: int
-
-    @property
-    def largest(self) -> int:
-        return max(-self.low, self.high)
 
 
 #: In the place of an axis: not an extent, but all elements.
@@ -202,8 +190,8 @@ class Magnitudes:
             return known
         if not loop.index or loop.index in self._assigned:
             return known
-        low, high = (lo.low, hi.high - 1) if step > 0 else (hi.low + 1, lo.high)
-        return {**known, loop.index: Interval(low, high)} if low <= high else None
+        found = index_interval(lo, hi, step)
+        return None if found is None else {**known, loop.index: found}
 
     def _value(self, e: Expr, known: Known) -> Interval | None:
         """Where `e` lies; None if it is no integer of 64 bits, or not known."""
@@ -235,45 +223,6 @@ def _counted(s: Stmt, top: Expr) -> Iterator[Expr]:
             yield e
             if e.op in COMPARISONS:
                 yield from (a for a in e.args if not isinstance(a, Call))
-
-
-def interval_of(op: str, args: Sequence[Interval]) -> Interval | None:
-    """Between what ``op(args)`` lies; None if that is not known."""
-    match op, args:
-        case "+", (a, b):
-            return Interval(a.low + b.low, a.high + b.high)
-        case "-", (a, b):
-            return Interval(a.low - b.high, a.high - b.low)
-        case "*", (a, b):
-            return _hull(x * y for x in a for y in b)
-        case "neg", (a,):
-            return Interval(-a.high, -a.low)
-        case "abs", (a,):
-            return Interval(max(0, a.low, -a.high), a.largest)
-        case "//", (a, b) if b.low > 0 or b.high < 0:
-            return _hull(x // y for x in a for y in b)
-        case "%", (_, b):
-            return Interval(min(0, b.low + 1), max(0, b.high - 1))
-        case "min", _:
-            return Interval(min(a.low for a in args), min(a.high for a in args))
-        case "max", _:
-            return Interval(max(a.low for a in args), max(a.high for a in args))
-        case "where", _:
-            return _hull(x for a in args for x in a)
-        case "int" | "int64", (a,):
-            return a
-        case "**", (a, b):
-            most: int = a.largest ** max(0, min(b.high, _BITS))
-            return Interval(-most if a.low < 0 else 0, max(1, most))
-        case "<<", (a, b):
-            return _hull(x << max(0, min(y, _BITS)) for x in a for y in b)
-        case _:
-            return None
-
-
-def _hull(values: Iterable[int]) -> Interval:
-    found = tuple(values)
-    return Interval(min(found), max(found))
 
 
 def _words(found: Interval) -> str:

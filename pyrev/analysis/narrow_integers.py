@@ -19,7 +19,6 @@ from pathlib import PurePath
 
 import numpy as np
 
-from pyrev.analysis.integer_ranges import Interval, interval_of
 from pyrev.ir.affine import COMPARISONS
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import (
@@ -59,6 +58,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.ranges import Interval, interval_of
 from pyrev.ir.text import expr_text
 
 NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
@@ -103,7 +103,7 @@ class _Signs:
 
     def __init__(self, program: Program, types: Mapping[str, str]) -> None:
         self.types = types
-        #: Sizes and numbers of a call are looked at as a whole (`magnitude`).
+        #: Sizes and numbers of a call are looked at as a whole (`integer_ranges`).
         self.whole = {p.name for p in program.params} - written(program.body)
         #: What is multiplied by a cotangent of one is a slope of the user's.
         sloped = any(

@@ -24,7 +24,6 @@ from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
 from pyrev.analysis.bounds import Bounds, Variant, natural
-from pyrev.analysis.integer_ranges import Interval
 from pyrev.analysis.narrow_integers import widened
 from pyrev.analysis.poly import answers, noted, recall
 from pyrev.analysis.steering import steering
@@ -69,6 +68,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.printer import Emitted, Text
+from pyrev.ir.ranges import Interval
 from pyrev.ir.text import expr_text
 from pyrev.parse import Capture, Parsed, adapting, parse, retype
 from pyrev.parse.grounds import is_value

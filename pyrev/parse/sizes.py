@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyrev.ir.nodes import (
     ONE,
@@ -35,6 +35,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     with_blocks,
 )
+from pyrev.ir.ranges import Range, index_range
 from pyrev.parse.views import linear, plain
 
 _DEEP = 12  # steps of a proof
@@ -45,15 +46,7 @@ def settle_sizes(block: Block, params: tuple[Param, ...]) -> Block:
     return _Settler(block, params).block(block, {}, {})
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The least and the greatest value of a loop index."""
-
-    low: Expr
-    high: Expr
-
-
-_Ranges = Mapping[str, _Range]
+_Ranges = Mapping[str, Range]
 _Known = Mapping[Expr, Expr]
 
 
@@ -166,15 +159,12 @@ class _Settler:
                 new = replace(new, shape=tuple(map(size, shape)))
         return with_blocks(new, inner)
 
-    def range(self, loop: For) -> _Range:
-        lo, hi = loop.lo, loop.hi
-        match loop.step:
-            case Const(int() as step) if step < 0:
-                return _Range(plain(Call("+", (hi, ONE))), lo)
-            case Const(int()):
-                return _Range(lo, plain(Call("-", (hi, ONE))))
-        # A step of either sign: nothing is known.
-        return _Range(Var(loop.index), Var(loop.index))
+    def range(self, loop: For) -> Range:
+        """Between what the index of a loop lies; itself if nothing is known of that."""
+        found = index_range(loop)
+        if found is None:
+            return Range(Var(loop.index), Var(loop.index))
+        return Range(plain(found.low), plain(found.high))
 
     def learnt(self, test: Expr, known: _Known) -> dict[Expr, Expr]:
         """What an equality of sizes says of the sizes after it."""

@@ -94,14 +94,14 @@ class Report:
             lines.append("  none")
         lines += ["", "values that the reverse sweep needs:"]
         for s in self.values:
-            kind = s.kind
+            kept: str = s.kind
             if s.shape:
-                kind += f" [{', '.join(map(expr_text, s.shape))}]"
+                kept += f" [{', '.join(map(expr_text, s.shape))}]"
             if s.kind in ("taped", "checkpointed"):
-                kind += f" {s.dtype}" if s.shape else f" once, {s.dtype}"
+                kept += f" {s.dtype}" if s.shape else f" once, {s.dtype}"
             if s.level:
-                kind += f" in each iteration of {s.level}"
-            lines.append(f"  line {s.loc.line}: {s.name}: {kind}")
+                kept += f" in each iteration of {s.level}"
+            lines.append(f"  line {s.loc.line}: {s.name}: {kept}")
         if not self.values:
             lines.append("  none beyond the arguments")
         if len(self.alternatives) > 1:

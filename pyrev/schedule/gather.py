@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.loop_trees import Instance, Unknown
 from pyrev.analysis.poly import (
-    Instance,
     Piece,
     Space,
     Timed,
-    Unknown,
     bounding_box,
     conj,
     disj,

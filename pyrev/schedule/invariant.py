@@ -43,7 +43,7 @@ from pyrev.ir.nodes import (
 from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 
 TOGETHER = 8  # iterations that share rows: their planes still fit a core's cache
 DEAR = 12  # operations that are worth a row to be read instead

@@ -41,7 +41,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, most_trips, of_arguments, product
 
 OFTEN = 8  # accesses for each element, from which on two copies of it are paid for

@@ -55,7 +55,7 @@ from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.invariant import CHEAP
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.storage import trip_count, upper
+from pyrev.schedule.trip_counts import trip_count, upper
 from pyrev.schedule.work import Choose
 
 LANES = 64  # iterations side by side: eight vectors of float32, and rows stay in L1

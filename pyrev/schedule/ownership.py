@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region
-from pyrev.analysis.poly import Timed, Unknown, conj, disj, integer_names, pieces
+from pyrev.analysis.loop_trees import Unknown
+from pyrev.analysis.poly import Timed, conj, disj, integer_names, pieces
 from pyrev.ir.affine import slope
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
@@ -66,7 +67,7 @@ from pyrev.schedule.legality import (
 )
 from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.report import Decision, Kind
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.verify import debugging, same_instances
 from pyrev.schedule.work import Choose, of_arguments, operations
 

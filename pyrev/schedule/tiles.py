@@ -42,7 +42,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, of_arguments
 
 FACTORS = (4, 2)  # iterations at a time

@@ -34,7 +34,7 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
-from pyrev.schedule.storage import trip_count
+from pyrev.schedule.trip_counts import trip_count
 
 SHORT = 64  # iterations of a nest that the unroller or one cache line takes in
 

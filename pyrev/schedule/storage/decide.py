@@ -1,0 +1,240 @@
+"""Where each value that the reverse sweep reads is kept: from a timeline to a plan.
+
+For every demand the cheapest legal place is taken, in this order:
+
+recomputed  it is private to an iteration of a loop, and all that its slice starts from
+            is available: the statements run again in the reversed iteration (unless
+            a loop makes it: then it is recorded where that loop runs again anyway);
+live        nothing overwrites it after its use: the reverse sweep reads it where it is;
+taped       it is recorded where it is used, in an array over the loops around that use.
+
+That is a greedy choice, value by value; what runs again at a level may ask for values
+of outer levels, which are decided after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.nodes import (
+    Alloc,
+    Call,
+    Check,
+    Expr,
+    Extent,
+    Load,
+    Loop,
+    Return,
+    Var,
+    mentioned,
+    rebuild,
+    walk,
+)
+from pyrev.schedule.storage.draft import Draft
+from pyrev.schedule.storage.plan import Plan
+from pyrev.schedule.storage.recomputation import Recomputation
+from pyrev.schedule.storage.reruns import Reruns
+from pyrev.schedule.storage.tapes import Tapes
+from pyrev.schedule.storage.timeline import Leaf, Timeline, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a plan may do.
+
+    `checkpointed` are loops that are reversed from kept states, each with their number
+    or None: as many as `memory`, the bytes of all arrays made, has room for. The values
+    of the names in `kept` are not made again, where nothing is checkpointed. With
+    `apart` the forward sweep does all that the primal does. Names in `avoid` are not
+    used.
+    """
+
+    avoid: frozenset[str]
+    memory: int | None = None
+    kept: frozenset[str] = frozenset()
+    checkpointed: Mapping[int, int | None] = field(default_factory=dict)
+    apart: bool = False
+
+
+def decide(timeline: Timeline, options: Options) -> Plan:
+    """The plan by which every demand of `timeline` can be met.
+
+    Law: with each read of the plan in the place of what was demanded, and each rerun
+    before the reverse of its level, the reverse sweep reads the values that the primal
+    had.
+    """
+    decision = _Decision(timeline, options)
+    draft, reruns = decision.draft, decision.reruns
+    ends = _outputs(timeline, draft) if options.apart else []
+    for demand in timeline.demands:
+        decision.read(demand.at, demand.value)
+    # Inner levels first: what runs again at one may ask an outer level for more.
+    while todo := [k for k in draft.levels if k not in draft.reruns]:
+        level = max(todo, key=timeline.depth)
+        draft.reruns[level] = reruns.rerun(level, ends)
+    return draft.finished()
+
+
+def _outputs(timeline: Timeline, draft: Draft) -> list[int]:
+    """Ask the forward sweep for all results; also what it does of no value's sake."""
+    ends: list[int] = []
+    outputs = draft.level(FUNCTION).roots
+    for p in timeline.primal.params:
+        if p.rank and p.name in timeline.writes:
+            outputs[p.name] = None
+    for s in walk(timeline.primal.body):
+        match s:
+            case Return(values):
+                outputs |= dict.fromkeys(n for e in values for n in mentioned(e))
+            case Check():
+                ends.append(s.id)
+    return ends
+
+
+class _Decision:
+    """Decides demand by demand, each once."""
+
+    def __init__(self, timeline: Timeline, options: Options) -> None:
+        self.timeline, self.options = timeline, options
+        self.draft = Draft(timeline, {*timeline.names, *options.avoid})
+        self.recomputation = Recomputation(timeline, options.checkpointed, options.kept)
+        self.tapes = Tapes(self.draft, self.recomputation, self.saved)
+        self.reruns = Reruns(
+            self.draft,
+            self.recomputation,
+            options.checkpointed,
+            options.memory,
+            self.read,
+            self.saved,
+        )
+
+    def read(self, at: int, value: Expr) -> Expr:
+        """The expression by which the reverse sweep reads `value` as it was at `at`."""
+        key = (at, value)
+        if key not in self.draft.reads:
+            match value:
+                case Var() | Load():
+                    found = self._leaf(at, value)
+                case Extent():
+                    found = self._extent(at, value)
+                case _:
+                    found = self._test(at, value)
+            self.draft.reads[key] = found
+        return self.draft.reads[key]
+
+    def saved(self, expr: Expr, at: int) -> Expr:
+        """Every value that `expr` reads, as it was at statement `at`."""
+        match expr:
+            case Var() | Load() | Extent():
+                return self.read(at, expr)
+            case Call(_, args):
+                return rebuild(expr, tuple(self.saved(a, at) for a in args))
+        return expr
+
+    def _test(self, at: int, test: Expr) -> Expr:
+        """How `test` came out at `at`: its operands where they are kept, or one bit."""
+        level = self.recomputation.test_recorded_at(at, test)
+        if level is None:
+            return self.saved(test, at)
+        return self.tapes.tape(level, at, test, "test")
+
+    def _leaf(self, at: int, leaf: Var | Load) -> Expr:
+        """Where a scalar or an element is read; its subscripts are demands as well."""
+        timeline, legal = self.timeline, self.recomputation
+        place, name = timeline.places[at], name_of(leaf)
+        if place.counts(name):
+            return leaf
+        read: Expr = leaf
+        if isinstance(leaf, Load):
+            read = replace(leaf, index=tuple(self.saved(e, at) for e in leaf.index))
+        if name not in timeline.writes:
+            return read
+        for loop in legal.makers_of(place, name):
+            needs = legal.slice(loop.id, name) if legal.private(loop.id, name) else None
+            if needs is None:
+                continue
+            overwritten = legal.overwritten(loop.id, at, leaf)
+            if overwritten and not legal.recordable(loop.id, at, leaf):
+                continue
+            dear = None if overwritten else self._made_beside(loop, at, leaf, name)
+            if dear is not None:
+                return self.tapes.tape(dear, at, leaf, name)
+            self.draft.need(sorted(needs))
+            if overwritten:
+                return self.tapes.tape(loop.id, at, leaf, name)
+            self.draft.need([(loop.id, name)])
+            self.draft.note(name, "recomputed", at, level=loop.index)
+            return read
+        if legal.steady(at, leaf):
+            self.draft.need([(FUNCTION, name)])
+            self.draft.note(name, "live", at)
+            return read
+        return self.tapes.tape(FUNCTION, at, leaf, name)
+
+    def _made_beside(self, loop: Loop, at: int, leaf: Leaf, name: str) -> int | None:
+        """The loop around `loop` whose iterations make `name` again anyway, if any.
+
+        What takes a loop to make is not made twice then but recorded there, unless
+        memory is what is short.
+        """
+        timeline, legal = self.timeline, self.recomputation
+        if self.options.memory is not None or self.options.checkpointed:
+            return None
+        makers = timeline.writes_in(loop.id, name)
+        if not any(timeline.loops_within(loop.id, w) for w in makers):
+            return None
+        for around in reversed(timeline.places[at].loops):
+            level = around.id
+            if level not in self.draft.levels or not timeline.inside(level, loop.id):
+                continue
+            loops = timeline.loops_within(level, at)
+            needs = legal.slice(level, name)
+            if (
+                needs is not None
+                and name in self._made_again(level)
+                and legal.recordable(level, at, leaf)
+                and all(self.tapes.extent(f, loops, level) is not None for f in loops)
+            ):
+                self.draft.need(sorted(needs))
+                return level
+        return None
+
+    def _made_again(self, level: int) -> set[str]:
+        """The names whose values, as far as is known, an iteration makes again."""
+        want = self.draft.levels[level]
+        todo = [*want.roots, *(n for r in want.records for n in mentioned(r.leaf))]
+        found: set[str] = set()
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                own = self.timeline.writes_in(level, name)
+                reads = self.timeline.reads_of(level, own)
+                todo += [n for _, e in reads for n in mentioned(e)]
+        return found
+
+    def _extent(self, at: int, leaf: Extent) -> Expr:
+        """The extent of a local array: its `Alloc` must run again where it is private.
+
+        An array that loops make has its extents recorded, or is made with others that
+        are kept.
+        """
+        timeline, legal = self.timeline, self.recomputation
+        name, place = leaf.array, timeline.places[at]
+        if place.counts(name) or timeline.constant(leaf):
+            return leaf
+        for loop in reversed(place.loops):
+            if legal.private(loop.id, name):
+                needs = legal.slice(loop.id, name)
+                if needs is not None:
+                    self.draft.need([*sorted(needs), (loop.id, name)])
+                    return leaf
+        makers = filter(timeline.makes, timeline.writes[name])
+        if any(timeline.places[w].loops for w in makers):
+            if isinstance(place.stmt, Alloc) and place.stmt.array == name:
+                return self.saved(place.stmt.shape[leaf.axis], at)
+            return self.tapes.tape(FUNCTION, at, leaf, name)
+        self.draft.need([(FUNCTION, name)])
+        return leaf

@@ -1,0 +1,319 @@
+"""Which values one run of a level can make again, and from what.
+
+Recomputation is legal for a value where the *slice* of its name (Weiser 1981: the
+statements that it depends on) is inside the level, writes nothing that others read, and
+starts from values that are still there when it runs again: *available*, as in common
+subexpression elimination. Nothing here says that it is worth it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.liveness import exposed
+from pyrev.ir.nodes import (
+    ZERO,
+    Alloc,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Loop,
+    Var,
+    accesses,
+    assigned_scalars,
+    exprs,
+    mentioned,
+    walk_expr,
+)
+from pyrev.ir.simplify import divides
+from pyrev.schedule.storage.timeline import Leaf, Place, Timeline, name_of
+
+#: Where values can be read: (level, name).
+Needs = frozenset[tuple[int, str]]
+
+
+class Recomputation:
+    """What may run again, for one timeline.
+
+    The iterations of the loops in `checkpointed` start from a state that is restored:
+    all that has changed since they began can be made again. The names in `kept` are not
+    to be made again.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        checkpointed: Mapping[int, int | None],
+        kept: frozenset[str],
+    ) -> None:
+        self.timeline = timeline
+        self.checkpointed = checkpointed
+        self.kept = frozenset() if checkpointed else kept
+        self._slices: dict[tuple[int, str], Needs | None] = {}
+        self._lost: dict[tuple[int, int, Load], bool] = {}
+
+    # ---------------------------------------------------------------- live ranges
+
+    def private(self, level: int, name: str) -> bool:
+        """Is each value of `name` made and used up in one run of `level`?
+
+        All writes are inside then; for an array what makes it, too.
+        """
+        if level in self.checkpointed:
+            return self.timeline.moves(level, name)
+        if name in self.timeline.params:
+            return False
+        return all(self.timeline.inside(level, w) for w in self.timeline.writes[name])
+
+    def overwritten(self, level: int, at: int, leaf: Var | Load) -> bool:
+        """May `leaf` change between statement `at` and the end of one run of `level`?
+
+        A write counts that comes later in the text, or at any place of a loop that both
+        are in; then the dependence analysis says if it meets the same element.
+        """
+        here = self.timeline.places[at]
+        for w in self.timeline.writes_in(level, name_of(leaf)):
+            there = self.timeline.places[w]
+            # Its own write, its body, or what follows.
+            after = there.first >= here.first
+            if after or any(
+                loop in there.loops and self.timeline.inside(level, loop.id)
+                for loop in here.loops
+            ):
+                return not isinstance(leaf, Load) or self._element_lost(level, at, leaf)
+        return False
+
+    def _element_lost(self, level: int, at: int, leaf: Load) -> bool:
+        key = (level, at, leaf)
+        if key not in self._lost:
+            self._lost[key] = self.timeline.lost(self.timeline.body_of(level), at, leaf)
+        return self._lost[key]
+
+    def steady(self, at: int, leaf: Var | Load) -> bool:
+        """Does `leaf` still have, after the forward sweep, the value it had at `at`?"""
+        name = name_of(leaf)
+        if name not in self.timeline.writes:
+            return True
+        if isinstance(leaf, Load) and any(
+            self.timeline.makes(w) and self.timeline.places[w].loops
+            for w in self.timeline.writes[name]
+        ):
+            return False
+        return not self.overwritten(FUNCTION, at, leaf)
+
+    def available(self, level: int, at: int, leaf: Leaf) -> Needs | None:
+        """Where outside `level` the value that `leaf` has at `at` can be read.
+
+        None for nowhere. Closest first: a loop around `level` whose iterations make it
+        again and keep it to their end; then what the forward sweep leaves behind.
+        """
+        name = name_of(leaf)
+        if isinstance(leaf, Extent):
+            if name in self.timeline.params:
+                return frozenset()
+            makers = [w for w in self.timeline.writes[name] if self.timeline.makes(w)]
+            if len(makers) == 1 and not self.timeline.places[makers[0]].loops:
+                return frozenset({(FUNCTION, name)})  # whatever becomes of its elements
+            leaf = Load(name, ())
+        for loop in reversed(self.timeline.places[at].loops):
+            if self.timeline.encloses(loop.id, level) and self.private(loop.id, name):
+                needs = self.slice(loop.id, name)
+                if needs is not None and not self.overwritten(loop.id, at, leaf):
+                    return needs | {(loop.id, name)}
+        return frozenset({(FUNCTION, name)}) if self.steady(at, leaf) else None
+
+    # ---------------------------------------------------------------- slices
+
+    def makers_of(self, place: Place, name: str) -> Sequence[Loop]:
+        """The loops around `place` whose iterations may make `name` again."""
+        return () if name in self.kept else place.loops[::-1]
+
+    def slice(self, level: int, name: str) -> Needs | None:
+        """What the slice of `name` in one run of `level` reads of outer levels.
+
+        None where it may not run again.
+        """
+        if level in self.checkpointed:
+            return frozenset()
+        key = (level, name)
+        if key not in self._slices:
+            self._slices[key] = None  # a cycle through outer levels is a no
+            self._slices[key] = self._try_slice(level, name)
+        return self._slices[key]
+
+    def _try_slice(self, level: int, root: str) -> Needs | None:
+        body = self.timeline.body_of(level)
+        needs: set[tuple[int, str]] = set()
+        todo, seen = [root], {root}
+        while todo:
+            name = todo.pop()
+            if exposed(body, name)[0]:
+                return None
+            own = self.timeline.writes_in(level, name)
+            is_array = not any(map(self.timeline.writes_scalar, own))
+            if is_array and not any(map(self.timeline.makes, own)):
+                return None  # running it again would change an array that others read
+            for at, leaf in self.timeline.reads_of(level, own):
+                read = name_of(leaf)
+                if self.timeline.places[at].counts(read):
+                    continue
+                if self.timeline.constant(leaf):
+                    continue
+                if self.timeline.writes_in(level, read):
+                    if read not in seen:
+                        if not self.private(level, read):
+                            return None
+                        seen.add(read)
+                        todo.append(read)
+                    continue
+                found = self.available(level, at, leaf)
+                if found is None and not self.copyable(level, at, leaf):
+                    return None
+                needs |= found or frozenset()
+        return frozenset(needs)
+
+    # ---------------------------------------------------------------- records
+
+    def recorded_at(self, at: int, leaf: Var | Load) -> int | None:
+        """The level at which `leaf` has to be recorded; None if it need not be."""
+        place, name = self.timeline.places[at], name_of(leaf)
+        if place.counts(name) or name not in self.timeline.writes:
+            return None
+        for loop in self.makers_of(place, name):
+            if not self.private(loop.id, name) or self.slice(loop.id, name) is None:
+                continue
+            if not self.overwritten(loop.id, at, leaf):
+                return None
+            if self.recordable(loop.id, at, leaf):
+                return loop.id
+        return None if self.steady(at, leaf) else FUNCTION
+
+    def test_recorded_at(self, at: int, test: Expr) -> int | None:
+        """The level at which the outcome of `test` has to be recorded, if any.
+
+        It need not be where all its operands are there; else it is recorded as far out
+        as any of them would be.
+        """
+        found: int | None = None
+        for e in walk_expr(test):
+            if isinstance(e, (Var, Load)):
+                level = self.recorded_at(at, e)
+                if level is not None and (
+                    found is None
+                    or self.timeline.depth(level) < self.timeline.depth(found)
+                ):
+                    found = level
+        if found is None or found == FUNCTION or self.recordable(found, at, test):
+            return found
+        return FUNCTION
+
+    def recordable(self, level: int, at: int, leaf: Expr) -> bool:
+        """Can what leads to statement `at`, in one run of `level`, run again there?"""
+        reads = [
+            (control, e)
+            for control in self.timeline.controls(level, at)
+            for top in exprs(self.timeline.places[control].stmt)
+            for e in walk_expr(top)
+        ]
+        reads += [(at, e) for e in walk_expr(leaf)]
+        # A record repeats the tests under which the statement evaluates the value.
+        tests = [t for path in self.timeline.paths(at, leaf) for t in path]
+        reads += [(at, e) for test in tests for e in walk_expr(test)]
+        for where, e in reads:
+            if not isinstance(e, (Var, Load)):
+                continue
+            name = name_of(e)
+            if name not in self.timeline.writes:
+                continue
+            if self.timeline.places[where].counts(name):
+                continue
+            if self.timeline.writes_in(level, name):
+                if not self.private(level, name) or self.slice(level, name) is None:
+                    return False
+            elif self.available(level, where, e) is None:
+                return False
+        return True
+
+    # ---------------------------------------------------------------- copies
+
+    def copyable(self, level: int, at: int, leaf: Leaf) -> bool:
+        """Can statement `at`, run again at `level`, read `leaf` from a copy?
+
+        The copy of its array is made before a nest around `level` that does not write
+        the array.
+        """
+        if not isinstance(leaf, Load) or not self._plain(leaf, at):
+            return False
+        if self.timeline.loops_within(level, at):
+            return False  # a sum over a loop: its value is kept instead
+        outer = self.recorded_at(at, leaf)
+        if outer is None:
+            return False
+        loops = self.timeline.loops_within(outer, at)
+        nest = self.copied_before(outer, at, leaf, loops)
+        return nest is not None and (nest == level or self.timeline.inside(nest, level))
+
+    def _plain(self, leaf: Load, at: int) -> bool:
+        """Are its subscripts made of loop indices and of what never changes?"""
+        place = self.timeline.places[at]
+        return all(
+            not isinstance(e, (Var, Load, Extent))
+            or place.counts(name_of(e))
+            or self.timeline.constant(e)
+            for k in leaf.index
+            for e in walk_expr(k)
+        )
+
+    def copied_before(
+        self, level: int, at: int, leaf: Load, loops: Sequence[Loop]
+    ) -> int | None:
+        """The nest before which a copy of the array is made for `leaf`, if any is.
+
+        It is the outermost of `loops` that does not write the array, and pays where the
+        nest reads more than one element in an iteration, over as many loops as the
+        array has axes.
+        """
+        array = leaf.array
+        if self.shape_at(level, at, array) is None:
+            return None
+        k = next(
+            (
+                k
+                for k, loop in enumerate(loops)
+                if not self.timeline.writes_in(loop.id, array)
+            ),
+            None,
+        )
+        if k is None or self.timeline.ranks[array] > len(loops) - k:
+            return None
+        nest = loops[k]
+        return nest.id if len(set(accesses((nest,), array))) > 1 else None
+
+    def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
+        """The extents of `array` as they can be told where a tape for `at` is made.
+
+        None where they depend on what is computed after that.
+        """
+        top = self.timeline.top(level, at)
+        made = [w for w in self.timeline.writes[array] if self.timeline.makes(w)]
+        if not any(w == top or self.timeline.inside(top, w) for w in made):
+            return tuple(Extent(array, k) for k in range(self.timeline.ranks[array]))
+        stmt = self.timeline.places[made[0]].stmt
+        assert isinstance(stmt, Alloc)
+        changed = frozenset(assigned_scalars(self.timeline.primal.body))
+        fixed = self.timeline.params - changed
+        steady = all(
+            not isinstance(e, Load)
+            and (not isinstance(e, (Var, Extent)) or mentioned(e)[0] in fixed)
+            for n in stmt.shape
+            for e in walk_expr(n)
+        )
+        if len(made) > 1 or not steady or any(map(divides, stmt.shape)):
+            return None
+        return tuple(
+            n if isinstance(n, (Const, Extent)) else Call("max", (n, ZERO))
+            for n in stmt.shape
+        )
