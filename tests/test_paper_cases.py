@@ -53,7 +53,7 @@ def adjoint_call(entry: Entry, size: int) -> list[Any]:
     rng = generator(entry, size)
     arguments = entry.make(size, np.float64, rng)
     weights = draw_cotangents(run(entry.function, arguments, entry.outputs), rng)
-    captured = differentiable(entry.name)._units.parsed.captured
+    captured = differentiable(entry.name)._units.function.parsed.captured
     hidden = [one.read() for one in captured]
     return [
         *arguments.values(),
@@ -432,7 +432,8 @@ def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
     entry = BY_NAME[name]
     plain = differentiable(name).adjoint.python
     again = pyrev.differentiable(plain, target="python")
-    names = again.adjoint._units.visible
+    own = again.adjoint._units.function
+    names = own.visible
     # Before any call a mask or a label is a float, and so is its adjoint here; off the
     # whole numbers no step of a difference crosses a comparison with a label.
     values = [
@@ -441,7 +442,7 @@ def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
         else v
         for v, (rank, floating) in zip(
             adjoint_call(entry, max(3, entry.least)),
-            [(p.rank, p.is_float) for p in again.adjoint._units.program.params],
+            [(p.rank, p.is_float) for p in own.program.params],
             strict=True,
         )
     ]
