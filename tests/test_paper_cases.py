@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.driver.targets import PYTHON
 from pyrev.ir import nodes
 from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
 from tests.corpus import ENTRIES
@@ -126,7 +127,7 @@ def test_every_parallel_loop_carries_its_proof(name: str, target: str) -> None:
 def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     """The readable adjoint with every parallel loop running through `__turns__`."""
     adjoint = f.adjoint
-    unit = adjoint._default("python")
+    unit = adjoint._default(PYTHON)
     tree = ast.parse(adjoint.source)
     tree.body = [
         s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pyrev.driver.arguments import Kind, bind, kind_of
+from pyrev.driver.function import Function
 from pyrev.driver.request import Request
 from pyrev.driver.targets import PYTHON, TARGETS, named
 from pyrev.driver.targets.target import Target
@@ -61,20 +62,20 @@ class _Source:
         return self._made(self._units, self._before(target))
 
     def _for(self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        return self._made(*self._call(target, self._given(args, kw)))
+        units, request, _ = self._call(target, args, kw)
+        return self._made(units, request)
 
-    def _given(self, args: tuple[Any, ...], kw: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by name, and what the function has captured."""
-        parsed = self._units.function.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        return values | {c.name: c.read() for c in parsed.captured}
-
-    def _call(self, target: Target, values: dict[str, Any]) -> tuple[Units, Request]:
-        """What a call asks for, once its arguments are checked."""
-        units = self._units.fitting(values)
+    def _call(
+        self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Units, Request, dict[str, Any]]:
+        """What a call asks for, once its arguments are checked, and these by name."""
+        units = self._units
+        values = _given(units.function, args, kw)
+        units = units.fitting(values)
         kinds = units.function.kinds(values)
         variant = units.inspection.check(target, kinds, values)
-        return units, Request(target, kinds, self._names(kinds), values, variant)
+        asked = Request(target, kinds, self._names(kinds), values, variant)
+        return units, asked, values
 
     @property
     @guarded
@@ -112,7 +113,7 @@ class _Source:
         where = file("save", path)
         parsed = self._units.function.parsed
         if args or kw:
-            values = self._given(args, kw)
+            values = _given(self._units.function, args, kw)
             own = type(self).__new__(type(self))
             vars(own).update(vars(self))
             fitting = self._units.fitting(values)
@@ -292,7 +293,7 @@ class Derivative(_Source):
         own = PYTHON if target is None else _named(target)
         units, request = self._units, self._before(own)
         if args or kw:
-            units, request = self._call(own, self._given(args, kw))
+            units, request, _ = self._call(own, args, kw)
         unit = units.adjoint(request)
         inspected = units.inspection.bounds(request.kinds).described()
         passed = units.passed(replace(request, variant=None))
@@ -362,8 +363,7 @@ class Primal(_Source):
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        values = self._given(args, kw)
-        units, request = self._call(self._target, values)
+        units, request, values = self._call(self._target, args, kw)
         unit = units.primal(request)
         raw = unit.call([values[p] for p in unit.params])
         return units.function.restore(raw, request.kinds, values)
@@ -389,6 +389,15 @@ class Pushforward(_Source):
         for name, value in values.items():
             kind_of(name, value)
         return unit.call(list(values.values()))
+
+
+def _given(
+    function: Function, args: tuple[Any, ...], kw: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name, and what the function has captured."""
+    parsed = function.parsed
+    values = bind(parsed.function.__name__, parsed.signature, args, kw)
+    return values | {c.name: c.read() for c in parsed.captured}
 
 
 def _named(target: str) -> Target:

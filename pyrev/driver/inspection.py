@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,26 +70,29 @@ class Inspection:
         bounds = self.bounds(kinds)
         return bounds.check(values), bounds.in_doubt(values)
 
-    @deep
     def inspected(self, request: Request, doubts: frozenset[int]) -> Variant:
         """The program for these data, where sizes, which ask for the program of the
         request, leave `doubts`.
 
         Raises `IndexError`, before anything is written, if an access leaves an array.
         """
-        values, sized = request.values, request.variant
-        assert values is not None and sized is not None
-        bounds = self.bounds(request.kinds)
-        itself = request.target.tests_subscripts
-        if not itself and _inside(bounds, values, doubts):
-            return sized
-        unit = self._memo.fitting(
-            request.key("inspector"), values, lambda: self._inspector(request)
-        )
-        with np.errstate(all="ignore"):
-            result = unit.call([values[p] for p in unit.params])
-        variant = bounds.inspected_variant(sized, doubts, result)
-        return Variant(variant.negative) if itself else variant
+        assert request.values is not None
+        return self.look(request, doubts)(request.values)
+
+    @deep
+    def look(self, request: Request, doubts: frozenset[int]) -> Look:
+        """How data are looked at in calls with such sizes as `inspected` takes."""
+        target, kinds, sized = request.target, request.kinds, request.variant
+        assert sized is not None
+
+        def inspector(values: Mapping[str, Any]) -> Unit:
+            own = Request(target, kinds, (), values, sized)
+            return self._memo.fitting(
+                own.key("inspector"), values, lambda: self._inspector(own)
+            )
+
+        itself = target.tests_subscripts
+        return Look(self.bounds(kinds), sized, doubts, itself, inspector)
 
     def by_sizes(self, kinds: Mapping[str, Kind], sized: Variant) -> bool:
         """Is what `inspected` finds the same for all data of these sizes?"""
@@ -125,6 +129,37 @@ class Inspection:
             answers=tuple(sizes.answers),
             target=target,
         )
+
+
+@dataclass(slots=True)
+class Look:
+    """How the data of calls are looked at where their sizes leave doubts."""
+
+    _bounds: Bounds
+    _sized: Variant
+    _doubts: frozenset[int]
+    #: Does the code that will run test its subscripts itself?
+    _itself: bool
+    _make: Callable[[Mapping[str, Any]], Unit]
+    #: What follows the loops, once it was needed.
+    _inspector: Unit | None = None
+
+    @deep
+    def __call__(self, values: Mapping[str, Any]) -> Variant:
+        """The program for these data.
+
+        Raises `IndexError`, before anything is written, if an access leaves an array.
+        """
+        bounds = self._bounds
+        if not self._itself and _inside(bounds, values, self._doubts):
+            return self._sized
+        unit = self._inspector
+        if unit is None:
+            unit = self._inspector = self._make(values)
+        with np.errstate(all="ignore"):
+            result = unit.call([values[p] for p in unit.params])
+        variant = bounds.inspected_variant(self._sized, self._doubts, result)
+        return Variant(variant.negative) if self._itself else variant
 
 
 def _inside(bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int]) -> bool:

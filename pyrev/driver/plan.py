@@ -15,6 +15,7 @@ import numpy as np
 
 from pyrev.analysis.bounds import Variant
 from pyrev.driver.arguments import Kind
+from pyrev.driver.inspection import Look
 from pyrev.driver.request import Request
 from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
@@ -29,16 +30,17 @@ _MOST = 256  # sizes of one function
 class Plan:
     """What is known of calls with arguments of these sizes.
 
-    `sized` is the program that they ask for, None before they were checked; `doubts`
-    are the subscripts for which the data of each call must be looked at, unless sizes
-    alone `settled` them.
+    `sized` is the program that they ask for, None before they were checked. Where they
+    leave a doubt the data of each call get a `look`, unless one has `settled` it: what
+    it finds may be the same for all data, `by_sizes`.
     """
 
     units: Units
     kinds: dict[str, Kind]
     target: Target
     sized: Variant | None = None
-    doubts: frozenset[int] = frozenset()
+    look: Look | None = None
+    by_sizes: bool = False
     settled: Variant | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -48,19 +50,21 @@ class Plan:
         Raises `ArgumentError` if floats would be written to integers or an integer
         passes 64 bits, `IndexError` if an access leaves its array.
         """
-        inspection = self.units.inspection
         if self.sized is None:
             self._check_kinds()
+            inspection = self.units.inspection
             sized, doubts = inspection.sized(self.kinds, values)
             # Another thread takes `sized` for the sign that both are there.
-            self.doubts = doubts
+            if doubts:
+                self.by_sizes = inspection.by_sizes(self.kinds, sized)
+                self.look = inspection.look(self._request(values, sized), doubts)
             self.sized = sized
-        if not self.doubts:
+        if self.look is None:
             return self.sized
         if self.settled is not None:
             return self.settled
-        found = inspection.inspected(self.request(values, self.sized), self.doubts)
-        if inspection.by_sizes(self.kinds, self.sized):
+        found = self.look(values)
+        if self.by_sizes:
             self.settled = found
         return found
 
@@ -74,7 +78,7 @@ class Plan:
                 f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
             )
 
-    def request(
+    def _request(
         self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...] = ()
     ) -> Request:
         """What code a call with these values asks for."""
@@ -92,7 +96,7 @@ class Plan:
         key = make, variant, wrt, more
         found: T | None = self._made.get(key)
         if found is None:
-            request = self.request(values, variant, wrt)
+            request = self._request(values, variant, wrt)
             found = self._made[key] = make(self.units, request, *more)
         return found
 

@@ -36,4 +36,8 @@ class Request:
 
     def running(self, variant: Variant) -> Request:
         """The same for another program."""
-        return replace(self, variant=variant)
+        return Request(self.target, self.kinds, self.wrt, self.values, variant)
+
+    def along_nothing(self) -> Request:
+        """The same for the function itself."""
+        return replace(self, wrt=()) if self.wrt else self

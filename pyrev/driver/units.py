@@ -194,7 +194,7 @@ class Units:
 
         With `flipped` it is not the one that is kept for calls: see `Sizes`.
         """
-        asked = replace(self._usual(request), wrt=())
+        asked = self._usual(request).along_nothing()
 
         def make(sizes: Sizes) -> Unit:
             program, natural = self._program(asked), self._natural(asked, False)
@@ -316,7 +316,7 @@ class Units:
 
         def make(sizes: Sizes) -> Unit:
             made = derive_tangent(
-                self._program(replace(asked, wrt=())),
+                self._program(asked.along_nothing()),
                 asked.wrt,
                 self.function.avoid,
                 directions,
@@ -340,7 +340,7 @@ class Units:
         asked = self._usual(request)
 
         def make(sizes: Sizes) -> Unit:
-            program, wrt = self._program(replace(asked, wrt=())), asked.wrt
+            program, wrt = self._program(asked.along_nothing()), asked.wrt
             found = why_not_elementwise(program, wrt)
             if found is not None:
                 loc, why = found

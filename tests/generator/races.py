@@ -15,8 +15,8 @@ import numpy as np
 
 import pyrev
 from pyrev.api.differentiable import Call
-from pyrev.driver.request import Request
-from pyrev.driver.targets import NUMBA, PYTHON
+from pyrev.driver.targets import PYTHON
+from pyrev.driver.units import Units
 from pyrev.testing.outcome import (
     Cotangents,
     Outcome,
@@ -55,7 +55,7 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
     arrays = tuple(expected.values.written)
     first = checked(f, expected.arguments)
     units, own = first.units, first.values
-    primal = units.primal(Request(NUMBA, first.kinds, (), own, first.variant))
+    primal = first.made(Units.primal)
     raw = interpreted(primal.text.text, "f", shuffled(0))(
         *(own[p] for p in primal.params)
     )
@@ -65,7 +65,7 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
         return Verdict("wrong values", f"the text is off by {off:.1e}")
     call = checked(f, expected.arguments)
     names = floats(expected.arguments)
-    adjoint = call.adjoint(names)
+    adjoint = call.made(Units.adjoint, names)
     given = arguments_of(adjoint, call, expected.weights)
     seen = []
     for seed in (0, 1):
@@ -167,9 +167,7 @@ def stays_inside(program: Generated) -> str:
             call = checked(f, arguments)
         except (IndexError, pyrev.ArgumentError):
             return "refused" if isinstance(plain, Outcome) else "raised"
-        primal = call.units.primal(
-            Request(NUMBA, call.kinds, (), call.values, call.variant)
-        )
+        primal = call.made(Units.primal)
         inside = _inside(primal, "f", call.values, plain)
         if not inside or not isinstance(plain, Outcome):
             return "raised"
@@ -181,7 +179,7 @@ def stays_inside(program: Generated) -> str:
                 plain.structure,
             )
             weights = draw_cotangents(values, np.random.default_rng(program.seed))
-            adjoint = call.adjoint(names)
+            adjoint = call.made(Units.adjoint, names)
             given = dict(
                 zip(adjoint.params, arguments_of(adjoint, call, weights), strict=True)
             )
