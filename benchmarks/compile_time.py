@@ -37,8 +37,9 @@ import numpy as np
 import numba
 import pyrev
 import pyrev.analysis.bounds as bounds
-import pyrev.emit.numba as emit
-import pyrev.driver.variants as units
+import pyrev.driver.candidates as candidates
+import pyrev.driver.targets.numba as target
+from pyrev.driver.unit import Unit
 from pyrev.api.differentiable import differentiable, vjp
 spent = {{}}
 
@@ -57,11 +58,11 @@ def timed(name, f):
 
 
 timed.inner = 0.0
-units.derive = timed("derive", units.derive)
-units.schedule_for_cpu = timed("schedule", units.schedule_for_cpu)
-emit.emit_numba = timed("emit", emit.emit_numba)
+candidates.derive = timed("derive", candidates.derive)
+target.schedule_for_cpu = timed("schedule", target.schedule_for_cpu)
+target.emit_numba = timed("emit", target.emit_numba)
 bounds.Bounds.__init__ = timed("bounds", bounds.Bounds.__init__)
-units.Unit.call = timed("compile", units.Unit.call)
+Unit.call = timed("compile", Unit.call)
 spent["import"] = time.process_time() - start
 program = importlib.import_module({module!r})
 begin = time.process_time()

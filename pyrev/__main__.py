@@ -18,12 +18,10 @@ from typing import Any
 
 from pyrev.api.differentiable import as_differentiable
 from pyrev.api.sampling import sample_arguments
+from pyrev.driver.targets import PYTHON, TARGETS
 from pyrev.ir.diagnostics import ArgumentError, InternalError, PyrevError
 from pyrev.runtime.error_boundary import PACKAGE
 from pyrev.testing import check_grad
-
-#: What there is a text for.
-TEXTS = ("python", "numba", "cuda")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,8 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     ):
         one = commands.add_parser(name, help=help_text)
         one.add_argument("function", help="module:function or path/to/file.py:function")
-        targets = ("python", "numba") if name == "check" else TEXTS
-        one.add_argument("--target", choices=targets, default="python")
+        here = name == "check"  # runs on arrays of NumPy
+        targets = [t.name for t in TARGETS.values() if not (here and t.on_device)]
+        one.add_argument("--target", choices=targets, default=PYTHON.name)
         if name == "check":
             one.add_argument("--seed", type=_at_least(0), default=0)
             size = _at_least(1)

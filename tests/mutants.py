@@ -634,11 +634,11 @@ class Subject:
 @functools.cache
 def subject(name: str) -> Subject:
     f = pyrev.differentiable(BY_NAME[name].function, target="python")
-    units = f._units
-    kinds = units.default_kinds()
-    wrt = tuple(n for n in units.visible if kinds[n].is_float)
-    program = units.typed(kinds)
-    derived = derive(program, wrt, units.avoid)
+    function = f._units.function
+    kinds = function.default_kinds()
+    wrt = tuple(n for n in function.visible if kinds[n].is_float)
+    program = function.typed(kinds)
+    derived = derive(program, wrt, function.avoid)
     dtypes = {p.name: p.dtype for p in derived.program.params}
     scheduled = schedule(derived.program, dtypes).program
     return Subject(BY_NAME[name], f, derived, scheduled, program)
@@ -650,7 +650,7 @@ LATE = Loc("<read late>", 0, 0, 0, 0)
 def saved_mutants(one: Subject) -> Iterator[Mutant]:
     """One value that must be kept is read where it is instead, however late."""
     derived = one.derived
-    units = one.differentiable._units
+    function = one.differentiable._units.function
     types = infer(one.program, {p.name: p.dtype for p in one.program.params})
     kept = {s.name for s in derived.stored if s.kind != "live"}
     copies = {
@@ -683,7 +683,7 @@ def saved_mutants(one: Subject) -> Iterator[Mutant]:
                 damaged,
                 overwritten_after,
                 lambda name: concrete(types[name]),
-                units.avoid | RESERVED,
+                function.avoid | RESERVED,
             )
         except UnsupportedError:
             continue
@@ -838,7 +838,9 @@ def call_of(one: Subject, size: int, seed: int) -> tuple[dict[str, Any], Any]:
     arguments = entry.make(size, np.float64, rng)
     weights = draw_cotangents(run(entry.function, arguments, entry.outputs), rng)
     values = dict(arguments)
-    values |= {c.name: c.read() for c in one.differentiable._units.parsed.captured}
+    values |= {
+        c.name: c.read() for c in one.differentiable._units.function.parsed.captured
+    }
     for parameter, of in one.derived.adjoint.cotangents:
         values[parameter] = (
             weights.returned[of] if isinstance(of, int) else weights.written[of]

@@ -551,10 +551,10 @@ RELAPSES: list[Relapse] = [
         "any reading of old is taken for the present one",
         "pyrev/driver/readings.py",
         "            for reading in self._known:\n"
-        "                captured = reading.units.captured()\n",
+        "                captured = reading.units.function.captured()\n",
         "            for reading in self._known:\n"
         "                captured = {c.name: c.read() for c in"
-        " reading.units.parsed.captured}\n",
+        " reading.units.function.parsed.captured}\n",
         AGREEMENT,
     ),
     Relapse(
@@ -613,10 +613,10 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "a small array is held as it is, and not watched",
         "pyrev/driver/held_inputs.py",
-        '            elif unit.target == "python" or not lean and'
+        "            elif unit.target.copies_inputs or not lean and"
         " self._take(value.nbytes):\n"
         "                self.arrays[name] = copied(value)\n",
-        '            elif unit.target == "python" or not lean and'
+        "            elif unit.target.copies_inputs or not lean and"
         " self._take(value.nbytes):\n"
         "                self.arrays[name] = value\n",
         HELD,
@@ -657,7 +657,7 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "what a probe calls may change inputs unseen",
         "pyrev/api/differentiable.py",
-        "    if call.units.callbacks:\n        hold = Hold.ANYBODY\n",
+        "    if call.function.callbacks:\n        hold = Hold.ANYBODY\n",
         "",
         HELD,
     ),
@@ -920,7 +920,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "all that is made of functions is kept for good",
-        "pyrev/api/differentiable.py",
+        "pyrev/api/kept.py",
         "    found: T | None = kept.made.get(key)\n",
         "    vars(kept_with).setdefault(id(kept), kept)\n"
         "    found: T | None = kept.made.get(key)\n",
@@ -929,7 +929,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "memory",
         "what is made of functions is kept by their names",
-        "pyrev/api/differentiable.py",
+        "pyrev/api/kept.py",
         "    if not isinstance(kept, _Kept) or kept.function is not function:\n"
         "        kept = function.__dict__[_KEPT] = _Kept(function)\n",
         "    every = vars(kept_with)\n"

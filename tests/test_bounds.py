@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.analysis.bounds import Bounds
 from pyrev.api.differentiable import Call
-from pyrev.driver import variants
+from pyrev.driver import inspection
+from pyrev.driver.request import Request
+from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.emit.numba import emit_numba
 from pyrev.ir.nodes import For, walk
 from pyrev.schedule.inspection import in_chunks
@@ -411,15 +414,21 @@ def test_an_index_outside_that_is_never_reached_does_not_matter() -> None:
 # ----------------------------------------------------------------- what an inspector is
 
 
+def bounds_of(f: pyrev.Differentiable) -> Bounds:
+    """What is known of the subscripts before any call."""
+    return f._units.inspection.bounds(f._units.function.default_kinds())
+
+
 def inspector(f: pyrev.Differentiable, *arguments: Any) -> Any:
     """The inspector's function for a call, or None if sizes say enough."""
     call = Call(f, arguments, {})
-    variants = f._units
-    bounds = variants.bounds(call.kinds)
+    inspection = f._units.inspection
+    bounds = inspection.bounds(call.kinds)
     if not bounds.in_doubt(call.values):
         return None
     variant = bounds.check(call.values)
-    return variants._inspector("python", call.kinds, variant, call.values)
+    request = Request(PYTHON, call.kinds, (), call.values, variant)
+    return inspection._inspector(request)
 
 
 def test_data_is_inspected_only_where_the_sizes_leave_a_doubt() -> None:
@@ -500,11 +509,11 @@ def test_float_arithmetic_can_not_move_an_index_after_it_was_inspected() -> None
 
     g = pyrev.differentiable(f)
     call = Call(g, (np.full(8, 0.1), np.ones(3), np.ones(3)), {})
-    bounds = g._units.bounds(call.kinds)
+    bounds = g._units.inspection.bounds(call.kinds)
     result = bounds.inspected_variant(
         bounds.check(call.values), bounds.in_doubt(call.values), (0, 0)
     )
-    unit = g._units.primal("numba", call.kinds, call.values, result)
+    unit = g._units.primal(Request(NUMBA, call.kinds, (), call.values, result))
     assert "a[max(min(int(s), a.shape[0] - 1), 0)]" in unit.text.text
     assert "a[np.uint64(i)]" in unit.text.text
 
@@ -576,7 +585,7 @@ UNSURE = (moved_after, moved_on_a_path, moved_in_a_loop, from_below)
 @pytest.mark.parametrize("f", SURE, ids=lambda f: f.__name__)
 def test_what_is_clamped_or_tested_is_not_looked_at(f: Callable[..., Any]) -> None:
     made = pyrev.differentiable(f)
-    bounds = made._units.bounds(made._units.default_kinds())
+    bounds = bounds_of(made)
     values = {"x": np.ones(9), "g": np.ones(40)}
     assert not bounds.in_doubt(values)
 
@@ -673,7 +682,7 @@ def test_only_what_a_float_moves_is_clamped_in_an_adjoint() -> None:
     assert "x.shape[0] - 1" not in text
     assert "for chunk in prange(32):" in text
     values["x"] = np.ones((3, 9))  # now n may be outside, if a float lets it
-    assert made._units.bounds(made._units.default_kinds()).in_doubt(values)
+    assert bounds_of(made).in_doubt(values)
     assert "min(n, x.shape[0] - 1)" in made.adjoint.source_for("numba")
 
 
@@ -697,7 +706,7 @@ def test_planes_are_right_for_all_sizes_or_raise() -> None:
 @pytest.mark.parametrize("f", UNSURE, ids=lambda f: f.__name__)
 def test_what_may_have_moved_since_is_looked_at(f: Callable[..., Any]) -> None:
     made = pyrev.differentiable(f)
-    bounds = made._units.bounds(made._units.default_kinds())
+    bounds = bounds_of(made)
     assert bounds.in_doubt({"x": np.ones(9), "g": np.ones(40)})
 
 
@@ -778,7 +787,7 @@ def test_integers_that_can_not_be_large_cost_one_comparison() -> None:
                 out[y, x] = a[3 * (y * out.shape[1] + x)]
 
     f_ = pyrev.differentiable(f, target="python")
-    assert f_._units.bounds(f_._units.default_kinds())._magnitudes._limit >= 2**20
+    assert bounds_of(f_)._magnitudes._limit >= 2**20
 
 
 def test_small_integers_wrap_as_in_numpy() -> None:
@@ -818,9 +827,9 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
             one[rng.integers(n)] = int(rng.choice([-n - 3, n + 3, 2 * n]))
         arrays = {"a": rng.uniform(0.5, 1.5, n + 1), "p": p, "q": q}
         arrays["out"] = np.zeros(n)
-        variants = f._units
-        kinds = variants.kinds(arrays)
-        program = variants.bounds(kinds).inspector(variants.bounds(kinds).usual)
+        kinds = f._units.function.kinds(arrays)
+        bounds = f._units.inspection.bounds(kinds)
+        program = bounds.inspector(bounds.usual)
         parts = in_chunks(program, lambda count, least: True)
         loops = [s for s in walk(parts.body) if isinstance(s, For) and s.parallel]
         assert len(loops) == 2
@@ -852,8 +861,7 @@ def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
             a[p[i]] = 0.5
 
     for function in (walk_on, numbered):
-        variants = pyrev.differentiable(function, target="python")._units
-        bounds = variants.bounds(variants.default_kinds())
+        bounds = bounds_of(pyrev.differentiable(function, target="python"))
         program = bounds.inspector(bounds.usual)
         assert in_chunks(program, lambda count, least: True) == program
 
@@ -879,10 +887,10 @@ def of_rows(at: list[int]) -> dict[str, Any]:
 def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(variants, "TABLE", 1)
+    monkeypatch.setattr(inspection, "TABLE", 1)
     f = pyrev.differentiable(rows_of_squares)
     with monkeypatch.context() as patch:
-        patch.setattr(variants.Units, "_inspector", None)
+        patch.setattr(inspection.Inspection, "_inspector", None)
         given = of_rows([0, 2, 1, 1])
         _, pullback = pyrev.vjp(f, **given)
         np.testing.assert_array_equal(given["out"], [10.0, 8.0])

@@ -15,7 +15,8 @@ import pytest
 import pyrev
 from pyrev.adjoint.rules import RULES, rule
 from pyrev.api import differentiable
-from pyrev.driver import derive, variants
+from pyrev.driver import derive
+from pyrev.driver.targets import python
 from pyrev.ir.nodes import (
     Add,
     Assign,
@@ -549,7 +550,7 @@ def test_a_wrong_record_is_found_at_the_line_that_needs_it(
 def test_a_wrong_schedule_is_told_from_a_wrong_adjoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    true = variants.schedule
+    true = python.schedule
 
     def planted(program: Program, *rest: Any) -> Any:
         made = true(program, *rest)
@@ -562,7 +563,7 @@ def test_a_wrong_schedule_is_told_from_a_wrong_adjoint(
         body = edited(made.program.body, double)
         return replace(made, program=replace(made.program, body=body))
 
-    monkeypatch.setattr(variants, "schedule", planted)
+    monkeypatch.setattr(python, "schedule", planted)
     report = check(chain, X(), X() + 0.1, X())
     assert not report
     assert "the schedule of its loops" in report.line

@@ -212,12 +212,12 @@ def test_the_adjoint_text_alone_gives_the_gradients(name: str) -> None:
     positional = () if weights.positional is None else (weights.positional,)
     expected = pullback(*positional, cotangents=weights.written)
     own = copy.deepcopy(arguments)
-    hidden = [one.read() for one in f._units.parsed.captured]
+    hidden = [one.read() for one in f._units.function.parsed.captured]
     got = module[f"{name}_adjoint"](
         *own.values(), *weights.written.values(), *weights.returned, *hidden
     )
     # Before any call a parameter that is no index is taken for a float.
-    names = f.adjoint._names(f._units.default_kinds())
+    names = f.adjoint._names(f._units.function.default_kinds())
     assert set(names) >= set(expected)
     for parameter, gradient in zip(names, got, strict=True):
         if parameter in expected:

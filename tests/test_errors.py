@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pickle
+import re
 import statistics
 import subprocess
 import sys
@@ -186,16 +187,16 @@ def test_what_happens_to_the_compiler_is_an_internal_error(
     target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     f = pyrev.differentiable(lambda x: x * x, target=target)
-    where = (
-        "pyrev.driver.variants.emit_python"
-        if target == "python"
-        else "pyrev.driver.variants.chosen"
-    )
-    monkeypatch.setattr(where, {}.__getitem__)
+    where, what = {
+        "python": ("targets.python", "emit_python"),
+        "numba": ("units", "chosen"),
+    }[target]
+    monkeypatch.setattr(f"pyrev.driver.{where}.{what}", {}.__getitem__)
+    place = re.escape(f"pyrev/driver/{where.replace('.', '/')}.py")
     with pytest.raises(pyrev.InternalError, match="Error.*\n.*report") as caught:
         pyrev.vjp(f, 1.0)[1](1.0)
     assert isinstance(caught.value.__cause__, (KeyError, TypeError))
-    with pytest.raises(pyrev.InternalError, match=r"pyrev/driver/variants\.py"):
+    with pytest.raises(pyrev.InternalError, match=place):
         pyrev.grad(f)(1.0)
 
 
@@ -214,12 +215,13 @@ def test_a_generated_text_that_is_wrong_is_an_internal_error(
     from pyrev.runtime import code_cache
 
     real = code_cache.loaded
+    module = {"python": "target"}.get(target, target)
 
     def wrong(text: str, name: str) -> code_cache.Loaded:
         assert "sin(x)" in text
         return real(text.replace("sin(x)", f"sin({instead})"), name)
 
-    monkeypatch.setattr("pyrev.driver.variants.loaded", wrong)
+    monkeypatch.setattr(f"pyrev.driver.targets.{module}.loaded", wrong)
     f = pyrev.differentiable(lambda x: np.cos(x), target=target)  # type: ignore[call-overload]
     with pytest.raises(pyrev.InternalError, match=error):
         pyrev.grad(f)(1.0)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.driver.targets import PYTHON
 from pyrev.ir.nodes import Add, Assign, Load, walk
 from pyrev.parse import parse_text
 from pyrev.report.draw import shear
@@ -94,7 +95,7 @@ class Drawn:
 def written_arrays(f: pyrev.Differentiable) -> set[str]:
     return {
         s.target.array
-        for s in walk(f._units.program.body)
+        for s in walk(f._units.function.program.body)
         if isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
     }
 
@@ -352,10 +353,9 @@ def panels_of(
 ) -> list[tuple[Panel, Panel]]:
     adjoint = pyrev.differentiable(f).adjoint
     units = adjoint._units
-    kinds = units.default_kinds()
-    before = units.unscheduled(kinds, adjoint._names(kinds))
-    after = adjoint._default("python").program
-    return shear.panels(units.program, before, after, array, sizes)
+    before = units.unscheduled(adjoint._before(PYTHON))
+    after = adjoint._default(PYTHON).program
+    return shear.panels(units.function.program, before, after, array, sizes)
 
 
 def conv1d(signal, kernel, out):
@@ -501,15 +501,14 @@ def instances_of(
     """How often each element is added to, before and after scheduling."""
     adjoint = f.adjoint
     units = adjoint._units
-    kinds = units.default_kinds()
-    before = units.unscheduled(kinds, adjoint._names(kinds))
-    after = adjoint._default("python").program
+    before = units.unscheduled(adjoint._before(PYTHON))
+    after = adjoint._default(PYTHON).program
     own = dict(before.adjoint.names)[array]
     like = {d: of for d, of in before.adjoint.cotangents if isinstance(of, str)}
     found = shear.writes(before.program, own, like), shear.writes(after, own, like)
     known = {shear.Extent(d, k) for d in like for k in range(4)}
     sizes = shear.sizes_of(after) - known
-    rank = next(p.rank for p in units.program.params if p.name == array)
+    rank = next(p.rank for p in units.function.program.params if p.name == array)
     extents = [shear.Extent(array, k) for k in range(rank)]
     env = shear.choose(*found, {}, sizes, extents)
     one, two = (
@@ -541,7 +540,7 @@ def test_a_gather_adds_as_often_as_the_scatter(
 @pytest.mark.parametrize("name", share_of(EVERY, 128))
 def test_every_array_is_drawn_or_refused_with_its_line(name: str) -> None:
     f = accepted(EVERY[name], "python")
-    for p in f._units.program.params:
+    for p in f._units.function.program.params:
         if not p.rank:
             continue
         try:

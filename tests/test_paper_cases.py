@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.driver.targets import PYTHON
 from pyrev.ir import nodes
 from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
 from tests.corpus import ENTRIES
@@ -53,7 +54,7 @@ def adjoint_call(entry: Entry, size: int) -> list[Any]:
     rng = generator(entry, size)
     arguments = entry.make(size, np.float64, rng)
     weights = draw_cotangents(run(entry.function, arguments, entry.outputs), rng)
-    captured = differentiable(entry.name)._units.parsed.captured
+    captured = differentiable(entry.name)._units.function.parsed.captured
     hidden = [one.read() for one in captured]
     return [
         *arguments.values(),
@@ -126,7 +127,7 @@ def test_every_parallel_loop_carries_its_proof(name: str, target: str) -> None:
 def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     """The readable adjoint with every parallel loop running through `__turns__`."""
     adjoint = f.adjoint
-    unit = adjoint._default("python")
+    unit = adjoint._default(PYTHON)
     tree = ast.parse(adjoint.source)
     tree.body = [
         s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))
@@ -432,7 +433,8 @@ def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
     entry = BY_NAME[name]
     plain = differentiable(name).adjoint.python
     again = pyrev.differentiable(plain, target="python")
-    names = again.adjoint._units.visible
+    own = again.adjoint._units.function
+    names = own.visible
     # Before any call a mask or a label is a float, and so is its adjoint here; off the
     # whole numbers no step of a difference crosses a comparison with a label.
     values = [
@@ -441,7 +443,7 @@ def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
         else v
         for v, (rank, floating) in zip(
             adjoint_call(entry, max(3, entry.least)),
-            [(p.rank, p.is_float) for p in again.adjoint._units.program.params],
+            [(p.rank, p.is_float) for p in own.program.params],
             strict=True,
         )
     ]

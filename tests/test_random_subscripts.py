@@ -19,6 +19,8 @@ import pytest
 import pyrev
 from pyrev.analysis.bounds import Variant
 from pyrev.api.differentiable import Call
+from pyrev.driver.request import Request
+from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.ir.ranges import Interval
 from pyrev.testing import Outcome, draw_cotangents, run
 from tests import oracle
@@ -175,7 +177,7 @@ def judge(seed: int) -> str:
     function = function_of(Writer(seed).write())
     given = arguments(seed)
     f = pyrev.differentiable(function, target="python")
-    writes = f._units.written
+    writes = f._units.function.written
     plain: Any
     try:
         with np.errstate(all="ignore"):
@@ -200,8 +202,8 @@ def judge(seed: int) -> str:
     oracle.check(f, function, given, writes, np.random.default_rng(seed), entries=6)
     weights = draw_cotangents(plain, np.random.default_rng(seed))
     units, wrt = f._units, call.wrt(None)
-    primal = units.primal("numba", call.kinds, call.values, call.variant)
-    adjoint = units.adjoint("numba", call.kinds, wrt, call.values, call.variant)
+    request = Request(NUMBA, call.kinds, wrt, call.values, call.variant)
+    primal, adjoint = units.primal(request), units.adjoint(request)
     for unit in (primal, adjoint):
         recorder = Recorder()
         values = copy.deepcopy(given)
@@ -228,15 +230,17 @@ def whole_tables_settle(call: Call) -> bool | None:
     """Does the range of all their elements settle the subscripts? Then following the
     loops finds nothing either. None if sizes leave no doubt.
     """
-    units, bounds = call.units, call.units.bounds(call.kinds)
-    sized, doubts = units.sized(call.kinds, call.values)
+    inspection = call.units.inspection
+    bounds = inspection.bounds(call.kinds)
+    sized, doubts = inspection.sized(call.kinds, call.values)
     if not doubts:
         return None
     tables = {n: call.values[n] for n in bounds.tables if call.values[n].size}
     elements = {n: Interval(int(t.min()), int(t.max())) for n, t in tables.items()}
     if not bounds.settled(call.values, doubts, elements):
         return False
-    found = units.inspected("python", call.kinds, call.values, sized, doubts)
+    request = Request(PYTHON, call.kinds, (), call.values, sized)
+    found = inspection.inspected(request, doubts)
     assert found == Variant(sized.negative)
     return True
 

@@ -11,8 +11,9 @@ import pytest
 
 import pyrev
 from pyrev.api.differentiable import Call
-from pyrev.driver import variants
-from pyrev.driver.variants import Unit
+from pyrev.driver import units
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
 from pyrev.ir.nodes import written
 from pyrev.testing import draw_cotangents, run
 from pyrev.testing.outcome import outcome
@@ -27,7 +28,7 @@ def apart(f: Any, **arguments: Any) -> Any:
     """The two sweeps that `vjp` would run for this call, None if it runs the whole."""
     call = Call(pyrev.differentiable(f), (), arguments)
     call.check()
-    return call.plan.sweeps(call.values, call.variant, call.wrt(None))
+    return call.made(Units.sweeps, call.wrt(None)).apart
 
 
 @pytest.mark.parametrize("name", SHARE)
@@ -35,7 +36,7 @@ def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = EVERY[name]
-    monkeypatch.setattr(variants, "pays", lambda made, weigh: True)
+    monkeypatch.setattr(units, "pays", lambda made, weigh: True)
     monkeypatch.setattr(
         Unit,
         "function",

@@ -7,14 +7,19 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from pyrev.analysis.bounds import Variant
 from pyrev.driver.arguments import Kind, bind, kind_of
-from pyrev.driver.variants import Unit, Units, adjoint_signature
+from pyrev.driver.function import Function
+from pyrev.driver.request import Request
+from pyrev.driver.targets import PYTHON, TARGETS, named
+from pyrev.driver.targets.target import Target
+from pyrev.driver.unit import Unit, adjoint_signature
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import For, Program, walk
 from pyrev.ir.text import proof_text
@@ -26,43 +31,57 @@ from pyrev.report.explain import Report, report
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
 
-TEXTS = ("python", "numba", "cuda")
-
 
 class _Source:
     """What the three have in common: a unit before any call, and one for a call."""
 
-    def __init__(self, present: Callable[[], Units], target: str) -> None:
-        self._present, self._target = present, target
+    def __init__(
+        self, present: Callable[[], Units], target: Target, wrt: object = None
+    ) -> None:
+        self._present, self._target, self._wrt = present, target, wrt
 
     @property
     def _units(self) -> Units:
         """What is known of the function as it is now."""
         return self._present()
 
-    def _default(self, target: str) -> Unit:
+    def _made(self, units: Units, request: Request) -> Unit:
+        """The unit that this is about."""
         raise NotImplementedError
 
-    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        raise NotImplementedError
+    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        """What it is a derivative along."""
+        return ()
+
+    def _before(self, target: Target) -> Request:
+        """What is asked for before any call."""
+        kinds = self._units.function.default_kinds()
+        return Request(target, kinds, self._names(kinds))
+
+    def _default(self, target: Target) -> Unit:
+        return self._made(self._units, self._before(target))
+
+    def _for(self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
+        units, request, _ = self._call(target, args, kw)
+        return self._made(units, request)
 
     def _call(
-        self, target: str, args: tuple[Any, ...], kw: dict[str, Any]
-    ) -> tuple[dict[str, Any], Units, dict[str, Kind], Variant]:
-        """The arguments of a call by name, and what code is chosen by."""
+        self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Units, Request, dict[str, Any]]:
+        """What a call asks for, once its arguments are checked, and these by name."""
         units = self._units
-        parsed = units.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        values |= {c.name: c.read() for c in parsed.captured}
+        values = _given(units.function, args, kw)
         units = units.fitting(values)
-        found = units.kinds(values)
-        return values, units, found, units.check_bounds(target, found, values)
+        kinds = units.function.kinds(values)
+        variant = units.inspection.check(target, kinds, values)
+        asked = Request(target, kinds, self._names(kinds), values, variant)
+        return units, asked, values
 
     @property
     @guarded
     def source(self) -> str:
         """The readable Python text; it never changes because of a call."""
-        return self._default("python").text.text
+        return self._default(PYTHON).text.text
 
     @guarded
     def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
@@ -70,10 +89,10 @@ class _Source:
 
         The target is "python", "numba" or "cuda", which is CUDA C and its launches.
         """
-        target = choice("target", target, TEXTS)
+        asked = _named(target)
         if args or kw:
-            return self._for(target, args, kw).text.text
-        return self._default(target).text.text
+            return self._for(asked, args, kw).text.text
+        return self._default(asked).text.text
 
     @guarded
     def save(
@@ -92,14 +111,13 @@ class _Source:
         arguments are given; and where the file can't be written.
         """
         where = file("save", path)
-        parsed = self._units.parsed
+        parsed = self._units.function.parsed
         if args or kw:
-            values = bind(parsed.function.__name__, parsed.signature, args, kw)
-            values |= {c.name: c.read() for c in parsed.captured}
+            values = _given(self._units.function, args, kw)
             own = type(self).__new__(type(self))
             vars(own).update(vars(self))
             fitting = self._units.fitting(values)
-            fitting.kinds(values)
+            fitting.function.kinds(values)
             own._present = lambda: fitting
             return own.save(where, target)
         if parsed.lenient:
@@ -109,10 +127,10 @@ class _Source:
                 f" save({str(where)!r}, {target!r}, ...), or subscript them"
             )
         text = self.source_for(target)
-        unit = self._default(target)
-        if unit.target != "python":
+        unit = self._default(_named(target))
+        if not unit.target.tests_subscripts:
             text += self._guard(unit)
-        text += _numbers_only(unit, self._units.maybe_arrays())
+        text += _numbers_only(unit, self._units.function.maybe_arrays())
         try:
             where.write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -120,7 +138,7 @@ class _Source:
         return where
 
     def __reduce__(self) -> NoReturn:
-        name = self._units.program.name
+        name = self._units.function.program.name
         raise ArgumentError(
             f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
             " or the text, `source`"
@@ -128,7 +146,8 @@ class _Source:
 
     def _guard(self, unit: Unit) -> str:
         """The text that makes a saved Numba module test the sizes of its arguments."""
-        bounds = self._units.bounds(self._units.default_kinds())
+        units = self._units
+        bounds = units.inspection.bounds(units.function.default_kinds())
         if bounds.inspected:
             raise ArgumentError(
                 f"{bounds.inspected[0].message()} only if data says so; such subscripts"
@@ -151,15 +170,17 @@ class _Source:
         edge for each partial derivative of what it leaves behind.
         """
         program = self._shown()
-        units = self._units
-        user = units.program
+        function = self._units.function
+        user = function.program
         of = "" if program.name == user.name else f" of {user.name}"
         what = f"{program.name}{of}, {user.loc.place}"
-        return dataflow(program, what, simplified, units.sources(), units.helpers())
+        return dataflow(
+            program, what, simplified, function.sources(), function.helpers()
+        )
 
     def _shown(self) -> Program:
         """The program that `graph` draws."""
-        return self._default("python").program
+        return self._default(PYTHON).program
 
     @property
     @guarded
@@ -168,7 +189,7 @@ class _Source:
         return self._loaded()
 
     def _loaded(self) -> Callable[..., Any]:
-        return self._default("python").function
+        return self._default(PYTHON).function
 
     def __repr__(self) -> str:
         return self.source
@@ -181,16 +202,11 @@ class Derivative(_Source):
     gradients as a tuple in parameter order.
     """
 
-    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
-        super().__init__(present, target)
-        self._wrt = wrt
+    def _made(self, units: Units, request: Request) -> Unit:
+        return units.adjoint(request)
 
-    def _names(self, found: Any) -> tuple[str, ...]:
-        return self._units.wrt(found, self._wrt, local=True)
-
-    def _default(self, target: str) -> Unit:
-        found = self._units.default_kinds()
-        return self._units.adjoint(target, found, self._names(found))
+    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        return self._units.function.wrt(kinds, self._wrt, local=True)
 
     def again(self) -> Callable[..., Any]:
         """The adjoint as a function to differentiate: right for all data.
@@ -200,44 +216,43 @@ class Derivative(_Source):
         back.
         """
         units = self._units.hushed()
-        found = units.default_kinds()
-        variant = units.bounds(found).whatever
-        names = self._names(found)
-        return units.adjoint("python", found, names, None, variant).function
-
-    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        values, units, found, variant = self._call(target, args, kw)
-        return units.adjoint(target, found, self._names(found), values, variant)
+        request = self._before(PYTHON)
+        whatever = units.inspection.bounds(request.kinds).whatever
+        return units.adjoint(request.running(whatever)).function
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
         units = self._units
-        given = dict(zip(units.visible, args, strict=False))
-        given |= {k: v for k, v in kw.items() if k in units.visible}
-        if len(given) == len(units.visible):
-            given |= {c.name: c.read() for c in units.parsed.captured}
+        given = dict(zip(units.function.visible, args, strict=False))
+        given |= {k: v for k, v in kw.items() if k in units.function.visible}
+        if len(given) == len(units.function.visible):
+            given |= {c.name: c.read() for c in units.function.parsed.captured}
             units = units.fitting(given)
-        kinds = units.default_kinds()
-        default = units.adjoint("python", kinds, self._names(kinds))
-        callables = units.callables()
-        signature = adjoint_signature(default, (*units.program.captured, *callables))
+        function = units.function
+        kinds = function.default_kinds()
+        default = units.adjoint(Request(PYTHON, kinds, self._names(kinds)))
+        callables = function.callables()
+        hidden = (*function.program.captured, *callables)
+        signature = adjoint_signature(default, hidden)
         values = bind(default.program.name, signature, args, kw)
-        values |= {c.name: c.read() for c in units.parsed.captured} | callables
-        primal = {p.name: values[p.name] for p in units.program.params}
-        found = units.kinds(primal)
-        variant = units.check_bounds(self._target, found, primal)
-        if units.checks(found):
+        values |= {c.name: c.read() for c in function.parsed.captured} | callables
+        primal = {p.name: values[p.name] for p in function.program.params}
+        found = function.kinds(primal)
+        variant = units.inspection.check(self._target, found, primal)
+        asked = Request(self._target, found, self._names(found), primal, variant)
+        if function.checks(found):
             # The adjoint asserts nothing: the primal does, on copies.
             copies = {
                 n: v.copy() if isinstance(v, np.ndarray) else v
                 for n, v in primal.items()
             }
-            forward = units.primal(self._target, found, copies, variant)
+            forward = units.primal(replace(asked, values=copies))
             forward.call([copies[p] for p in forward.params])
         # Only CPython tests the subscripts of a cotangent whose shape is not known
         # here.
-        target = "python" if self._made_here(default) else self._target
-        unit = units.adjoint(target, found, self._names(found), primal, variant)
+        if self._made_here(default):
+            asked = replace(asked, target=PYTHON)
+        unit = units.adjoint(asked)
         for param, of in unit.cotangents:
             kind = kind_of(param, values[param])
             if isinstance(of, int) and kind.rank and not self._made_here(default):
@@ -262,7 +277,7 @@ class Derivative(_Source):
         It calls nothing back, since what it is made for is a derivative of its own.
         """
         units = self._units.hushed()
-        return Derivative(lambda: units, self._wrt, "python")._loaded()
+        return Derivative(lambda: units, PYTHON, self._wrt)._loaded()
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
@@ -275,21 +290,14 @@ class Derivative(_Source):
         With arguments it is about the code that runs for such: much of what is decided
         depends on sizes.
         """
-        own = "python" if target is None else choice("target", target, TEXTS)
-        given = bool(args or kw)
-        unit = self._for(own, args, kw) if given else self._default(own)
-        units = self._units
-        if given:
-            parsed = units.parsed
-            values = bind(parsed.function.__name__, parsed.signature, args, kw)
-            values |= {c.name: c.read() for c in parsed.captured}
-            units = units.fitting(values)
-        kinds = units.kinds(values) if given else units.default_kinds()
-        inspected = units.bounds(kinds).described()
-        passed: tuple[str, ...] = ()
-        if own == "numba":
-            passed = units.passed(kinds, self._names(kinds), values if given else None)
-        return report(units.program.name, unit, inspected, passed)
+        own = PYTHON if target is None else _named(target)
+        units, request = self._units, self._before(own)
+        if args or kw:
+            units, request, _ = self._call(own, args, kw)
+        unit = units.adjoint(request)
+        inspected = units.inspection.bounds(request.kinds).described()
+        passed = units.passed(replace(request, variant=None))
+        return report(units.function.program.name, unit, inspected, passed)
 
     @guarded
     def plot(
@@ -320,10 +328,11 @@ class Derivative(_Source):
                 f"plot: a {type(array).__name__} is no name of an array"
             )
         sizes = mapping("sizes", sizes)
-        kinds = self._units.default_kinds()
-        before = self._units.unscheduled(kinds, self._names(kinds))
-        after = self._default("python")
-        found = panels(self._units.program, before, after.program, array, sizes)
+        before = self._units.unscheduled(self._before(PYTHON))
+        after = self._default(PYTHON)
+        found = panels(
+            self._units.function.program, before, after.program, array, sizes
+        )
         own = dict(before.adjoint.names)[array]
         about = [d for d in after.decisions if d.array == own]
         about.sort(key=lambda d: not d.proof)
@@ -333,7 +342,7 @@ class Derivative(_Source):
     @guarded
     def parallel_loops(self, target: str = "python") -> tuple[tuple[For, str], ...]:
         """The loops that run in parallel, each with the proof that it may."""
-        program = self._default(choice("target", target, TEXTS)).program
+        program = self._default(_named(target)).program
         return tuple(
             (s, proof_text(s.parallel))
             for s in walk(program.body)
@@ -346,21 +355,18 @@ class Primal(_Source):
 
     def _shown(self) -> Program:
         # The user's loops, before any schedule.
-        return self._units.typed(self._units.default_kinds())
+        function = self._units.function
+        return function.typed(function.default_kinds())
 
-    def _default(self, target: str) -> Unit:
-        return self._units.primal(target, self._units.default_kinds())
-
-    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        values, units, found, variant = self._call(target, args, kw)
-        return units.primal(target, found, values, variant)
+    def _made(self, units: Units, request: Request) -> Unit:
+        return units.primal(request)
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        values, units, found, variant = self._call(self._target, args, kw)
-        unit = units.primal(self._target, found, values, variant)
+        units, request, values = self._call(self._target, args, kw)
+        unit = units.primal(request)
         raw = unit.call([values[p] for p in unit.params])
-        return units.restore(raw, found, values)
+        return units.function.restore(raw, request.kinds, values)
 
 
 class Pushforward(_Source):
@@ -370,28 +376,33 @@ class Pushforward(_Source):
     the primal's values followed by their tangents.
     """
 
-    def __init__(self, present: Callable[[], Units], wrt: object, target: str) -> None:
-        super().__init__(present, target)
-        self._wrt = wrt
+    def _made(self, units: Units, request: Request) -> Unit:
+        return units.tangent(request)
 
-    def _names(self, found: Any) -> tuple[str, ...]:
-        return self._units.wrt(found, self._wrt)
-
-    def _default(self, target: str) -> Unit:
-        found = self._units.default_kinds()
-        return self._units.tangent(target, found, self._names(found))
-
-    def _for(self, target: str, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        values, units, found, variant = self._call(target, args, kw)
-        return units.tangent(target, found, self._names(found), values, variant)
+    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        return self._units.function.wrt(kinds, self._wrt)
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        unit = self._default("python")
+        unit = self._default(PYTHON)
         values = bind(unit.program.name, inspect.signature(unit.function), args, kw)
         for name, value in values.items():
             kind_of(name, value)
         return unit.call(list(values.values()))
+
+
+def _given(
+    function: Function, args: tuple[Any, ...], kw: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name, and what the function has captured."""
+    parsed = function.parsed
+    values = bind(parsed.function.__name__, parsed.signature, args, kw)
+    return values | {c.name: c.read() for c in parsed.captured}
+
+
+def _named(target: str) -> Target:
+    """The target of a text that is asked for by name."""
+    return named(choice("target", target, tuple(TARGETS)))
 
 
 def _numbers_only(unit: Unit, names: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -17,12 +16,18 @@ import numpy as np
 from pyrev.analysis.bounds import Variant
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
+from pyrev.api.kept import kept_with
 from pyrev.driver.arguments import Kind, bind, check_writes
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.readings import Reading, Readings
+from pyrev.driver.request import Request
+from pyrev.driver.results import in_words
 from pyrev.driver.storage_options import Keeping, names_of
+from pyrev.driver.targets import AUTO, PYTHON, TARGETS, named
+from pyrev.driver.targets.target import Target
 from pyrev.driver.tune import Tuning, tune
-from pyrev.driver.variants import Launch, Unit, Units
+from pyrev.driver.unit import Launch, Unit
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse import Parsed
 from pyrev.parse.custom import verify
@@ -30,7 +35,6 @@ from pyrev.parse.directives import memory_bytes
 from pyrev.parse.source import plain
 from pyrev.report.draw.dot import Graph
 from pyrev.runtime.device import (
-    any_device,
     copied,
     cupy,
     is_array,
@@ -47,7 +51,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 GRAPHS = ("primal", "adjoint", "tangent")
-TARGETS = ("auto", "python", "numba", "cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Options:
     """What the user asked of one function; the fields are those of `differentiable`."""
 
     wrt: object = None
-    target: str = "auto"
+    target: str = AUTO
     keeping: Keeping = Keeping()
     deterministic: bool = False
 
@@ -90,7 +93,7 @@ class Differentiable:
     @guarded
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
-        return Derivative(self._present, self._options.wrt, self._target)
+        return Derivative(self._present, self._target, self._options.wrt)
 
     @property
     @guarded
@@ -102,7 +105,7 @@ class Differentiable:
     @guarded
     def tangent(self) -> Pushforward:
         """The tangent: its source before any call, for a target, to save, to call."""
-        return Pushforward(self._present, self._options.wrt, self._target)
+        return Pushforward(self._present, self._target, self._options.wrt)
 
     def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
         """For every adjoint loop and every value kept: what was decided, and why.
@@ -142,28 +145,24 @@ class Differentiable:
 
         Raises what the call would raise, and `ArgumentError` for `target="python"`.
         """
-        if self._target != "numba":
+        target = self._target
+        if not target.tunes:
             raise ArgumentError(
-                f"tune: the target {self._target!r} has one schedule; use 'numba'"
+                f"tune: the target {target.name!r} has one schedule; use 'numba'"
             )
         call = Call(self, args, kw)
         call.check()
         try:
             names = call.wrt(wrt, local=True)
-            return tune(call, self._target, names, progress)
+            return tune(call, target, names, progress)
         finally:
-            call.reading.plans(self._target).forget()
+            call.reading.plans(target).forget()
             call.units.forget()
 
-    def _target_of(self, values: Mapping[str, Any]) -> str:
-        """The target of a call with these arguments."""
-        if self._options.target == "auto" and any_device(tuple(values.values())):
-            return "cuda"
-        return self._target
-
     @property
-    def _target(self) -> str:
-        return "numba" if self._options.target == "auto" else self._options.target
+    def _target(self) -> Target:
+        """The target of what is not about one call."""
+        return named(self._options.target)
 
     @property
     def target(self) -> str:
@@ -180,7 +179,7 @@ class Differentiable:
         """This function with probes that call nothing: for derivatives that are more
         than one pullback, or none.
         """
-        if not self._units.callbacks:
+        if not self._units.function.callbacks:
             return self
         if self._silent is None:
             self._silent = Differentiable(self.python, self._options, quiet=True)
@@ -196,7 +195,7 @@ class Differentiable:
 
     @property
     def _parsed(self) -> Parsed:
-        return self._present().parsed
+        return self._present().function.parsed
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By reference, as functions are pickled: to the module and the name in it."""
@@ -292,7 +291,7 @@ def differentiable(
     """
     if wrt is not None:
         references("wrt", wrt)
-    target = choice("target", target, TARGETS)
+    target = choice("target", target, (AUTO, *TARGETS))
     keeping = Keeping(
         memory_bytes(memory),
         names_of("store", store),
@@ -321,38 +320,6 @@ def _function(f: Callable[..., Any]) -> Callable[..., Any]:
     return f
 
 
-class _Kept:
-    """What was made of a plain function, kept in its `__dict__`: freed with it.
-
-    Copied elsewhere, as `functools.wraps` does, or pickled, it is empty.
-    """
-
-    def __init__(self, function: FunctionType) -> None:
-        self.function = function
-        self.made: dict[Hashable, Any] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_nothing, ())
-
-
-def _nothing() -> None:
-    """What is left of `_Kept` in another process."""
-
-
-_KEPT = "__pyrev_kept__"
-
-
-def kept_with(function: FunctionType, key: Hashable, make: Callable[[], T]) -> T:
-    """What is made of a function once, and lives as long as the function does."""
-    kept = function.__dict__.get(_KEPT)
-    if not isinstance(kept, _Kept) or kept.function is not function:
-        kept = function.__dict__[_KEPT] = _Kept(function)
-    found: T | None = kept.made.get(key)
-    if found is None:
-        found = kept.made.setdefault(key, make())
-    return found
-
-
 def as_differentiable(f: Callable[..., Any]) -> Differentiable:
     """Plain functions are decorated on the fly, once."""
     if isinstance(f, Differentiable):
@@ -377,11 +344,11 @@ class Call:
         if not kwargs and len(args) == len(names):
             values = dict(zip(names, args, strict=True))
         else:
-            signature = self.reading.units.parsed.signature
+            signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
         self.visible = tuple(values)
-        self.target = f._target_of(values)
-        if self.target == "cuda":
+        self.target = named(f._options.target, values)
+        if self.target.on_device:
             values = {n: resident(n, v) for n, v in values.items()}
             captured = uploaded(captured)
         self.values = values | captured if captured else values
@@ -389,6 +356,7 @@ class Call:
             self.reading.units, self.values
         )
         self.units = self.plan.units
+        self.function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
 
@@ -404,14 +372,14 @@ class Call:
         asked = self.f._options.wrt if wrt is None else wrt
         return self.plan.once(
             ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
-            lambda: self.units.wrt(self.kinds, asked, local),
+            lambda: self.function.wrt(self.kinds, asked, local),
         )
 
     def check(self) -> None:
         """Everything about the arguments that can be refused before anything is
         written.
         """
-        check_writes(self.units.program, self.values, self.units.written)
+        check_writes(self.function.program, self.values, self.function.written)
         self.variant = self.plan.check(self.values)
 
     def check_derivative(self) -> None:
@@ -420,11 +388,11 @@ class Call:
         Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
         """
         self.check()
-        rules = [r for r in self.units.parsed.rules if r.waits]
+        rules = [r for r in self.function.parsed.rules if r.waits]
         if rules:
             values = {n: to_host(self.values[n]) for n in self.visible}
-            values |= {n: copied(values[n]) for n in self.units.written}
-            verify(self.units.parsed.function, rules, values)
+            values |= {n: copied(values[n]) for n in self.function.written}
+            verify(self.function.parsed.function, rules, values)
 
     def run(self, launch: Launch = Unit.call) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
@@ -432,31 +400,45 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        if self.target == "python" and "ValueError" not in self._checks():
-            parameters = self.units.parsed.signature.parameters
+        if self.target.runs_plain and "ValueError" not in self._checks():
+            parameters = self.function.parsed.signature.parameters
             named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
             return f.python(
                 *(self.values[n] for n in self.visible if n not in named),
                 **{n: self.values[n] for n in named},
             )
-        unit = self.plan.primal(self.values, self.variant)
+        unit = self.made(Units.primal)
         return self.restore(launch(unit, [self.values[p] for p in unit.params]))
 
     def _checks(self) -> frozenset[str]:
-        return self.units.checks(self.kinds)
+        return self.function.checks(self.kinds)
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""
         if result is None:
             return None
-        return self.units.restore(result, self.kinds, self.values)
+        return self.function.restore(result, self.kinds, self.values)
 
     def result_dtypes(self) -> tuple[str, ...]:
         """The dtype (weak kinds included) of each returned value."""
-        return self.plan.once("results", lambda: self.units.result_dtypes(self.kinds))
+        return self.plan.once(
+            "results", lambda: self.function.result_dtypes(self.kinds)
+        )
 
-    def adjoint(self, wrt: tuple[str, ...]) -> Unit:
-        return self.plan.adjoint(self.values, self.variant, wrt)
+    def made(
+        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
+    ) -> T:
+        """What `make`, a method of `Units`, gives for this call."""
+        return self.plan.made(make, self.values, self.variant, wrt, *more)
+
+    def readable(
+        self,
+        make: Callable[[Units, Request], Unit],
+        wrt: tuple[str, ...],
+        variant: Variant | None = None,
+    ) -> Unit:
+        """The same as a text for all calls with such kinds of arguments."""
+        return make(self.units, Request(PYTHON, self.kinds, wrt, None, variant))
 
 
 class Pullback:
@@ -479,8 +461,8 @@ class Pullback:
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
         self._kinds, self._held, self._kept = call.kinds, held, kept
-        self._callables = call.units.callables()
-        written = call.units.written
+        self._callables = call.function.callables()
+        written = call.function.written
         # Of an array that is written the caller's own is none of ours any more.
         self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
@@ -491,7 +473,7 @@ class Pullback:
             k: (v.shape, v.dtype) if is_array(v) and v.ndim else ((), None)
             for k, v in self._likes.items()
         }
-        self._device = call.target == "cuda"
+        self._device = call.target.on_device
         self._tuple = isinstance(result, tuple)
         # A cotangent of a number, as the adjoint was compiled for it. NumPy's numbers
         # divide by zero without raising.
@@ -695,15 +677,15 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     """`vjp` of a call, for a pullback that holds the inputs as `hold` says."""
     names = call.wrt(wrt, local=True)
     call.check_derivative()
-    apart = call.plan.sweeps(call.values, call.variant, names)
+    apart = call.made(Units.sweeps, names).apart
     if apart is not None:
         held = _held(call, apart.reverse, hold)
         raw, kept = apart.run(call.values, held.forward)
         result = call.restore(raw)
         return result, Pullback(call, names, apart.reverse, held, result, kept)
-    unit = call.adjoint(names)
+    unit = call.made(Units.adjoint, names)
     held = _held(call, unit, hold)
-    changed = unit.reads & set(call.units.written)
+    changed = unit.reads & set(call.function.written)
     before = {n: copied(call.values[n]) for n in changed}
     result = call.run(held.forward)
     return result, Pullback(call, names, unit, held, result, before)
@@ -714,9 +696,9 @@ def _held(call: Call, unit: Unit, hold: Hold) -> Held:
 
     What a probe calls may change them while it runs.
     """
-    if call.units.callbacks:
+    if call.function.callbacks:
         hold = Hold.ANYBODY
-    read = unit.reads.difference(call.units.written)
+    read = unit.reads.difference(call.function.written)
     lean = call.f.keeping.memory is not None
     return Held(call.f.python.__name__, call.values, read, hold, unit, lean)
 
@@ -756,12 +738,12 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     def gradient(*args: Any, **kw: Any) -> Any:
         call = Call(function, args, kw)
         returns_a_number(call)
-        if call.units.written or call.units.checks(call.kinds):
+        if call.function.written or call.function.checks(call.kinds):
             _, pullback = pulled(call, wrt, Hold.NOBODY)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
             call.check_derivative()
-            unit = call.adjoint(names)
+            unit = call.made(Units.adjoint, names)
             held = _held(call, unit, Hold.NOBODY)
             pullback = Pullback(call, names, unit, held, 0.0, {})
         return _bare(pullback(1.0), wrt)
@@ -771,7 +753,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
 
 def returns_a_number(call: Call) -> None:
     """`ArgumentError` if the function returns something else for these arguments."""
-    found = call.plan.once("returns", call.units.returns)
+    found = call.plan.once("returns", lambda: in_words(call.function.program))
     if found != "a number":
         remedy = {
             "an array": "return np.sum(...) of it, or use pyrev.vjp, whose pullback"

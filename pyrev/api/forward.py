@@ -9,7 +9,9 @@ import numpy as np
 
 from pyrev.api.differentiable import Call, as_differentiable
 from pyrev.api.gradients import Tangents
-from pyrev.driver.variants import Unit
+from pyrev.driver.results import returns_one
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime import pool
 from pyrev.runtime.device import copied, cupy, is_array, is_device
@@ -68,7 +70,7 @@ def partials(
     call of `f` raises.
     """
     call = Call(as_differentiable(f), args, kw)
-    written = call.units.written
+    written = call.function.written
     if wrt is None:
         floats = call.wrt(None)
         wrt = tuple(n for n in floats if n not in written)
@@ -76,12 +78,14 @@ def partials(
     if not written and not call.result_dtypes():
         raise ArgumentError(f"partials: {call.f.python.__name__}() has no output")
     call.check_derivative()
-    unit = call.plan.partials(call.values, call.variant, names)
+    unit = call.made(Units.partials, names)
     raw = unit.call([call.values[p] for p in unit.params])
     count = len(call.result_dtypes())
     result = None
     if count:
-        result = call.restore(raw[0] if call.units.returns_one else raw[:count])
+        result = call.restore(
+            raw[0] if returns_one(call.function.program) else raw[:count]
+        )
     found: dict[str, dict[str, Any]] = {}
     for (_, name), made in zip(unit.cotangents, raw[count:], strict=True):
         own = found.setdefault(str(name), {})
@@ -147,10 +151,10 @@ def pushed(
     Those of the arrays in `blank` may hold anything where the call assigns nothing.
     """
     wrt = call.wrt(tuple(names))
-    written = call.units.written
+    written = call.function.written
     chunks = [range(k, min(k + TOGETHER, count)) for k in range(0, count, TOGETHER)]
     before = {n: copied(call.values[n]) for n in written} if len(chunks) > 1 else {}
-    module = cupy() if call.target == "cuda" else pool
+    module = cupy() if call.target.on_device else pool
     outputs: dict[str, Any] = {
         n: module.empty((count, *call.values[n].shape), call.values[n].dtype)
         for n in written
@@ -162,12 +166,12 @@ def pushed(
         values = dict(call.values)
         if chunk and chunk.stop < count:  # the last run is the one that counts
             values |= {n: copied(v) for n, v in before.items()}
-        unit = call.plan.tangent(call.values, call.variant, wrt, max(1, len(chunk)))
+        unit = call.made(Units.tangent, wrt, max(1, len(chunk)))
         _give(call, unit, values, moves, outputs, chunk, blank)
         raw = unit.call([values[p] for p in unit.params])
         dtypes = call.result_dtypes()
         if dtypes:
-            own, single = len(dtypes), call.units.returns_one
+            own, single = len(dtypes), returns_one(call.function.program)
             result = call.restore(raw[0] if single else raw[:own])
             for k in range(len(chunk)):
                 returned.append(list(raw[own * (k + 1) : own * (k + 2)]))
@@ -225,7 +229,7 @@ def _returned(call: Call, result: Any, raw: list[list[Any]], module: Any) -> Any
             stacked = module.empty((len(moved), *one.shape), one.dtype)
             for k, m in enumerate(moved):
                 stacked[k] = m
-        elif call.target == "cuda":
+        elif call.target.on_device:
             stacked = module.zeros(len(moved), _float(dtype))
             for k, m in enumerate(moved):
                 stacked[k] = m

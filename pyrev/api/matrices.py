@@ -26,6 +26,7 @@ from pyrev.api.forward import directions, jvp, pushed
 from pyrev.api.gradients import Gradients
 from pyrev.api.sparsity import Pattern, coloured, pattern
 from pyrev.driver.held_inputs import Hold
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.runtime import pool
 from pyrev.runtime.device import copied, is_array
@@ -189,7 +190,7 @@ def _gradient(
     call: Call, names: Sequence[str], weights: Weights
 ) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
-    unit = call.units.adjoint("python", call.kinds, tuple(names), None, call.variant)
+    unit = call.readable(Units.adjoint, tuple(names), call.variant)
     made = call.derived(
         ("gradient", unit.text.text),
         lambda: Differentiable(
@@ -231,7 +232,7 @@ def _curved_by_tangent(
 ) -> dict[str, Any]:
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
-    unit = call.units.tangent("python", call.kinds, along, asserts=False)
+    unit = call.readable(functools.partial(Units.tangent, asserts=False), along)
     made = call.derived(
         ("tangent", unit.text.text),
         lambda: Differentiable(
@@ -241,7 +242,7 @@ def _curved_by_tangent(
     rows: dict[str, list[Any]] = {n: [] for n in names}
     for k in range(count):
         values = dict(call.values)
-        for n in call.units.written:
+        for n in call.function.written:
             values[n] = copied(values[n])
         for dot, of in unit.cotangents:
             assert isinstance(of, str)
@@ -281,7 +282,7 @@ def _dense_hessian(call: Call, names: Sequence[str]) -> dict[str, dict[str, Any]
 
 def _output(call: Call, of: str | None) -> str:
     """The output that is meant."""
-    arrays = [n for n in call.units.written if call.kinds[n].is_float]
+    arrays = [n for n in call.function.written if call.kinds[n].is_float]
     known = [*arrays, *(["return"] if call.result_dtypes() else [])]
     if of is None and len(known) == 1:
         return known[0]
@@ -309,7 +310,7 @@ def _units(call: Call, name: str) -> Iterator[Any]:
 
 def _on_host(call: Call) -> Call:
     """The call, if its matrix can be one of NumPy or SciPy."""
-    if call.target == "cuda":
+    if call.target.on_device:
         name = call.f.python.__name__
         raise ArgumentError(
             f"{name}(): Jacobians and Hessians are made from arrays of NumPy; on a GPU"
@@ -320,14 +321,14 @@ def _on_host(call: Call) -> Call:
 
 def _assert(call: Call) -> None:
     """Raise what the function asserts, which its derivatives do not."""
-    if call.units.checks(call.kinds):
+    if call.function.checks(call.kinds):
         call.f(**_again(call))
 
 
 def _again(call: Call) -> dict[str, Any]:
     """The arguments, those that are written as copies."""
     values = {n: call.values[n] for n in call.visible}
-    return values | {n: copied(values[n]) for n in call.units.written}
+    return values | {n: copied(values[n]) for n in call.function.written}
 
 
 def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
@@ -389,9 +390,10 @@ def _sparse(
         )
         before = call.values
         # Of these arrays the pattern has no element that the call does not assign.
-        blank = call.units.only_set
+        blank = call.function.only_set
         call.values = before | {
-            n: (_blank if n in blank else copied)(before[n]) for n in call.units.written
+            n: (_blank if n in blank else copied)(before[n])
+            for n in call.function.written
         }
         try:
             seeds = {name: sweep.seeds()}
@@ -498,5 +500,5 @@ def _pattern(call: Call, names: Sequence[str], key: Hashable) -> Pattern:
     dtypes = {n: k.dtype for n, k in call.kinds.items()}
     return call.derived(
         ("pattern", key),
-        lambda: pattern(call.units.typed(call.kinds), dtypes, call.values, names),
+        lambda: pattern(call.function.typed(call.kinds), dtypes, call.values, names),
     )

@@ -20,10 +20,10 @@ def sample_arguments(f: Differentiable, seed: int = 0, size: int = 6) -> dict[st
     `ArgumentError` if no shapes that fit are found.
     """
     rng = np.random.default_rng(seed)
-    units = f._units
-    visible = [p for p in units.program.params if p.name in units.visible]
-    captured = {c.name: c.read() for c in units.parsed.captured}
-    bounds = Bounds(units.program)
+    function = f._units.function
+    visible = [p for p in function.program.params if p.name in function.visible]
+    captured = {c.name: c.read() for c in function.parsed.captured}
+    bounds = Bounds(function.program)
     for attempt in range(TRIES):
         # Later tries allow larger inputs: a window needs room around its output.
         top = size if attempt < TRIES // 2 else 2 * size

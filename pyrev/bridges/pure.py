@@ -22,11 +22,12 @@ from pyrev.api.differentiable import (
     Differentiable,
     as_differentiable,
     differentiable,
-    kept_with,
     pulled,
 )
+from pyrev.api.kept import kept_with
 from pyrev.driver.arguments import bind
 from pyrev.driver.held_inputs import Hold, Watched
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import (
     Add,
@@ -162,10 +163,10 @@ class Pure:
         """The results that were asked for; else what the function returns; else the
         arrays that it writes.
         """
-        result = returned(call.units.program)
+        result = returned(call.function.program)
         count = 0 if result is None else len(result.values)
         single = result is not None and result.single
-        written = call.units.written
+        written = call.function.written
         if self._asked is None:
             names = (RETURN,) if count else written
             if not names:
@@ -201,10 +202,10 @@ class Pure:
         if self.wrt is not None:
             call.wrt(self.wrt)  # it may name integers
         outputs = self.outputs(call)
-        own = {n: device.copied(given[n]) for n in call.units.written}
+        own = {n: device.copied(given[n]) for n in call.function.written}
         args, kw = self._spread({**given, **own})
         pullback = watched = None
-        program = call.units.program
+        program = call.function.program
         matter = call.plan.once("read", lambda: read(program))
         if wrt and watch:
             arrays = {n: given.get(n, call.values[n]) for n in sorted(matter)}
@@ -257,7 +258,7 @@ class Pure:
     ) -> tuple[Any, ...]:
         """The gradients with respect to `wrt`, in its order."""
         call = self.call(given)
-        own = {n: device.copied(given[n]) for n in call.units.written}
+        own = {n: device.copied(given[n]) for n in call.function.written}
         args, kw = self._spread({**given, **own})
         _, pullback = pulled(Call(self.f, args, kw), wrt, Hold.NOBODY)
         found = pull(pullback, self.outputs(call), seeds)
@@ -276,11 +277,11 @@ class Pure:
             return self._unbounded._adjoint(given, wrt, seeds)
         if self.f.quiet is not self.f:  # its text is to be read again
             return Pure(self.f.quiet)._adjoint(given, wrt, seeds)
-        written = self.call(given).units.written
+        written = self.call(given).function.written
         call = self.call({**given, **{n: device.copied(given[n]) for n in written}})
         call.check()
         order = call.wrt(wrt)
-        unit = call.units.adjoint("python", call.kinds, order, None, call.variant)
+        unit = call.readable(Units.adjoint, order, call.variant)
         values = {n: v for n, v in call.values.items() if n in unit.params}
         params = {of: param for param, of in unit.cotangents}
         absent = [of for of in params if of not in seeds]
@@ -290,7 +291,7 @@ class Pure:
             like |= enumerate(result if isinstance(result, tuple) else (result,))
         values |= {params[of]: _zero_like(like[of]) for of in absent}
         values |= {params[of]: c for of, c in seeds.items()}
-        return _again(unit.function, call.target), values, order, params
+        return _again(unit.function, call.target.name), values, order, params
 
     @functools.cached_property
     def _unbounded(self) -> Pure:
@@ -306,7 +307,7 @@ class Pure:
 
 def returned_arrays(call: Call) -> tuple[str | None, ...]:
     """The array that each returned value is, None for a number."""
-    program = call.units.program
+    program = call.function.program
     arrays = {p.name for p in program.params if p.rank}
     arrays |= {s.array for s in walk(program.body) if isinstance(s, Alloc)}
     result = returned(program)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pyrev.api.matrices import hessian, hvp, jacobian
 from pyrev.bridges.pure import Done, Pure, Slot, pull
+from pyrev.driver.results import in_words
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime.options import flag
 
@@ -187,7 +188,7 @@ def objective(
     number.
     """
     made = Objective(Pure(f, outputs="return"), args, kw, wrt)
-    found = made._call.units.returns()
+    found = in_words(made._call.function.program)
     if found != "a number":
         raise ArgumentError(
             f"{made._pure.name}() returns {found}; an objective returns one number (use"

@@ -1,1 +1,1 @@
-"""From a call to its code: passes, candidates, variants, one call's plan."""
+"""From a call to its code: passes, candidates, targets, units, one call's plan."""

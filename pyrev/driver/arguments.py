@@ -38,6 +38,11 @@ class Kind:
         return is_float(self.dtype)
 
 
+def key_of(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:
+    """The kinds of arguments as a part of the key of a memo."""
+    return tuple(kinds.items())
+
+
 def is_python_number(value: object) -> bool:
     """Is this a number of Python's own, which adapts to the array beside it?"""
     return isinstance(value, (int, float)) and not isinstance(value, np.generic)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.driver.variants import Unit
+from pyrev.driver.targets import CUDA, NUMBA
+from pyrev.driver.unit import Unit, of_text
 from pyrev.emit import digest as texts
 from pyrev.emit.digest import BLOCK
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.nodes import Param, Program
-from pyrev.ir.printer import Text
+from pyrev.ir.nodes import Param
 from pyrev.runtime import device
 
 #: Bytes of an array that is copied: beyond, two digests cost less.
@@ -127,8 +127,7 @@ class Held:
                 self.arrays[name] = value.view()
             elif hold is Hold.ANYBODY:
                 self.arrays[name] = copied(value)
-            # The Python target copies many elements in the time of one operation.
-            elif unit.target == "python" or not lean and self._take(value.nbytes):
+            elif unit.target.copies_inputs or not lean and self._take(value.nbytes):
                 self.arrays[name] = copied(value)
                 self.own.append(value)
             else:
@@ -203,7 +202,7 @@ class Inputs:
 
         It makes those of large ones where it reads them, if it can.
         """
-        rows = self._rows if unit.target == "numba" else {}
+        rows = self._rows if unit.target.seals else {}
         names = unit.sealing(tuple(rows)).arrays if rows else ()
         if not names:
             raw = unit.call(values)
@@ -293,15 +292,10 @@ def pieces(array: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
 @functools.cache
 def _compiled() -> Unit:
     params = (Param("words", 1, "uint64"), Param("place", 0, "uint64"))
-    return _unit(params, texts.TEXT, "numba")
+    return of_text(texts.NAME, params, texts.TEXT, NUMBA)
 
 
 @functools.cache
 def _on_device() -> Unit:
-    return _unit((Param("array", 1, "float64"),), texts.CUDA, "cuda")
-
-
-def _unit(params: tuple[Param, ...], text: str, target: str) -> Unit:
-    names = tuple(p.name for p in params)
-    program = Program(texts.NAME, params, ())
-    return Unit(program, Text(text, ()), names, frozenset(names), target=target)
+    params = (Param("array", 1, "float64"),)
+    return of_text(texts.NAME, params, texts.CUDA, CUDA)

@@ -15,7 +15,10 @@ import numpy as np
 
 from pyrev.analysis.bounds import Variant
 from pyrev.driver.arguments import Kind
-from pyrev.driver.variants import Swept, Unit, Units
+from pyrev.driver.inspection import Look
+from pyrev.driver.request import Request
+from pyrev.driver.targets.target import Target
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime.device import is_device
 
@@ -27,16 +30,17 @@ _MOST = 256  # sizes of one function
 class Plan:
     """What is known of calls with arguments of these sizes.
 
-    `sized` is the program that they ask for, None before they were checked; `doubts`
-    are the subscripts for which the data of each call must be looked at, unless sizes
-    alone `settled` them.
+    `sized` is the program that they ask for, None before they were checked. Where they
+    leave a doubt the data of each call get a `look`, unless one has `settled` it: what
+    it finds may be the same for all data, `by_sizes`.
     """
 
     units: Units
     kinds: dict[str, Kind]
-    target: str
+    target: Target
     sized: Variant | None = None
-    doubts: frozenset[int] = frozenset()
+    look: Look | None = None
+    by_sizes: bool = False
     settled: Variant | None = None
     _made: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -48,82 +52,52 @@ class Plan:
         """
         if self.sized is None:
             self._check_kinds()
-            sized, doubts = self.units.sized(self.kinds, values)
+            inspection = self.units.inspection
+            sized, doubts = inspection.sized(self.kinds, values)
             # Another thread takes `sized` for the sign that both are there.
-            self.doubts = doubts
+            if doubts:
+                self.by_sizes = inspection.by_sizes(self.kinds, sized)
+                self.look = inspection.look(self._request(values, sized), doubts)
             self.sized = sized
-        if not self.doubts:
+        if self.look is None:
             return self.sized
         if self.settled is not None:
             return self.settled
-        found = self.units.inspected(
-            self.target, self.kinds, values, self.sized, self.doubts
-        )
-        if self.units.by_sizes(self.kinds, self.sized):
+        found = self.look(values)
+        if self.by_sizes:
             self.settled = found
         return found
 
     def _check_kinds(self) -> None:
-        if self.target == "python":
+        if not self.target.truncates:
             return
-        # CPython stops at a float that does not fit; compiled code would not.
-        for name in self.units.truncated(self.kinds):
+        function = self.units.function
+        for name in function.truncated(self.kinds):
             raise ArgumentError(
-                f"{self.units.program.name}() writes floats to `{name}`, which holds"
+                f"{function.program.name}() writes floats to `{name}`, which holds"
                 f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
             )
 
-    def primal(self, values: Mapping[str, Any], variant: Variant) -> Unit:
-        """The function itself for this call."""
-        return self.once(
-            ("primal", variant),
-            lambda: self.units.primal(self.target, self.kinds, values, variant),
-        )
+    def _request(
+        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...] = ()
+    ) -> Request:
+        """What code a call with these values asks for."""
+        return Request(self.target, self.kinds, wrt, values, variant)
 
-    def adjoint(
-        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
-    ) -> Unit:
-        """The adjoint for this call."""
-        return self.once(
-            ("adjoint", variant, wrt),
-            lambda: self.units.adjoint(self.target, self.kinds, wrt, values, variant),
-        )
-
-    def tangent(
+    def made(
         self,
+        make: Callable[..., T],
         values: Mapping[str, Any],
         variant: Variant,
-        wrt: tuple[str, ...],
-        directions: int,
-    ) -> Unit:
-        """The tangent for this call, in so many directions at once."""
-        units, kinds = self.units, self.kinds
-        return self.once(
-            ("tangent", variant, wrt, directions),
-            lambda: units.tangent(self.target, kinds, wrt, values, variant, directions),
-        )
-
-    def partials(
-        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
-    ) -> Unit:
-        """The function with its partial derivatives for this call."""
-        units, kinds = self.units, self.kinds
-        return self.once(
-            ("partials", variant, wrt),
-            lambda: units.partials(self.target, kinds, wrt, values, variant),
-        )
-
-    def sweeps(
-        self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...]
-    ) -> Swept | None:
-        """The two sweeps for this call and its pullback, where they run apart."""
-        if self.target == "python":
-            return None
-        units, kinds = self.units, self.kinds
-        (found,) = self.once(
-            ("sweeps", variant, wrt),
-            lambda: (units.sweeps(self.target, kinds, wrt, values, variant),),
-        )
+        wrt: tuple[str, ...] = (),
+        *more: Hashable,
+    ) -> T:
+        """What `make`, a method of `Units`, gives for a call with these values."""
+        key = make, variant, wrt, more
+        found: T | None = self._made.get(key)
+        if found is None:
+            request = self._request(values, variant, wrt)
+            found = self._made[key] = make(self.units, request, *more)
         return found
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -137,7 +111,7 @@ class Plan:
 class Plans:
     """The plans of one reading of a function for one target."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: Target) -> None:
         self.target = target
         self._known: dict[Hashable, Plan] = {}
 
@@ -151,7 +125,7 @@ class Plans:
         found = self._known.get(key)
         if found is None:
             fitting = units.fitting(values)
-            found = Plan(fitting, fitting.kinds(values), self.target)
+            found = Plan(fitting, fitting.function.kinds(values), self.target)
             if len(self._known) >= _MOST:
                 self._known.clear()
             self._known[key] = found

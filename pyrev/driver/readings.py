@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from pyrev.driver.arguments import positional
 from pyrev.driver.plan import Plans
 from pyrev.driver.storage_options import Keeping
-from pyrev.driver.variants import Units
+from pyrev.driver.targets.target import Target
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import Parsed, parse
 from pyrev.runtime.code_cache import MAKING
@@ -32,11 +33,11 @@ class Reading:
     def __init__(self, units: Units) -> None:
         self.units = units
         #: The parameters, where all may be given by position.
-        self.positional = positional(units.parsed.signature)
-        self._plans: dict[str, Plans] = {}
+        self.positional = positional(units.function.parsed.signature)
+        self._plans: dict[Target, Plans] = {}
         self._derived: dict[Hashable, Any] = {}
 
-    def plans(self, target: str) -> Plans:
+    def plans(self, target: Target) -> Plans:
         """The plans of calls for a target."""
         found = self._plans.get(target)
         return self._plans.setdefault(target, Plans(target)) if found is None else found
@@ -71,27 +72,27 @@ class Readings:
     def now(self) -> tuple[Reading, dict[str, Any]]:
         """The reading that is right now, and the captured values by name."""
         first = self._known[0]
-        captured = first.units.captured()
+        captured = first.units.function.captured()
         if captured is not None:
             return first, captured
         with MAKING:
             for reading in self._known:
-                captured = reading.units.captured()
+                captured = reading.units.function.captured()
                 if captured is not None:
                     return self._first(reading), captured
             for _ in range(_TRIES):
-                texts = [r.units.parsed.texts for r in self._known]
+                texts = [r.units.function.parsed.texts for r in self._known]
                 reading = self._made(parse(self.function, known=texts))
-                captured = reading.units.captured()
+                captured = reading.units.function.captured()
                 if captured is not None:
-                    for rule in reading.units.parsed.rules:
+                    for rule in reading.units.function.parsed.rules:
                         rule.again()
                     return self._first(reading), captured
         raise UnsupportedError(
             [
                 Finding(
                     "P114",
-                    reading.units.program.loc,
+                    reading.units.function.program.loc,
                     "what this function uses is another object each time that it is"
                     " looked at",
                     "give it a name once: `helper = module.helper`",

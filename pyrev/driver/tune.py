@@ -18,7 +18,10 @@ import numpy as np
 
 from pyrev.analysis.bounds import Variant
 from pyrev.driver.arguments import Kind
-from pyrev.driver.variants import Swept, Unit, Units
+from pyrev.driver.request import Request
+from pyrev.driver.targets.target import Target
+from pyrev.driver.unit import Swept, Unit
+from pyrev.driver.units import Units
 from pyrev.runtime import pool
 from pyrev.runtime.code_cache import remember_tuning
 
@@ -74,29 +77,28 @@ class Checked(Protocol):
         """The primal."""
 
 
-def tune(call: Checked, target: str, wrt: tuple[str, ...], progress: bool) -> Tuning:
+def tune(call: Checked, target: Target, wrt: tuple[str, ...], progress: bool) -> Tuning:
     """Time the candidates for this call and remember the best ones on disk."""
-    units, kinds, variant = call.units, call.kinds, call.variant
-    values = dict(call.values)
+    units, values = call.units, dict(call.values)
+    request = Request(target, call.kinds, wrt, values, call.variant)
 
     def primal(flipped: frozenset[str]) -> Unit:
-        return units.primal(target, kinds, values, variant, flipped)
+        return units.primal(request, flipped)
 
     def adjoint(flipped: frozenset[str]) -> Unit:
-        return units.adjoint(target, kinds, wrt, values, variant, flipped)
+        return units.adjoint(request, flipped)
 
     def sweep(forward: frozenset[str], reverse: frozenset[str]) -> Swept:
-        flipped = forward, reverse
-        made = units.sweeps(target, kinds, wrt, values, variant, flipped)
+        made = units.sweeps(request, (forward, reverse)).apart
         assert made is not None  # whatever is turned over
         return made
 
     def fresh() -> dict[str, Any]:
-        return values | {n: pool.copy(values[n]) for n in units.written}
+        return values | {n: pool.copy(values[n]) for n in units.function.written}
 
     parts: dict[str, Make] = {"primal": primal, "adjoint": adjoint}
     recorded: dict[str, Any] = {}
-    apart = units.sweeps(target, kinds, wrt, values, variant)
+    apart = units.sweeps(request).apart
     if apart is not None:
         del parts["adjoint"]
         parts["forward"] = lambda flipped: sweep(flipped, frozenset()).forward

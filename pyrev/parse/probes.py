@@ -1,11 +1,10 @@
-"""What a probe means for a program: which adjoints are told, and where they can run."""
+"""What a probe means for a program: where it is, and which adjoints are told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.nodes import (
     Block,
     Call,
@@ -54,16 +53,3 @@ def probing(block: Block) -> Iterator[Stmt]:
 def told(program: Program) -> tuple[Tell, ...]:
     """Where an adjoint calls the user back."""
     return tuple(s for s in walk(program.body) if isinstance(s, Tell))
-
-
-def in_python(target: str, primal: Program) -> str:
-    """The target of an adjoint that calls back: CPython runs the user's functions.
-
-    Raises `UnsupportedError` for arrays of a GPU, whose elements CPython does not read.
-    """
-    if target != "cuda":
-        return "python"
-    at = next(probing(primal.body)).loc
-    because = "`pyrev.probe` calls a function of yours while the adjoint runs"
-    helps = "use target='numba' and arrays of NumPy for it, or leave the probe out"
-    raise UnsupportedError([Finding("P304", at, because, helps)])

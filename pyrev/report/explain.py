@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyrev.driver.derive import Derived
-from pyrev.driver.variants import Unit
+from pyrev.driver.unit import Unit
 from pyrev.ir.nodes import Alloc, For, walk
 from pyrev.ir.text import expr_text, proof_text
 from pyrev.parse.probes import told
@@ -144,7 +144,7 @@ def report(
     """
     return Report(
         function,
-        unit.target,
+        unit.target.name,
         unit.decisions,
         unit.stored,
         unit.reassociated,

@@ -15,6 +15,7 @@ import numpy as np
 
 from pyrev.api import differentiable
 from pyrev.driver.arguments import bind, spread
+from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime.error_boundary import guarded
 from pyrev.testing.decisions import Cause, Decisions
@@ -99,7 +100,7 @@ def check_grad(
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.
-    outputs = [n for n in f._units.written if is_float(arguments[n])]
+    outputs = [n for n in f._units.function.written if is_float(arguments[n])]
     rng = np.random.default_rng(0)
 
     own = copy.deepcopy(arguments)
@@ -190,7 +191,7 @@ def _reason(f: Any, arguments: Values, slow: bool) -> Reason:
             return None
         call = differentiable.Call(f, (), widen(arguments))
         if not made:
-            made.append(Decisions(f._units.typed(call.kinds)))
+            made.append(Decisions(f._units.function.typed(call.kinds)))
         return made[0].change(call.values, direction)
 
     return reason
@@ -284,7 +285,7 @@ def dot_product_error(
 def _pushed(f: Any, arguments: Values, weights: Cotangents, v: Values) -> float:
     """`<J v, w>` by the tangent."""
     call = differentiable.Call(f, (), copy.deepcopy(dict(arguments)))
-    unit = call.units.tangent("python", call.kinds, tuple(v))
+    unit = call.readable(Units.tangent, tuple(v))
     values = dict(call.values)
     dots: dict[str, str] = {}
     for dot, name in unit.cotangents:

@@ -28,6 +28,8 @@ import numpy as np
 from pyrev.adjoint.activity import activity, returned
 from pyrev.api import differentiable
 from pyrev.driver.derive import derive_untidied
+from pyrev.driver.request import Request
+from pyrev.driver.targets import PYTHON
 from pyrev.emit.python import emit_python
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
@@ -169,14 +171,14 @@ class Search:
         tolerance: float,
     ) -> None:
         call = differentiable.Call(f, (), copy.deepcopy(widen(arguments)))
-        units = f._units
+        function = f._units.function
         self.values: dict[str, Any] = widen(call.values)
         self.weights, self.tolerance, self.wrt = weights, tolerance, wrt
         self.kinds = call.kinds
-        self.marked = mark(units.typed(self.kinds))
+        self.marked = mark(function.typed(self.kinds))
         program = self.marked.program
         asked = (*wrt, self.marked.probes)
-        derived = derive_untidied(program, asked, units.avoid)
+        derived = derive_untidied(program, asked, function.avoid)
         self.active = activity(program, asked) - {self.marked.marker}
         self.active -= {self.marked.probes}
         self.adjoint = derived.program
@@ -441,7 +443,7 @@ class Search:
     def stage(self, f: Any, gradients: Values) -> str:
         """What made a right adjoint wrong: its schedule, or the compiler."""
         right = self.reverse(lambda *_: None)
-        unit = f._units.adjoint("python", self.kinds, self.wrt)
+        unit = f._units.adjoint(Request(PYTHON, self.kinds, self.wrt))
         own = copy.deepcopy(self.values)
         own |= {param: self._cotangent(of) for param, of in unit.cotangents}
         with np.errstate(all="ignore"):

@@ -198,7 +198,7 @@ def check(run: Run, values: dict[str, Any], active: frozenset[str]) -> int:
 
 @pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_what_is_left_of_a_run_is_its_jacobian(name: str) -> None:
-    program = accepted(EVERY[name], "python")._units.program
+    program = accepted(EVERY[name], "python")._units.function.program
     kinds = infer(program)
     active = frozenset(n for n, kind in kinds.items() if is_float(kind))
     values = memory(program)

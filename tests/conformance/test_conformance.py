@@ -186,7 +186,7 @@ def local_values(name: str, arrays: bool = False) -> list[str]:
         f = pyrev.differentiable(BY_NAME[name].function)
     except pyrev.UnsupportedError as why:
         pytest.skip(f"refused: {why}")
-    body = f._units.program.body
+    body = f._units.function.program.body
     found = {s.array for s in walk(body) if isinstance(s, Alloc)}
     return sorted(found if arrays else found | set(assigned_scalars(body)))
 
@@ -339,7 +339,7 @@ def assert_the_text_is_right(name: str) -> None:
         def given(
             arguments: dict[str, Any] = arguments, weights: Cotangents = weights
         ) -> list[Any]:
-            captured = [one.read() for one in compiled._units.parsed.captured]
+            captured = [one.read() for one in compiled._units.function.parsed.captured]
             bound = inspect.signature(entry.plain).bind(**arguments)
             bound.apply_defaults()
             cotangents = (*weights.written.values(), *weights.returned)

@@ -12,7 +12,8 @@ import pytest
 
 import pyrev
 from pyrev.driver import held_inputs
-from pyrev.driver.variants import Unit
+from pyrev.driver.targets import NUMBA
+from pyrev.driver.unit import Unit
 from pyrev.emit.seals import sealed
 from pyrev.runtime import code_cache
 from tests.oracle import same_bits
@@ -160,7 +161,7 @@ def units_of(f: Any) -> dict[str, Unit]:
     return {
         u.program.name: u
         for u in gc.get_objects()
-        if type(u) is Unit and u.target == "numba"
+        if type(u) is Unit and u.target is NUMBA
         if u.program.name in (name, f"{name}_adjoint")
     }
 

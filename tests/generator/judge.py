@@ -249,7 +249,7 @@ def compare(f: Any, expected: Expected) -> Verdict:
     after = copy.deepcopy(own)
     weights = expected.weights
     here = pyrev.differentiable(f.python, target="numba") if on_device else f
-    written = Call(here, (), copied(arguments)).units.written
+    written = Call(here, (), copied(arguments)).function.written
     named = {k: w for k, w in weights.written.items() if k in written}
     found = []
     if not named and weights.positional is None:

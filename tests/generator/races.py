@@ -15,6 +15,8 @@ import numpy as np
 
 import pyrev
 from pyrev.api.differentiable import Call
+from pyrev.driver.targets import PYTHON
+from pyrev.driver.units import Units
 from pyrev.testing.outcome import (
     Cotangents,
     Outcome,
@@ -53,17 +55,17 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
     arrays = tuple(expected.values.written)
     first = checked(f, expected.arguments)
     units, own = first.units, first.values
-    primal = units.primal("numba", first.kinds, own, first.variant)
+    primal = first.made(Units.primal)
     raw = interpreted(primal.text.text, "f", shuffled(0))(
         *(own[p] for p in primal.params)
     )
-    result = units.restore(raw, first.kinds, own)
+    result = units.function.restore(raw, first.kinds, own)
     off = distance(expected.values, outcome(result, own, arrays))
     if not off <= PRIMAL[expected.precision]:
         return Verdict("wrong values", f"the text is off by {off:.1e}")
     call = checked(f, expected.arguments)
     names = floats(expected.arguments)
-    adjoint = call.adjoint(names)
+    adjoint = call.made(Units.adjoint, names)
     given = arguments_of(adjoint, call, expected.weights)
     seen = []
     for seed in (0, 1):
@@ -73,9 +75,10 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
     if bits[0] != bits[1]:
         return Verdict("wrong: order", "the order of iterations matters")
     found = dict(zip(names, seen[0], strict=True))
+    written = units.function.written
     gradients = {
         name: np.asarray(g, np.float64)
-        + (0.0 if name in units.written else expected.weights.written.get(name, 0.0))
+        + (0.0 if name in written else expected.weights.written.get(name, 0.0))
         for name, g in found.items()
     }
     verdict = slopes(gradients, expected)
@@ -91,7 +94,7 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
 def checked(f: Any, arguments: Values) -> Call:
     """A call whose arguments were checked, by a check that need not be compiled."""
     call = Call(f, (), copied(arguments))
-    call.variant = call.units.check_bounds("python", call.kinds, call.values)
+    call.variant = call.units.inspection.check(PYTHON, call.kinds, call.values)
     return call
 
 
@@ -164,7 +167,7 @@ def stays_inside(program: Generated) -> str:
             call = checked(f, arguments)
         except (IndexError, pyrev.ArgumentError):
             return "refused" if isinstance(plain, Outcome) else "raised"
-        primal = call.units.primal("numba", call.kinds, call.values, call.variant)
+        primal = call.made(Units.primal)
         inside = _inside(primal, "f", call.values, plain)
         if not inside or not isinstance(plain, Outcome):
             return "raised"
@@ -176,7 +179,7 @@ def stays_inside(program: Generated) -> str:
                 plain.structure,
             )
             weights = draw_cotangents(values, np.random.default_rng(program.seed))
-            adjoint = call.adjoint(names)
+            adjoint = call.made(Units.adjoint, names)
             given = dict(
                 zip(adjoint.params, arguments_of(adjoint, call, weights), strict=True)
             )

@@ -161,7 +161,7 @@ def compare(f: Any, expected: Expected, forward: bool) -> Verdict:
     if bad:
         return Verdict("wrong values", bad)
     weights = expected.weights
-    written = Call(f, (), copied(arguments)).units.written
+    written = Call(f, (), copied(arguments)).function.written
     named = {k: w for k, w in weights.written.items() if k in written}
     if not named and weights.positional is None:
         gradients = {k: np.zeros(np.shape(arguments[k])) for k in floats(arguments)}

@@ -1,0 +1,65 @@
+"""The CPU target: Numba runs rows of loops on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyrev.driver.passes import Scheduled, schedule_for_cpu
+from pyrev.driver.targets.target import Job, Runs, Target
+from pyrev.emit.numba import emit_numba
+from pyrev.emit.seals import Sealed, sealed
+from pyrev.ir.printer import Emitted
+from pyrev.runtime.code_cache import LAUNCH, Loaded, launches_are_safe, loaded, serial
+from pyrev.runtime.error_boundary import runs_users
+from pyrev.runtime.stack_depth import on_a_large_stack
+
+
+class Numba(Target):
+    """Compiled when first called, for the types of the arguments."""
+
+    name = "numba"
+    tunes = True
+    seals = True
+
+    def made(self, job: Job) -> tuple[Scheduled, Emitted]:
+        done = schedule_for_cpu(job.program, job.dtypes, job.sizes, job.store)
+        emitted = emit_numba(
+            done.program,
+            job.dtypes,
+            doc=job.doc,
+            sources=job.sources,
+            natural=job.natural(done.facts),
+        )
+        return done, emitted
+
+    def inspector(self, job: Job) -> Emitted:
+        return emit_numba(job.program, job.dtypes, doc=job.doc, wraps=True)
+
+    def load(self, text: str, name: str, alone: bool) -> Loaded:
+        return loaded(serial(text) if alone else text, name)
+
+    def sealed(self, text: str, name: str, arrays: tuple[str, ...]) -> Sealed:
+        return sealed(text, name, arrays)
+
+    @runs_users
+    def call(
+        self, function: Callable[..., Any], values: Sequence[Any], unit: Runs
+    ) -> Any:
+        """One launch at a time where Numba's threading layer needs that."""
+        try:
+            return _launched(function, values)
+        except RecursionError:  # of Numba, before anything has run
+            pass
+        return on_a_large_stack(lambda: _launched(function, values))
+
+
+@runs_users
+def _launched(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    if launches_are_safe():
+        return function(*values)
+    with LAUNCH:
+        return function(*values)
+
+
+NUMBA = Numba()

@@ -1,0 +1,489 @@
+"""All units of one function: a text and a callable for each request.
+
+Units are made when first called and kept; the text of a unit depends on the function,
+the kinds of its arguments, the target and what is asked, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyrev.adjoint.intermediates import why_not
+from pyrev.adjoint.reverse import Adjoint
+from pyrev.adjoint.slopes import without_slopes
+from pyrev.adjoint.tangent import Tangent
+from pyrev.adjoint.tidy import uncounted
+from pyrev.driver.arguments import Kind, key_of
+from pyrev.driver.candidates import alternatives, chosen
+from pyrev.driver.derive import Derived, derive_partials, derive_tangent
+from pyrev.driver.elementwise import why_not as why_not_elementwise
+from pyrev.driver.function import Function
+from pyrev.driver.inspection import Inspection
+from pyrev.driver.memo import Memo
+from pyrev.driver.request import Request
+from pyrev.driver.sizes import Sizes, specialise
+from pyrev.driver.storage_options import Keeping
+from pyrev.driver.targets import PYTHON
+from pyrev.driver.targets.target import Job
+from pyrev.driver.two_sweeps import Sweeps, pays, sweeps
+from pyrev.driver.unit import Sweeping, Swept, Unit
+from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
+from pyrev.ir.dtypes import concrete, infer, is_float
+from pyrev.ir.nodes import (
+    Alloc,
+    Expr,
+    Extent,
+    Load,
+    Param,
+    Program,
+    exprs,
+    walk,
+    walk_expr,
+)
+from pyrev.parse import Parsed
+from pyrev.parse.probes import told
+from pyrev.runtime.code_cache import tuning
+from pyrev.runtime.stack_depth import deep
+from pyrev.schedule.private import with_private_arrays
+
+#: What each part of a function's code is called at the top of its module.
+WHAT = {
+    "adjoint": "Adjoint (reverse-mode derivative)",
+    "tangent": "Tangent (forward-mode derivative)",
+    "primal": "Schedule",
+    "forward": "Forward sweep: the function and what its adjoint needs,",
+    "reverse": "Reverse sweep of the adjoint",
+}
+
+#: Makes a unit for what the sizes of a call say.
+Make = Callable[[Sizes], Unit]
+
+
+class Units:
+    """The units of one function for arguments of some ranks."""
+
+    def __init__(
+        self,
+        parsed: Parsed,
+        keeping: Keeping | None = None,
+        deterministic: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.keeping = keeping or Keeping()
+        self._deterministic, self._quiet = deterministic, quiet
+        self._memo = Memo(parsed.program)
+        self.function = Function(parsed, self.keeping, quiet, self._memo)
+        self.inspection = Inspection(self.function, deterministic, self._memo)
+
+    def hushed(self) -> Units:
+        """The same with adjoints that call nothing back."""
+        if not self.function.callbacks:
+            return self
+        return self._of(self.function.parsed, quiet=True)
+
+    def fitting(self, values: Mapping[str, Any]) -> Units:
+        """The units for arguments of these ranks."""
+        function = self.function
+        found = function.unlike(values)
+        if found is None:
+            return self
+
+        def make() -> Units | ArgumentError:
+            parsed = function.parsed_for(found, values)
+            return parsed if isinstance(parsed, ArgumentError) else self._of(parsed)
+
+        ranks = tuple(
+            (k.rank, k.dtype == "bool", is_float(k.dtype)) for k in found.values()
+        )
+        made = self._memo.once(("variant", ranks), make)
+        if isinstance(made, ArgumentError):
+            raise made
+        return made
+
+    def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
+        """The units of another reading, with the same options."""
+        quiet = self._quiet if quiet is None else quiet
+        return Units(parsed, self.keeping, self._deterministic, quiet)
+
+    def forget(self) -> None:
+        """Make everything anew at the next call."""
+        self._memo.forget()
+
+    # ---------------------------------------------------------------- unscheduled
+
+    def _program(self, request: Request) -> Program:
+        """What is scheduled, or differentiated along `wrt`."""
+        kinds, variant = request.kinds, request.variant
+        assert variant is not None
+        local = tuple(n for n in request.wrt if n not in kinds)
+
+        def make() -> Program:
+            program = self.inspection.bounds(kinds).program_for(variant)
+            for name in local:
+                self._check_local(program, kinds, name)
+            return with_private_arrays(program, frozenset(local))
+
+        return self._memo.once(("program", key_of(kinds), variant, local), make)
+
+    def _check_local(
+        self, program: Program, kinds: Mapping[str, Kind], name: str
+    ) -> None:
+        """`ArgumentError` if a local value of `program` has no gradient."""
+        types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
+        if name in self.keeping.recompute:
+            why: str | None = "it is made again wherever it is read"
+            helps = "leave it out of `recompute`"
+        elif name in types and not is_float(types[name]):
+            why = f"it holds {concrete(types[name])}"
+            helps = "only floats have a gradient"
+        else:
+            # With negative subscripts counted from the end, as this call has them.
+            why = why_not(program, name)
+            helps = (
+                "give the value that is meant a name of its own, as in"
+                f" `last = {name}.copy()`"
+            )
+        if why is not None:
+            raise ArgumentError(
+                f"wrt={name!r}: this value of {program.name}() has no gradient of its"
+                f" own: {why}; {helps}"
+            )
+
+    def _derived(self, request: Request) -> tuple[Derived, ...]:
+        """The unscheduled adjoints: one, or what sizes choose from."""
+        kinds, wrt, variant = request.kinds, request.wrt, request.variant
+
+        def make() -> tuple[Derived, ...]:
+            keeping = self.keeping
+            found = alternatives(
+                self._program(request),
+                wrt,
+                self.function.avoid,
+                keeping.memory,
+                keeping.store,
+                keeping.recompute,
+                keeping.preaccumulate,
+            )
+            keeping.check(found[0])
+            return found
+
+        return self._memo.once(("derived", key_of(kinds), wrt, variant), make)
+
+    def unscheduled(self, request: Request) -> Derived:
+        """The adjoint of which the readable one is a schedule."""
+        return self._derived(self._usual(request))[0]
+
+    def _usual(self, request: Request) -> Request:
+        """The request with the program that is shown where there was no call yet."""
+        if request.variant is not None:
+            return request
+        return request.running(self.inspection.bounds(request.kinds).usual)
+
+    def _of_adjoint(self, request: Request) -> Request:
+        """The request with the program of which compiled code is the adjoint."""
+        bounds = self.inspection.bounds(request.kinds)
+        return request.running(bounds.for_adjoint(request.variant))
+
+    # ---------------------------------------------------------------- units
+
+    @deep
+    def primal(self, request: Request, flipped: frozenset[str] | None = None) -> Unit:
+        """The function itself.
+
+        With `flipped` it is not the one that is kept for calls: see `Sizes`.
+        """
+        asked = self._usual(request).along_nothing()
+
+        def make(sizes: Sizes) -> Unit:
+            program, natural = self._program(asked), self._natural(asked, False)
+            return self._unit(asked, program, {}, "primal", sizes, natural)
+
+        return self._kept("primal", asked, make, flipped)
+
+    @deep
+    def adjoint(self, request: Request, flipped: frozenset[str] | None = None) -> Unit:
+        """The adjoint with respect to `wrt`.
+
+        The variant is what was found for a call. With `flipped` it is not the one that
+        is kept for calls: see `Sizes`.
+        """
+        if self.function.callbacks:  # CPython runs the user's functions
+            request.target.check_probes(self.inspection.bounds(request.kinds).program)
+            request = replace(request, target=PYTHON)
+        by_sizes = request.target.for_sizes
+        asked = self._of_adjoint(request) if by_sizes else self._usual(request)
+
+        def make(sizes: Sizes) -> Unit:
+            found = self._derived(asked)
+            derived = chosen(found, sizes) if by_sizes else found[0]
+            unit = self._reversing(
+                asked, derived.adjoint, derived.program, {}, "adjoint", sizes
+            )
+            unit.stored = derived.stored
+            unit.alternatives = tuple((d, d is derived) for d in found)
+            return unit
+
+        return self._kept("adjoint", asked, make, flipped)
+
+    @deep
+    def sweeps(
+        self,
+        request: Request,
+        flipped: tuple[frozenset[str], frozenset[str]] | None = None,
+    ) -> Sweeping:
+        """The adjoint in two parts, for a call and its pullback, where that pays.
+
+        `flipped` is as for `adjoint`, for either part.
+        """
+        target = request.target
+        if self.function.callbacks or not target.sweeps_apart:
+            return Sweeping(None, (), target)
+        asked = self._of_adjoint(request)
+
+        def make() -> Sweeping:
+            sizes = asked.sizes()
+            made = self._paying(asked, sizes)
+            if made is None or (
+                # A number would have to come back to the host.
+                target.on_device and not all(made.ranks[n] for n in made.passed)
+            ):
+                return Sweeping(None, tuple(sizes.answers), target)
+            tapes = {n: Kind(made.ranks[n], d) for n, d in made.dtypes.items()}
+
+            def forward(sizes: Sizes) -> Unit:
+                what, ahead = "forward", made.forward
+                natural = self._natural(asked, True)
+                return self._unit(asked, ahead, {}, what, sizes, natural)
+
+            def reverse(sizes: Sizes) -> Unit:
+                adjoint, back = made.adjoint, made.reverse
+                return self._reversing(asked, adjoint, back, tapes, "reverse", sizes)
+
+            try:
+                if flipped is None:
+                    ahead, back = _tuned(asked, forward), _tuned(asked, reverse)
+                else:
+                    ahead = forward(asked.sizes(flipped[0]))
+                    back = reverse(asked.sizes(flipped[1]))
+            except UnsupportedError:  # what passes has no size before a launch
+                return Sweeping(None, tuple(sizes.answers), target)
+            answers = (*sizes.answers, *ahead.answers, *back.answers)
+            return Sweeping(Swept(made, ahead, back), answers, target)
+
+        if flipped is not None:
+            return make()
+        return self._memo.fitting(asked.key("sweeps"), asked.values, make)
+
+    @deep
+    def passed(self, request: Request) -> tuple[str, ...]:
+        """What a call keeps for its pullback, in words; nothing where that runs all.
+
+        Where arrays are on a device only a launch says how large that is.
+        """
+        target = request.target
+        apart = target.sweeps_apart and not target.on_device
+        if self.function.callbacks or not apart:
+            return ()
+        asked = self._of_adjoint(request)
+        made = self._paying(asked, asked.sizes())
+        return () if made is None else made.described()
+
+    def _paying(self, asked: Request, sizes: Sizes) -> Sweeps | None:
+        """The adjoint in two parts, unscheduled, if that can be and pays."""
+        derived = chosen(self._derived(asked), sizes)
+        if self.keeping.memory is not None:
+            return None
+        program, wrt = self._program(asked), asked.wrt
+        kept, shortened = derived.kept, derived.shortened
+        (made,) = self._memo.once(
+            ("apart", key_of(asked.kinds), wrt, asked.variant, kept, shortened),
+            lambda: (sweeps(program, wrt, self.function.avoid, kept, shortened),),
+        )
+        return made if made is not None and pays(made, sizes.weigh) else None
+
+    @deep
+    def tangent(
+        self, request: Request, directions: int = 1, asserts: bool = True
+    ) -> Unit:
+        """The forward derivative along `wrt`, in several directions.
+
+        The unit's `cotangents` pair the tangents' parameters with the primal's, those
+        of one parameter in the order of the directions.
+        """
+        asked = self._usual(request)
+
+        def make(sizes: Sizes) -> Unit:
+            made = derive_tangent(
+                self._program(asked.along_nothing()),
+                asked.wrt,
+                self.function.avoid,
+                directions,
+                asserts,
+                self.keeping.preaccumulate,
+            )
+            return self._moving(asked, made, sizes)
+
+        return self._kept(("tangent", directions, asserts), asked, make)
+
+    @deep
+    def partials(self, request: Request) -> Unit:
+        """The function and its partial derivatives, where it is elementwise.
+
+        It returns what the function returns and the partial derivatives; the unit's
+        `cotangents` pair these with the arrays that the function writes, those of one
+        array in the order of `wrt`.
+
+        Raises `ArgumentError` where an output depends on several elements of an input.
+        """
+        asked = self._usual(request)
+
+        def make(sizes: Sizes) -> Unit:
+            program, wrt = self._program(asked.along_nothing()), asked.wrt
+            found = why_not_elementwise(program, wrt)
+            if found is not None:
+                loc, why = found
+                what = f"`{program.name}` is not elementwise in {', '.join(wrt)}"
+                raise ArgumentError(f"{loc.place}: {why}, so {what}; use jvp")
+            made = derive_partials(program, wrt, self.function.avoid)
+            return self._moving(asked, made, sizes)
+
+        return self._kept("partials", asked, make)
+
+    # ---------------------------------------------------------------- making them
+
+    def _kept(
+        self,
+        what: Hashable,
+        asked: Request,
+        make: Make,
+        flipped: frozenset[str] | None = None,
+    ) -> Unit:
+        """The unit that calls of such sizes run; one of its own with `flipped`."""
+        if flipped is not None:
+            return make(asked.sizes(flipped))
+        return self._memo.fitting(
+            asked.key(what), asked.values, lambda: _tuned(asked, make)
+        )
+
+    def _natural(self, asked: Request, adjoint: bool) -> frozenset[Expr]:
+        """The subscripts made of floats that are never negative."""
+        assert asked.variant is not None
+        return self.inspection.bounds(asked.kinds).naturals(asked.variant, adjoint)
+
+    def _reversing(
+        self,
+        asked: Request,
+        adjoint: Adjoint,
+        program: Program,
+        tapes: Mapping[str, Kind],
+        what: str,
+        sizes: Sizes,
+    ) -> Unit:
+        """The unit for a program that takes cotangents, and `tapes` beside."""
+        ranks = {p.name: p.rank for p in program.params}
+        beside = dict(tapes)
+        for name, of in adjoint.cotangents:
+            dtype = self.function.output_dtype(asked.kinds, of)
+            beside[name] = Kind(ranks[name], dtype)
+        if asked.target.for_sizes:
+            # A cotangent has the shape of what it belongs to.
+            alike: dict[tuple[str, int], Expr] = {
+                (name, k): Extent(of, k)
+                for name, of in adjoint.cotangents
+                for k in range(ranks[name])
+                if isinstance(of, str)
+            }
+            program = specialise(program, alike)
+        natural = self._natural(asked, True)
+        unit = self._unit(asked, program, beside, what, sizes, natural)
+        unit.cotangents = adjoint.cotangents
+        return unit
+
+    def _moving(self, asked: Request, made: Tangent, sizes: Sizes) -> Unit:
+        """The unit for a program that takes tangents."""
+        dots, kinds = dict(made.names), asked.kinds
+        beside = {dot: kinds[n] for n in made.carried for dot in dots[n]}
+        program = made.program
+        if asked.target.for_sizes:  # it is tested before the call
+            alike: dict[tuple[str, int], Expr] = {
+                (dot, k): Extent(n, k)
+                for n in made.carried
+                for dot in dots[n]
+                for k in range(kinds[n].rank)
+            }
+            program = specialise(program, alike)
+        natural = self._natural(asked, False)
+        unit = self._unit(asked, program, beside, "tangent", sizes, natural)
+        unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
+        return unit
+
+    def _unit(
+        self,
+        asked: Request,
+        program: Program,
+        beside: Mapping[str, Kind],
+        what: str,
+        sizes: Sizes,
+        never_negative: frozenset[Expr],
+    ) -> Unit:
+        """The unit for a program, which takes what is `beside` the arguments."""
+        target, function = asked.target, self.function
+        if what in ("primal", "tangent"):
+            program = uncounted(program)
+        if what == "primal" or not target.is_input:
+            program = without_slopes(program)
+        kinds = {**asked.kinds, **beside}
+        done, emitted = target.made(
+            Job(
+                program,
+                {name: kind.dtype for name, kind in kinds.items()},
+                sizes,
+                function.provenance(WHAT[what]),
+                function.sources(),
+                never_negative,
+                frozenset(self.keeping.store),
+                self._deterministic,
+                # What tells the user something has its place in the order of the text.
+                in_order=what == "tangent" or bool(told(program)),
+            )
+        )
+        return Unit(
+            done.program,
+            emitted.text,
+            tuple(p.name for p in done.program.params),
+            _reads(done.program, function.program.params),
+            decisions=done.decisions,
+            reassociated=emitted.reassociated,
+            answers=tuple(sizes.answers),
+            weighed=tuple(sizes.weighed),
+            target=target,
+        )
+
+
+def _reads(program: Program, params: Sequence[Param]) -> frozenset[str]:
+    """Those of the primal's parameters whose elements a program reads."""
+    loaded = {
+        e.array
+        for s in walk(program.body)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Load)
+    }
+    copied = {
+        s.source
+        for s in walk(program.body)
+        if isinstance(s, Alloc) and s.source is not None
+    }
+    scalars = {p.name for p in program.params if not p.rank}
+    return frozenset(p.name for p in params) & (loaded | copied | scalars)
+
+
+def _tuned(asked: Request, make: Make) -> Unit:
+    """The unit for these sizes, or what `tune` found to be faster than it."""
+    unit = make(asked.sizes())
+    if not asked.target.tunes or asked.values is None:
+        return unit
+    flipped = tuning(unit.text.text, unit.program.name)
+    return make(asked.sizes(frozenset(flipped))) if flipped else unit
