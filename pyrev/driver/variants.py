@@ -1,9 +1,8 @@
 """The compiled variants of one function: a text and a callable per kinds of arguments.
 
 A unit is one generated function. Units are made when first called and kept; the text
-of a
-unit depends on the function, the kinds of its arguments, the target and what is asked,
-and on nothing else.
+of a unit depends on the function, the kinds of its arguments, the target and what is
+asked, and on nothing else.
 """
 
 from __future__ import annotations
@@ -56,13 +55,11 @@ from pyrev.ir.nodes import (
     Check,
     Expr,
     Extent,
-    For,
     Load,
     Param,
     Program,
     Var,
     View,
-    While,
     exprs,
     walk,
     walk_expr,
@@ -90,22 +87,18 @@ from pyrev.runtime.code_cache import (
 from pyrev.runtime.device import cupy, is_array, is_device
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.runtime.stack_depth import deep, on_a_large_stack
+from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.inspection import in_chunks
 from pyrev.schedule.launches import NotOnDevice
 from pyrev.schedule.private import with_private_arrays
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
-from pyrev.schedule.work import of_arguments, operations
 
 #: What a captured value is to a reading, by its type or the kind of its dtype.
 KINDS: dict[object, str] = {
     **{float: "float", "f": "float", bool: "bool", "b": "bool"},
     **{int: "integer", "i": "integer", "u": "integer"},
 }
-
-TABLE = 1 << 14  # elements of a table that is looked at as a whole first
-
-AT_ONCE = 1 << 12  # operations that CPython does in a millisecond
 
 Names = tuple[str, ...]
 
@@ -135,6 +128,7 @@ class Unit:
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: str = "python"
+    costs: Costs = SHIPPED
     #: The function, and what keeps its module, by what it is to do.
     _functions: dict[tuple[bool, Names], tuple[Callable[..., Any], Loaded]] = field(
         default_factory=dict, repr=False
@@ -161,8 +155,8 @@ class Unit:
         """The text that makes digests of what it can of `arrays`, compiled code's."""
         found = self._sealing.get(arrays)
         if found is None:
-            found = sealed(self.text.text, self.program.name, arrays)
-            self._sealing[arrays] = found
+            text, name, most = self.text.text, self.program.name, self.costs.chunks
+            found = self._sealing[arrays] = sealed(text, name, arrays, most)
         return found
 
     @runs_users
@@ -274,14 +268,17 @@ class Sweeping:
 
 
 def _tuned(
-    target: str, values: Mapping[str, Any] | None, make: Callable[[Sizes], Unit]
+    target: str,
+    values: Mapping[str, Any] | None,
+    costs: Costs,
+    make: Callable[[Sizes], Unit],
 ) -> Unit:
     """The unit for these sizes, or what `tune` found to be faster than it."""
-    unit = make(Sizes(values or {}))
+    unit = make(Sizes(values or {}, costs))
     if target != "numba" or values is None:
         return unit
     flipped = tuning(unit.text.text, unit.program.name)
-    return make(Sizes(values, frozenset(flipped))) if flipped else unit
+    return make(Sizes(values, costs, frozenset(flipped))) if flipped else unit
 
 
 def _natural(
@@ -319,9 +316,10 @@ class Units:
         keeping: Keeping | None = None,
         deterministic: bool = False,
         quiet: bool = False,
+        costs: Costs = SHIPPED,
     ) -> None:
         self.keeping = keeping or Keeping()
-        self.deterministic = deterministic
+        self.deterministic, self.costs = deterministic, costs
         #: Do its adjoints leave out what `pyrev.probe` asks for?
         self.quiet = quiet
         self._lock = MAKING
@@ -357,7 +355,7 @@ class Units:
         """The same with adjoints that call nothing back."""
         if not self.callbacks:
             return self
-        return Units(self.parsed, self.keeping, self.deterministic, quiet=True)
+        return Units(self.parsed, self.keeping, self.deterministic, True, self.costs)
 
     def callables(self) -> dict[str, Any]:
         """The functions that the adjoints call, by their names in the text.
@@ -441,7 +439,9 @@ class Units:
         def make() -> Units | ArgumentError:
             try:
                 parsed = self._read_again(given, final=False)
-                return Units(parsed, self.keeping, self.deterministic, self.quiet)
+                return Units(
+                    parsed, self.keeping, self.deterministic, self.quiet, self.costs
+                )
             except UnsupportedError as why:
                 if any(f.code == "P211" for f in why.findings):
                     raise  # the text says more than what one argument should be
@@ -615,6 +615,7 @@ class Units:
                 program,
                 wrt,
                 self.avoid,
+                self.costs,
                 keeping.memory,
                 keeping.store,
                 keeping.recompute,
@@ -652,8 +653,10 @@ class Units:
 
         key = ("primal", target, _key(kinds), which)
         if flipped is not None:
-            return make(Sizes(values or {}, flipped))
-        return self._fitting(key, values, lambda: _tuned(target, values, make))
+            return make(Sizes(values or {}, self.costs, flipped))
+        return self._fitting(
+            key, values, lambda: _tuned(target, values, self.costs, make)
+        )
 
     @deep
     def adjoint(
@@ -689,8 +692,10 @@ class Units:
 
         key = ("adjoint", target, _key(kinds), wrt, which)
         if flipped is not None:
-            return make(Sizes(values or {}, flipped))
-        return self._fitting(key, values, lambda: _tuned(target, values, make))
+            return make(Sizes(values or {}, self.costs, flipped))
+        return self._fitting(
+            key, values, lambda: _tuned(target, values, self.costs, make)
+        )
 
     def _reversing(
         self,
@@ -740,10 +745,10 @@ class Units:
         which = self.bounds(kinds).for_adjoint(variant)
 
         def make() -> Sweeping:
-            sizes = Sizes(values)
+            sizes = Sizes(values, self.costs)
             derived = chosen(self.derived(kinds, wrt, which), sizes)
             made = self._sweeps(kinds, wrt, which, derived)
-            if made is None or not pays(made, sizes.weigh):
+            if made is None or not pays(made, sizes):
                 return Sweeping(None, tuple(sizes.answers), target)
             if target == "cuda" and not all(made.ranks[n] for n in made.passed):
                 # A number would have to come back to the host.
@@ -764,11 +769,11 @@ class Units:
 
             try:
                 if flipped is None:
-                    ahead = _tuned(target, values, forward)
-                    back = _tuned(target, values, reverse)
+                    ahead = _tuned(target, values, self.costs, forward)
+                    back = _tuned(target, values, self.costs, reverse)
                 else:
-                    ahead = forward(Sizes(values, flipped[0]))
-                    back = reverse(Sizes(values, flipped[1]))
+                    ahead = forward(Sizes(values, self.costs, flipped[0]))
+                    back = reverse(Sizes(values, self.costs, flipped[1]))
             except UnsupportedError:  # what passes has no size before a launch
                 return Sweeping(None, tuple(sizes.answers), target)
             answers = (*sizes.answers, *ahead.answers, *back.answers)
@@ -788,11 +793,11 @@ class Units:
         """What a call keeps for its pullback, in words; nothing where that runs all."""
         if self.callbacks:
             return ()
-        sizes = Sizes(values or {})
+        sizes = Sizes(values or {}, self.costs)
         which = self.bounds(kinds).for_adjoint(None)
         derived = chosen(self.derived(kinds, wrt, which), sizes)
         made = self._sweeps(kinds, wrt, which, derived)
-        if made is None or not pays(made, sizes.weigh):
+        if made is None or not pays(made, sizes):
             return ()
         return made.described()
 
@@ -852,7 +857,9 @@ class Units:
             return self._moving(target, made, kinds, sizes, which)
 
         key = ("tangent", target, _key(kinds), wrt, which, directions, asserts)
-        return self._fitting(key, values, lambda: _tuned(target, values, make))
+        return self._fitting(
+            key, values, lambda: _tuned(target, values, self.costs, make)
+        )
 
     @deep
     def partials(
@@ -883,7 +890,9 @@ class Units:
             return self._moving(target, made, kinds, sizes, variant)
 
         key = ("partials", target, _key(kinds), wrt, variant)
-        return self._fitting(key, values, lambda: _tuned(target, values, make))
+        return self._fitting(
+            key, values, lambda: _tuned(target, values, self.costs, make)
+        )
 
     def _moving(
         self,
@@ -929,7 +938,9 @@ class Units:
         if target == "python":
             # What tells the user something has its place in the order of the text.
             as_it_is = what == "tangent" or bool(told(program))
-            done = Scheduled(program, ()) if as_it_is else schedule(program, dtypes)
+            done = Scheduled(program, ())
+            if not as_it_is:
+                done = schedule(program, dtypes, self.costs)
             text = emit_python(
                 natural(done.program),
                 doc=self._provenance(what),
@@ -949,6 +960,7 @@ class Units:
                 doc=self._provenance(what),
                 sources=self.sources(),
                 natural=_natural(program, never_negative, done.facts),
+                cpu=self.costs.cpu,
             )
             text, reassociated = emitted.text, emitted.reassociated
         params = tuple(p.name for p in done.program.params)
@@ -977,6 +989,7 @@ class Units:
             answers=answers,
             weighed=tuple(sizes.weighed),
             target=target,
+            costs=self.costs,
         )
 
     def _launched(
@@ -1005,6 +1018,7 @@ class Units:
                 sources=self.sources(),
                 wraps=wraps,
                 natural=_natural(program, never_negative, done.facts),
+                gpu=self.costs.gpu,
             )
         except NotOnDevice as why:
             raise UnsupportedError(
@@ -1177,7 +1191,8 @@ class Units:
                 n: Interval(int(t.min()), int(t.max())) for n, t in tables.items()
             }
             return bounds.settled(values, doubts, elements)
-        if max((t.size for t in tables.values()), default=0) < TABLE:
+        least = self.costs.table_elements
+        if max((t.size for t in tables.values()), default=0) < least:
             return False
         elements = {
             n: Interval(*map(int, _extremes().call([t.reshape(-1)])))
@@ -1192,21 +1207,22 @@ class Units:
         variant: Variant,
         values: Mapping[str, Any],
     ) -> Unit:
-        sizes = Sizes(values)
+        sizes = Sizes(values, self.costs)
         program = self.bounds(kinds).inspector(variant)
         doc = self._provenance("indices")
-        if _reads_nothing(program) and _few_operations(program, sizes):
+        if _reads_nothing(program) and sizes.few_operations(program):
             target = "python"  # at once, where to compile takes a second
         dtypes = {n: k.dtype for n, k in kinds.items()}
         if target == "python":
             text = emit_python(program, doc=doc)
         else:
-            program = in_chunks(program, sizes)
+            program = in_chunks(program, sizes, self.costs)
             if target == "cuda":
                 made = self._launched(program, dtypes, sizes, "indices", wraps=True)
                 text = made[1].text
             else:
-                text = emit_numba(program, dtypes, doc=doc, wraps=True).text
+                cpu = self.costs.cpu
+                text = emit_numba(program, dtypes, doc=doc, wraps=True, cpu=cpu).text
         params = tuple(p.name for p in program.params)
         answers = tuple(sizes.answers)
         return Unit(
@@ -1300,17 +1316,6 @@ def _reads_nothing(program: Program) -> bool:
     return not any(
         isinstance(e, Load) or isinstance(e, Var) and e.name in floats for e in parts
     )
-
-
-def _few_operations(program: Program, sizes: Sizes) -> bool:
-    """Is the program done in CPython before it were compiled?"""
-    if any(isinstance(s, While) for s in walk(program.body)):
-        return False
-    loops = [operations(s) for s in walk(program.body) if isinstance(s, For)]
-    texts = [expr_text(of_arguments(n, {})) for n in loops if n is not None]
-    if len(texts) < len(loops):
-        return False
-    return sizes.asked(f"{' + '.join(texts) or '0'} <= {AT_ONCE}") is True
 
 
 def _once_each(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -25,6 +25,7 @@ from pyrev.testing.outcome import (
     outcome,
     run,
 )
+from tests.costs import differentiable, of_seed
 from tests.generator.judge import (
     ILLEGAL,
     PRIMAL,
@@ -43,7 +44,6 @@ from tests.interpreted import (
     interpreted,
     shuffled,
 )
-from tests.sharing import shared_out
 
 SECONDS = 60.0
 
@@ -147,7 +147,6 @@ def stays_inside(program: Generated) -> str:
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         limit(SECONDS),
-        shared_out(program.seed),
     ):
         warnings.simplefilter("ignore")
         function = program.function()
@@ -159,7 +158,7 @@ def stays_inside(program: Generated) -> str:
             plain = run(plain_function, arguments, arrays)
         except ILLEGAL as error:
             plain = error
-        f = pyrev.differentiable(function, target="numba")
+        f = differentiable(function, of_seed(program.seed), target="numba")
         try:
             call = checked(f, arguments)
         except (IndexError, pyrev.ArgumentError):
