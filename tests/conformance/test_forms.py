@@ -33,6 +33,8 @@ from tests.workloads import WORKLOADS
 
 SHARES = 32
 ENTRIES = EVERY | WORKLOADS
+#: What is looked at in chunks before a call, where all cores are worth their start.
+INSPECTED = ("gather_table", "sparse_matvec", "graph_laplacian", "gather_rows")
 
 
 def cases() -> Iterator[tuple[str, str]]:
@@ -130,17 +132,83 @@ def assert_the_text_is_right(name: str, costs: Costs) -> None:
             cotangents = (*weights.written.values(), *weights.returned)
             return copy.deepcopy([*bound.args, *cotangents, *captured])
 
-        one, other = (
-            interpreted(made, function, shuffled(seed))(*given()) for seed in (0, 1)
-        )
+        # Lanes that are left over compute with whatever is there, as compiled code may.
+        with np.errstate(all="ignore"):
+            one, other = (
+                interpreted(made, function, shuffled(seed))(*given()) for seed in (0, 1)
+            )
+            recorder = Recorder()
+            watched = [
+                Recording(recorder, v) if isinstance(v, np.ndarray) else v
+                for v in given()
+            ]
+            recording = RecordingNumpy(recorder)
+            interpreted(made, function, recorder.turns, recording)(*watched)
         for parameter, a, b in zip(expected, one, other, strict=True):
             assert same_bits(a, b), f"the order of iterations matters to {parameter}"
             np.testing.assert_allclose(
                 np.asarray(a), expected[parameter], rtol=1e-10, atol=1e-11
             )
-        recorder = Recorder()
-        watched = [
-            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given()
-        ]
-        interpreted(made, function, recorder.turns, RecordingNumpy(recorder))(*watched)
         assert recorder.races() == []
+
+
+# ------------------------------------------------------------------ before a call
+
+
+@functools.lru_cache(64)
+def inspected(name: str) -> tuple[list[str], list[Any]] | None:
+    """The texts that look at data, for CPython and for all cores, and their arguments.
+
+    None where sizes leave nothing in doubt.
+    """
+    entry = ENTRIES[name]
+    units = compiled(name, EAGER)._units
+    values = entry.make(max(6, entry.least), np.float64, entry.generator(6))
+    bound = inspect.signature(entry.plain).bind(**values)
+    bound.apply_defaults()
+    values = {**bound.arguments, **(units.captured() or {})}
+    units = units.fitting(values)
+    kinds = units.kinds(values)
+    sized, doubts = units.sized(kinds, values)
+    if not doubts:
+        return None
+    made = [units._inspector(t, kinds, sized, values) for t in ("python", "numba")]
+    return [unit.text.text for unit in made], [values[p] for p in made[0].params]
+
+
+def looks_in_chunks(name: str) -> bool:
+    found = inspected(name)
+    return found is not None and "for chunk in prange(32)" in found[0][1]
+
+
+def test_data_is_looked_at_in_chunks_by_its_witnesses() -> None:
+    assert [n for n in INSPECTED if looks_in_chunks(n)] == [*INSPECTED]
+
+
+@pytest.mark.parametrize("name", sorted({*INSPECTED, *share_of(EVERY, SHARES)}))
+def test_chunks_find_in_data_what_one_loop_finds(name: str) -> None:
+    try:
+        taken = looks_in_chunks(name)
+    except pyrev.UnsupportedError as why:
+        pytest.skip(f"refused: {why.findings[0].code}")
+    if not taken:
+        pytest.skip("nothing is looked at in chunks")
+    found = inspected(name)
+    assert found is not None
+    (plain, chunks), values = found
+    function = re.findall(r"^def (\w+)\(", plain, re.MULTILINE)[-1]
+    for wrong in (False, True):
+        given = copy.deepcopy(values)
+        tables = [a for a in given if getattr(a, "dtype", np.dtype(float)).kind == "i"]
+        if wrong:  # the last element of each table leaves every array
+            for table in (t for t in tables if t.size):
+                table.reshape(-1)[-1] = np.iinfo(table.dtype).max // 4
+        with np.errstate(all="ignore"):
+            expected = interpreted(plain, function, shuffled(0))(*given)
+            got = [
+                interpreted(chunks, function, shuffled(seed))(*given) for seed in (0, 1)
+            ]
+        assert got[0] == got[1]
+        assert got[0][0] == expected[0]
+        assert expected[0] or got[0] == expected
+        assert bool(expected[0]) == wrong or name not in INSPECTED
