@@ -11,7 +11,6 @@ import pytest
 
 from pyrev.driver import passes
 from tests import recycling
-from tests.sharing import shared_out
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,12 +28,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """The same numbers every run, different ones for every test."""
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _shared_out() -> Iterator[None]:
-    with shared_out():
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,6 +15,7 @@ import pytest
 import pyrev
 from tests.conformance.entries import CONFORMANCE, TEN
 from tests.corpus import ENTRIES
+from tests.costs import differentiable
 from tests.entry import Entry
 
 FULL = os.environ.get("PYREV_FULL") == "1"
@@ -26,9 +27,9 @@ EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
 
 
 def accepted(entry: Entry, target: str) -> pyrev.Differentiable:
-    """The function for a target; skips what the language refuses at decoration."""
+    """The function for a target, its loops shared out; skips what is refused."""
     try:
-        return pyrev.differentiable(entry.plain, target=target)
+        return differentiable(entry.plain, target=target)
     except pyrev.UnsupportedError as refused:
         pytest.skip(f"outside the language: {refused.findings[0].code}")
 

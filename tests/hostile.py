@@ -36,7 +36,7 @@ import numpy as np
 import pyrev
 from pyrev.ir.diagnostics import ArgumentError, InternalError, PyrevError
 from tests import ROOT
-from tests.sharing import shared_out
+from tests.costs import EAGER, Costs, differentiable, of_seed
 
 Rng = np.random.Generator
 Arguments = dict[str, Any]
@@ -370,8 +370,8 @@ class Report:
 
 
 @cache
-def victim(k: int, target: str) -> Any:
-    return pyrev.differentiable(VICTIMS[k].function, target=target)
+def victim(k: int, target: str, costs: Costs = EAGER) -> Any:
+    return differentiable(VICTIMS[k].function, costs, target=target)
 
 
 def huge(arguments: Mapping[str, Any]) -> bool:
@@ -432,7 +432,7 @@ def attempt(seed: int, target: str) -> Report:
     pulled = bool(rng.integers(0, 3))
     what = f"{one.function.__name__}{' and its pullback' if pulled else ''}: "
     what += "; ".join(done)
-    f = victim(k, target)
+    f = victim(k, target, of_seed(seed))
     before = {n: snapshot(v) for n, v in arguments.items()}
     plain = copied(arguments)
     try:
@@ -621,8 +621,7 @@ def child(first: int, count: int, target: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for seed in range(first, first + count):
         print(json.dumps({"begun": seed}), flush=True)
-        with shared_out(seed):
-            report = attempt(seed, target)
+        report = attempt(seed, target)
         line = [report.seed, report.what, report.ended, report.wrong]
         print(json.dumps({"done": line}), flush=True)
 

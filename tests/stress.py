@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 
 import pyrev
-from tests import ROOT
+from tests import ROOT, costs
 from tests.oracle import same_bits
-from tests.sharing import shared_out
 
 LAYERS = ("workqueue", "omp", "tbb")
 THREADS = 16
@@ -110,8 +109,7 @@ def jobs() -> tuple[Job, ...]:
         )
         for function, arguments in calls:
             f = differentiable(function)
-            with shared_out():
-                found.append(Job(f, arguments, run(f, arguments)))
+            found.append(Job(f, arguments, run(f, arguments)))
     return tuple(found)
 
 
@@ -120,7 +118,7 @@ _made: dict[Callable[..., Any], Any] = {}
 
 def differentiable(function: Callable[..., Any]) -> Any:
     if function not in _made:
-        _made[function] = pyrev.differentiable(function, target="numba")
+        _made[function] = costs.differentiable(function, target="numba")
     return _made[function]
 
 

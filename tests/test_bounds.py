@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from pyrev.driver.request import Request
 from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.emit.numba import emit_numba
 from pyrev.ir.nodes import For, walk
+from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.inspection import in_chunks
 from tests import oracle
+from tests.costs import differentiable
 from tests.everything import share_of
 from tests.interpreted import interpreted, shuffled
 from tests.test_random_subscripts import function_of
@@ -674,7 +677,7 @@ def planes(x, g, out):
 
 
 def test_only_what_a_float_moves_is_clamped_in_an_adjoint() -> None:
-    made = pyrev.differentiable(planes, target="numba")
+    made = differentiable(planes, target="numba")
     values = {"x": np.ones((4, 9)), "g": np.ones(5), "out": np.ones((4, 9))}
     text = made.adjoint.source_for("numba", **values)
     assert "max(min(k, x.shape[1] - 1), -x.shape[1])" in text
@@ -830,7 +833,7 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
         kinds = f._units.function.kinds(arrays)
         bounds = f._units.inspection.bounds(kinds)
         program = bounds.inspector(bounds.usual)
-        parts = in_chunks(program, lambda count, least: True)
+        parts = in_chunks(program, lambda *_: True, SHIPPED)
         loops = [s for s in walk(parts.body) if isinstance(s, For) and s.parallel]
         assert len(loops) == 2
         given = [arrays[x.name] for x in program.params]
@@ -863,7 +866,7 @@ def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
     for function in (walk_on, numbered):
         bounds = bounds_of(pyrev.differentiable(function, target="python"))
         program = bounds.inspector(bounds.usual)
-        assert in_chunks(program, lambda count, least: True) == program
+        assert in_chunks(program, lambda *_: True, SHIPPED) == program
 
 
 # ------------------------------------------------------------------ large tables
@@ -887,8 +890,7 @@ def of_rows(at: list[int]) -> dict[str, Any]:
 def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inspection, "TABLE", 1)
-    f = pyrev.differentiable(rows_of_squares)
+    f = differentiable(rows_of_squares, replace(SHIPPED, table_elements=1))
     with monkeypatch.context() as patch:
         patch.setattr(inspection.Inspection, "_inspector", None)
         given = of_rows([0, 2, 1, 1])

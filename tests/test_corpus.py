@@ -23,6 +23,7 @@ from pyrev.testing import (
 )
 from tests import ROOT
 from tests.corpus import ENTRIES
+from tests.costs import differentiable
 from tests.entry import Entry
 from tests.everything import share_of
 from tests.oracle import check
@@ -41,7 +42,7 @@ def generator(entry: Entry, size: int) -> np.random.Generator:
 def prepared(entry: Entry, target: str) -> Any:
     """The differentiable function; a deferred entry may be refused, and only that."""
     try:
-        f = pyrev.differentiable(entry.function, target=target)
+        f = differentiable(entry.function, target=target)
     except pyrev.UnsupportedError as refused:
         if entry.deferred:
             pytest.skip(f"refused, as allowed: {entry.deferred} ({refused.args[0]})")

@@ -11,17 +11,15 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyrev
-from pyrev.schedule import layout, ownership
-from pyrev.schedule.rows import contract
 from tests import ROOT
 from tests.test_readme import BLOCK
+from tests.workloads import loops
 
 SCHEDULES = ROOT / "docs" / "schedules.md"
 FENCES = "```text\n", "```\n"
@@ -38,23 +36,9 @@ def test_examples_in_docstrings_print_what_they_show(module: str) -> None:
     assert found.attempted and not found.failed
 
 
-def loops() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "loops", ROOT / "benchmarks" / "loops.py"
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_adjoint_of_the_bilateral_slice_is_the_one_shown(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
 ) -> None:
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
-    monkeypatch.setattr(contract, "LONG", 256)
-    monkeypatch.setattr(layout, "LARGE", 1 << 12)
-    monkeypatch.setattr(layout, "OFTEN", 8)
     f = pyrev.differentiable(loops().bslice, target="numba")
     # Sizes are all that is looked at.
     image = np.lib.stride_tricks.as_strided(

@@ -18,6 +18,7 @@ from pyrev.driver import held_inputs
 from pyrev.emit.digest import BLOCK
 from pyrev.parse import parse
 from pyrev.testing import draw_cotangents, run
+from tests.costs import differentiable
 from tests.everything import EVERY, share_of
 from tests.oracle import same_bits
 
@@ -66,7 +67,7 @@ def nothing_copied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(f: Callable[..., Any], target: str = "numba") -> Any:
-    return pyrev.differentiable(f, target=target)
+    return differentiable(f, target=target)
 
 
 @pytest.fixture(params=["python", "numba"])

@@ -48,7 +48,7 @@ def test_a_wrong_result_and_a_changed_argument_are_reported(
     calls = [s for s in range(40) if not _pulled(s)]
     for damage, word in (("result", "for"), ("argument", "it changed ['f']")):
         wrong = Wrong(damage)
-        monkeypatch.setattr(hostile, "victim", lambda k, target, w=wrong: w)
+        monkeypatch.setattr(hostile, "victim", lambda k, target, costs, w=wrong: w)
         assert word in attempt(calls[0], "python").wrong
 
 

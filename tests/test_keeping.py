@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver import sizes
+from pyrev.schedule.costs import SHIPPED
+from tests.costs import differentiable
 
 
 def swirl(u, v, c, steps):  # type: ignore[no-untyped-def]
@@ -54,9 +56,8 @@ def test_what_is_stored_is_recorded_instead_of_what_it_is_made_of() -> None:
     assert pyrev.check_grad(kept, **arguments()).ok
 
 
-def test_sizes_choose_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "LARGE", 100)
-    f = pyrev.differentiable(swirl)
+def test_sizes_choose_what_is_recorded() -> None:
+    f = differentiable(swirl, replace(SHIPPED, compiled_elements=100))
     assert "u_before" in f.adjoint.source_for("numba", **arguments(3))
     text = f.adjoint.source_for("numba", **arguments(40))
     assert "bend_tape" in text and "u_before" not in text

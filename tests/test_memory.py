@@ -17,6 +17,7 @@ import pytest
 
 import pyrev
 from pyrev.parse.directives import memory_bytes
+from tests.costs import EAGER, differentiable
 from tests.everything import share_of
 from tests.oracle import check
 
@@ -228,8 +229,10 @@ def test_a_number_that_a_loop_carries_is_checkpointed() -> None:
 @pytest.mark.parametrize("name", share_of([f.__name__ for f, _ in CASES], 4))
 def test_compiled_checkpoints_give_the_same_bits(name: str) -> None:
     ((function, outputs),) = ((f, o) for f, o in CASES if f.__name__ == name)
-    bounded = pyrev.differentiable(function, memory=2000)
-    free = pyrev.differentiable(function)
+    # With little work on one core `exchanged` differs in the last bit of an element:
+    # the statements are the same in the same order, what LLVM makes of them is not.
+    bounded = differentiable(function, EAGER, memory=2000)
+    free = differentiable(function, EAGER)
     for steps in (0, 1, 17):
         arguments = arrays(steps)
         check(bounded, function, arguments, outputs, np.random.default_rng(steps))

@@ -25,6 +25,7 @@ import pyrev
 from pyrev.driver.targets import PYTHON
 from pyrev.ir import nodes
 from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
+from tests import costs
 from tests.corpus import ENTRIES
 from tests.entry import Entry
 from tests.everything import FULL, share_of
@@ -65,7 +66,7 @@ def adjoint_call(entry: Entry, size: int) -> list[Any]:
 
 
 def differentiable(name: str, target: str = "python") -> Any:
-    return pyrev.differentiable(BY_NAME[name].function, target=target)
+    return costs.differentiable(BY_NAME[name].function, target=target)
 
 
 def test_every_entry_that_the_paper_or_the_issue_names_is_in_the_corpus() -> None:

@@ -17,6 +17,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.nodes import written
 from pyrev.testing import draw_cotangents, run
 from pyrev.testing.outcome import outcome
+from tests.costs import differentiable
 from tests.everything import EVERY, share_of
 from tests.interpreted import interpreted, shuffled
 from tests.oracle import same_bits
@@ -49,7 +50,7 @@ def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
     weights = draw_cotangents(expected, rng)
     try:
         whole = pyrev.differentiable(entry.function, target="python")
-        f = pyrev.differentiable(entry.function, target="numba")
+        f = differentiable(entry.function, target="numba")
         whole.adjoint.python  # noqa: B018
     except pyrev.UnsupportedError as why:
         pytest.skip(f"refused: {why}")

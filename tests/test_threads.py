@@ -22,7 +22,7 @@ from tests import stress
 COMPILING = """
 import sys
 import numpy as np
-import pyrev
+from tests.costs import differentiable
 from tests.stress import stencil
 
 u = np.arange(400.0).reshape(20, 20) / 400.0
@@ -30,7 +30,7 @@ dtype, layout = sys.argv[1:]
 u = u.astype(dtype)
 u = u.T.copy().T if layout == "F" else u
 v = np.zeros_like(u)
-f = pyrev.differentiable(stencil, target="numba")
+f = differentiable(stencil, target="numba")
 print("ready", flush=True)
 sys.stdin.readline()
 f(u, v)

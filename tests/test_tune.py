@@ -10,8 +10,6 @@ import pytest
 
 import pyrev
 from pyrev.runtime.code_cache import module_path, tuning
-from pyrev.schedule import ownership
-from pyrev.schedule.rows import contract
 
 
 def spread(x, w, out):  # type: ignore[no-untyped-def]
@@ -28,8 +26,6 @@ def spread(x, w, out):  # type: ignore[no-untyped-def]
 @pytest.fixture
 def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("PYREV_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
-    monkeypatch.setattr(contract, "LONG", 256)
     rng = np.random.default_rng(0)
     x, w = rng.random((14, 9)), rng.random(9)
     return {"x": x, "w": w, "out": np.zeros((14, 9))}

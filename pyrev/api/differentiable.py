@@ -46,6 +46,7 @@ from pyrev.runtime.device import (
 )
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
+from pyrev.schedule.costs import SHIPPED, Costs
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -55,12 +56,17 @@ GRAPHS = ("primal", "adjoint", "tangent")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked of one function; the fields are those of `differentiable`."""
+    """What the user asked of one function; the fields are those of `differentiable`.
+
+    The costs are nobody's option: those that are shipped, but where a test of pyrev's
+    own wants a form that small arrays are not worth.
+    """
 
     wrt: object = None
     target: str = AUTO
     keeping: Keeping = Keeping()
     deterministic: bool = False
+    costs: Costs = SHIPPED
 
 
 class Differentiable:
@@ -77,7 +83,9 @@ class Differentiable:
     ) -> None:
         self._options = options
         keeping, deterministic = options.keeping, options.deterministic
-        self._readings = Readings(function, keeping, deterministic, quiet)
+        self._readings = Readings(
+            function, keeping, deterministic, quiet, options.costs
+        )
         #: The same without what its probes call, where it has any.
         self._silent: Differentiable | None = self if quiet else None
         self.python: Callable[..., Any] = self._readings.function

@@ -194,7 +194,8 @@ def _gradient(
     made = call.derived(
         ("gradient", unit.text.text),
         lambda: Differentiable(
-            unit.function, Options(None, call.f.target, call.f.keeping)
+            unit.function,
+            Options(None, call.f.target, call.f.keeping, costs=call.units.costs),
         ),
     )
     seeds = {
@@ -236,7 +237,8 @@ def _curved_by_tangent(
     made = call.derived(
         ("tangent", unit.text.text),
         lambda: Differentiable(
-            unit.function, Options(None, call.f.target, call.f.keeping)
+            unit.function,
+            Options(None, call.f.target, call.f.keeping, costs=call.units.costs),
         ),
     )
     rows: dict[str, list[Any]] = {n: [] for n in names}

@@ -22,14 +22,14 @@ from pyrev.ir.nodes import (
     with_blocks,
 )
 from pyrev.parse.probes import has_probes
-
-CANDIDATES = 4  # scalars of which each is tried as one that is kept
+from pyrev.schedule.costs import Costs
 
 
 def alternatives(
     program: Program,
     wrt: tuple[str, ...],
     avoid: frozenset[str],
+    costs: Costs,
     memory: int | None = None,
     store: tuple[str, ...] = (),
     recompute: tuple[str, ...] = (),
@@ -50,7 +50,7 @@ def alternatives(
     bounded = memory is not None or free is not program
     first = derive(free, wrt, avoid, None, store) if shorten or not bounded else None
     if first is not None and shorten and first.taped:
-        first = _shorter(first, derive(free, wrt, avoid, None, store, True))
+        first = _shorter(first, derive(free, wrt, avoid, None, store, True), costs)
     if first is None or bounded:
         counts, shortened = (first.counts, first.shortened) if first else (None, False)
         made = derive(program, wrt, avoid, memory, store, shortened)
@@ -63,7 +63,8 @@ def alternatives(
         return (first,)
     again = {s.name: None for s in first.stored if s.kind == "recomputed" and s.level}
     arrays = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
-    for name in [n for n in again if n not in {*arrays, *recompute}][:CANDIDATES]:
+    tried = [n for n in again if n not in {*arrays, *recompute}]
+    for name in tried[: costs.kept_scalars]:
         other = derive(program, wrt, avoid, memory, (*store, name))
         if _recorded(other) < least:
             found.append(other)
@@ -87,14 +88,15 @@ def _without_slots(program: Program) -> Program:
     return replace(program, body=tuple(map(visit, program.body)))
 
 
-def _shorter(one: Derived, other: Derived) -> Derived:
+def _shorter(one: Derived, other: Derived, costs: Costs) -> Derived:
     """The adjoint with partials multiplied out (`other`), if that is better."""
     if not other.shortened:
         return one
     before = operations(one.program.body), one.taped
     after = operations(other.program.body), other.taped
     no_more = _recorded(other) <= _recorded(one) and after[1] <= before[1]
-    fewer = 10 * after[0] <= 9 * before[0]
+    parts = costs.saved_parts
+    fewer = parts * after[0] <= (parts - 1) * before[0]
     less = after[1] < before[1] and after[0] <= before[0]
     better = other if no_more and (fewer or less) else one
     return replace(better, counts=(before, after))
@@ -129,10 +131,11 @@ def _recorded(derived: Derived) -> tuple[int, int]:
 def chosen(made: Sequence[Derived], sizes: Sizes) -> Derived:
     """Of several adjoints the one that records the least, if that is much less."""
     best = made[0]
+    parts = sizes.costs.recorded_parts
     for other in made[1:]:
         now, then = (sizes.of_arguments(d) for d in (best, other))
         if not sizes.many(now):
             break
-        if sizes.weigh(f"4 * ({now}) > 5 * ({then})"):
+        if sizes.weigh(f"{parts - 1} * ({now}) > {parts} * ({then})"):
             best = other
     return best

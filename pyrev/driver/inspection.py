@@ -14,30 +14,26 @@ from pyrev.driver.arguments import Kind, key_of
 from pyrev.driver.function import Function
 from pyrev.driver.memo import Memo
 from pyrev.driver.request import Request
-from pyrev.driver.sizes import Sizes
 from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.driver.targets.target import Job, Target
 from pyrev.driver.unit import Unit, of_text
 from pyrev.emit import extremes
-from pyrev.ir.nodes import For, Load, Param, Program, Var, While, exprs, walk, walk_expr
+from pyrev.ir.nodes import Load, Param, Program, Var, exprs, walk, walk_expr
 from pyrev.ir.ranges import Interval
-from pyrev.ir.text import expr_text
 from pyrev.runtime.device import is_device
 from pyrev.runtime.stack_depth import deep
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.inspection import in_chunks
-from pyrev.schedule.work import of_arguments, operations
-
-TABLE = 1 << 14  # elements of a table that is looked at as a whole first
-
-AT_ONCE = 1 << 12  # operations that CPython does in a millisecond
 
 
 class Inspection:
     """The programs that are right for calls of a function, by sizes and by data."""
 
-    def __init__(self, function: Function, deterministic: bool, memo: Memo) -> None:
+    def __init__(
+        self, function: Function, deterministic: bool, costs: Costs, memo: Memo
+    ) -> None:
         self._function, self._deterministic = function, deterministic
-        self._memo = memo
+        self._costs, self._memo = costs, memo
 
     @deep
     def bounds(self, kinds: Mapping[str, Kind]) -> Bounds:
@@ -92,7 +88,8 @@ class Inspection:
             )
 
         itself = target.tests_subscripts
-        return Look(self.bounds(kinds), sized, doubts, itself, inspector)
+        least = self._costs.table_elements
+        return Look(self.bounds(kinds), sized, doubts, itself, least, inspector)
 
     def by_sizes(self, kinds: Mapping[str, Kind], sized: Variant) -> bool:
         """Is what `inspected` finds the same for all data of these sizes?"""
@@ -104,12 +101,13 @@ class Inspection:
     def _inspector(self, request: Request) -> Unit:
         """What computes the subscripts that data decides, for a call."""
         assert request.variant is not None
-        function, target, sizes = self._function, request.target, request.sizes()
+        function, target = self._function, request.target
+        sizes = request.sizes(self._costs)
         program = self.bounds(request.kinds).inspector(request.variant)
-        if _reads_nothing(program) and _few_operations(program, sizes):
+        if _reads_nothing(program) and sizes.few_operations(program):
             target = PYTHON  # at once, where to compile takes a second
         if target.for_sizes:
-            program = in_chunks(program, sizes)
+            program = in_chunks(program, sizes, self._costs)
         emitted = target.inspector(
             Job(
                 program,
@@ -128,6 +126,7 @@ class Inspection:
             frozenset(params),
             answers=tuple(sizes.answers),
             target=target,
+            costs=self._costs,
         )
 
 
@@ -140,6 +139,8 @@ class Look:
     _doubts: frozenset[int]
     #: Does the code that will run test its subscripts itself?
     _itself: bool
+    #: So many elements of a table are looked at as a whole first.
+    _least: int
     _make: Callable[[Mapping[str, Any]], Unit]
     #: What follows the loops, once it was needed.
     _inspector: Unit | None = None
@@ -151,7 +152,7 @@ class Look:
         Raises `IndexError`, before anything is written, if an access leaves an array.
         """
         bounds = self._bounds
-        if not self._itself and _inside(bounds, values, self._doubts):
+        if not self._itself and _inside(bounds, values, self._doubts, self._least):
             return self._sized
         unit = self._inspector
         if unit is None:
@@ -162,8 +163,10 @@ class Look:
         return Variant(variant.negative) if self._itself else variant
 
 
-def _inside(bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int]) -> bool:
-    """Is no element of large tables of subscripts outside of anything?
+def _inside(
+    bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int], least: int
+) -> bool:
+    """Is no element of large tables of subscripts, from `least` elements on, outside?
 
     To find the least and the largest takes less time than to follow the loops.
     """
@@ -173,7 +176,7 @@ def _inside(bounds: Bounds, values: Mapping[str, Any], doubts: frozenset[int]) -
     if any(map(is_device, tables.values())):
         elements = {n: Interval(int(t.min()), int(t.max())) for n, t in tables.items()}
         return bounds.settled(values, doubts, elements)
-    if max((t.size for t in tables.values()), default=0) < TABLE:
+    if max((t.size for t in tables.values()), default=0) < least:
         return False
     elements = {
         n: Interval(*map(int, _extremes().call([t.reshape(-1)])))
@@ -195,17 +198,6 @@ def _reads_nothing(program: Program) -> bool:
     return not any(
         isinstance(e, Load) or isinstance(e, Var) and e.name in floats for e in parts
     )
-
-
-def _few_operations(program: Program, sizes: Sizes) -> bool:
-    """Is the program done in CPython before it were compiled?"""
-    if any(isinstance(s, While) for s in walk(program.body)):
-        return False
-    loops = [operations(s) for s in walk(program.body) if isinstance(s, For)]
-    texts = [expr_text(of_arguments(n, {})) for n in loops if n is not None]
-    if len(texts) < len(loops):
-        return False
-    return sizes.asked(f"{' + '.join(texts) or '0'} <= {AT_ONCE}") is True
 
 
 def _once_each(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -20,6 +20,7 @@ from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Expr, Program, all_names
 from pyrev.ir.text import program_text
 from pyrev.ir.wellformed import check
+from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.distribute import schedule_readable
 from pyrev.schedule.launches import Device, Launches, launches
 from pyrev.schedule.layout import turned
@@ -47,7 +48,7 @@ class Setting:
     """What the passes of one schedule share, and what they leave beside the program."""
 
     dtypes: Mapping[str, str]
-    sizes: Sizes = field(default_factory=lambda: Sizes({}))
+    sizes: Sizes = field(default_factory=lambda: Sizes({}, SHIPPED))
     #: Arrays that are kept whole.
     store: frozenset[str] = frozenset()
     deterministic: bool = False
@@ -56,6 +57,11 @@ class Setting:
     facts: Mapping[tuple[str, int], Expr] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     _typed: tuple[Program, dict[str, str]] | None = None
+
+    @property
+    def costs(self) -> Costs:
+        """What is worth it."""
+        return self.sizes.costs
 
     def types(self, program: Program) -> dict[str, str]:
         """The dtype of every name of a program."""
@@ -102,7 +108,7 @@ def _alone(program: Program, setting: Setting) -> Program:
 
 
 def _layout(program: Program, setting: Setting) -> Program:
-    return turned(program, setting.names(program), setting.sizes)
+    return turned(program, setting.names(program), setting.sizes, setting.costs.cpu)
 
 
 def _readable(program: Program, setting: Setting) -> Program:
@@ -113,6 +119,7 @@ def _readable(program: Program, setting: Setting) -> Program:
         setting.taken,
         live_out(program),
         lambda name: concrete(types[name]),
+        setting.costs,
     )
     return replace(program, body=block)
 
@@ -126,6 +133,7 @@ def _owners(program: Program, setting: Setting) -> Program:
         live_out(program),
         lambda name: concrete(types[name]),
         setting.sizes,
+        setting.costs,
         lambda name: _OWN.get(types[name], ""),
     )
     return replace(program, body=block)
@@ -134,7 +142,7 @@ def _owners(program: Program, setting: Setting) -> Program:
 def _device(program: Program, setting: Setting) -> Program:
     types = setting.types(program)
     setting.taken = frozenset(setting.names(program))
-    device = Device(setting.taken, program, types, setting.deterministic)
+    device = Device(setting.taken, program, types, setting.deterministic, setting.costs)
     block = device.block(program.body, (), live_out(program))
     return replace(program, body=block)
 
@@ -144,7 +152,7 @@ def _shapes(program: Program, setting: Setting) -> Program:
 
 
 def _rows(program: Program, setting: Setting) -> Program:
-    return rows(program, setting.types(program))
+    return rows(program, setting.types(program), setting.costs.cpu)
 
 
 def _tiles(program: Program, setting: Setting) -> Program:
@@ -155,20 +163,34 @@ def _tiles(program: Program, setting: Setting) -> Program:
         setting.types(program),
         setting.names(program),
         setting.sizes,
+        setting.costs.cpu,
     )
     return replace(program, body=body)
 
 
 def _contracted(program: Program, setting: Setting) -> Program:
-    return contracted(program, setting.names(program), setting.sizes, setting.store)
+    return contracted(
+        program,
+        setting.names(program),
+        setting.sizes,
+        setting.costs.cpu,
+        setting.store,
+    )
 
 
 def _overlapped(program: Program, setting: Setting) -> Program:
-    return overlapped(program, setting.names(program), setting.sizes, setting.store)
+    return overlapped(
+        program,
+        setting.names(program),
+        setting.sizes,
+        setting.costs.cpu,
+        setting.store,
+    )
 
 
 def _prefixes(program: Program, setting: Setting) -> Program:
-    return replace(program, body=found_once(program.body))
+    most = setting.costs.refound_iterations
+    return replace(program, body=found_once(program.body, most))
 
 
 def _reuse(program: Program, setting: Setting) -> Program:
@@ -307,9 +329,11 @@ def proved(name: str, program: Program) -> None:
 # ------------------------------------------------------------------ the schedules
 
 
-def schedule(program: Program, dtypes: Mapping[str, str]) -> Scheduled:
+def schedule(
+    program: Program, dtypes: Mapping[str, str], costs: Costs = SHIPPED
+) -> Scheduled:
     """Put loops in the order of the readable form: gathers, owners, reductions."""
-    return run(READABLE, program, Setting(dtypes))
+    return run(READABLE, program, Setting(dtypes, Sizes({}, costs)))
 
 
 def schedule_for_cpu(
@@ -338,5 +362,7 @@ def schedule_for_cuda(
     setting = Setting(dtypes, sizes, deterministic=deterministic)
     done = run(CUDA, program, setting)
     types = setting.types(done.program)
-    found, decisions = launches(done.program, types, sizes, deterministic)
+    found, decisions = launches(
+        done.program, types, sizes, sizes.costs.gpu, deterministic
+    )
     return replace(done, decisions=decisions), found, types

@@ -20,6 +20,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import Parsed, parse
 from pyrev.runtime.code_cache import MAKING
+from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
 _KEPT = 4  # readings: what is changed for a while is often changed back
@@ -62,9 +63,14 @@ class Readings:
     """
 
     def __init__(
-        self, function: object, keeping: Keeping, deterministic: bool, quiet: bool
+        self,
+        function: object,
+        keeping: Keeping,
+        deterministic: bool,
+        quiet: bool,
+        costs: Costs,
     ) -> None:
-        self._options = keeping, deterministic, quiet
+        self._options = keeping, deterministic, quiet, costs
         first = parse(function)
         self.function: FunctionType = first.function
         self._known: tuple[Reading, ...] = (self._made(first),)
@@ -101,9 +107,9 @@ class Readings:
         )
 
     def _made(self, parsed: Parsed) -> Reading:
-        keeping, deterministic, quiet = self._options
+        keeping, deterministic, quiet, costs = self._options
         keeping.check_names(parsed.program)
-        return Reading(Units(parsed, keeping, deterministic, quiet))
+        return Reading(Units(parsed, keeping, deterministic, quiet, costs))
 
     def _first(self, reading: Reading) -> Reading:
         others = [r for r in self._known if r is not reading]

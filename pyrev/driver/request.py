@@ -10,6 +10,7 @@ from pyrev.analysis.bounds import Variant
 from pyrev.driver.arguments import Kind, key_of
 from pyrev.driver.sizes import Sizes
 from pyrev.driver.targets.target import Target
+from pyrev.schedule.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,9 @@ class Request:
         """By what code is found again that was made for this, but for the sizes."""
         return (*what, self.target, key_of(self.kinds), self.wrt, self.variant)
 
-    def sizes(self, flipped: frozenset[str] = frozenset()) -> Sizes:
+    def sizes(self, costs: Costs, flipped: frozenset[str] = frozenset()) -> Sizes:
         """What the sizes of the arguments say, with tests turned over: see `Sizes`."""
-        return Sizes(self.values or {}, flipped)
+        return Sizes(self.values or {}, costs, flipped)
 
     def running(self, variant: Variant) -> Request:
         """The same for another program."""

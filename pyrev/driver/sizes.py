@@ -21,23 +21,21 @@ from pyrev.ir.nodes import (
     Grow,
     Program,
     Stmt,
+    While,
     map_block,
     map_expr,
     walk,
     walk_expr,
 )
 from pyrev.ir.text import expr_text
-from pyrev.schedule.work import of_arguments
-
-FEW = 64  # what an extent may be to be a number in compiled text
-
-LARGE = 1 << 14  # elements of an array from which on a call pays for its compilation
+from pyrev.schedule.costs import Costs
+from pyrev.schedule.work import of_arguments, operations
 
 
 @dataclass(slots=True)
 class Sizes:
     """Answers to "are there enough?" for the arguments of one call, and a record of
-    them.
+    them. What is enough, the costs say.
 
     A schedule made with these answers is right for any arguments, and good for those
     that give the same answers: `fits` tells. What only weighs speed may be decided the
@@ -45,6 +43,7 @@ class Sizes:
     """
 
     values: Mapping[str, Any]
+    costs: Costs
     flipped: frozenset[str] = frozenset()
     answers: list[tuple[str, bool]] = field(default_factory=list)
     #: The tests that only weighed speed, in the order in which they were asked.
@@ -101,7 +100,7 @@ class Sizes:
             if array not in self.values:
                 continue
             extent = f"{array}.shape[{axis}]"
-            if self.asked(f"{extent} <= {FEW}"):
+            if self.asked(f"{extent} <= {self.costs.numbered_extent}"):
                 size = self.values[array].shape[axis]
                 known[array, axis] = Const(size)
                 self.asked(f"{extent} == {size}")
@@ -116,7 +115,19 @@ class Sizes:
 
     def many(self, count: str) -> bool | None:
         """Are there so many elements that to compile for their sizes pays?"""
-        return self.asked(f"{count} >= {LARGE}")
+        return self.asked(f"{count} >= {self.costs.compiled_elements}")
+
+    def few_operations(self, program: Program) -> bool:
+        """Is the program done in CPython before it were compiled?"""
+        if any(isinstance(s, While) for s in walk(program.body)):
+            return False
+        loops = [s for s in walk(program.body) if isinstance(s, For)]
+        found = [operations(f, self.costs) for f in loops]
+        texts = [expr_text(of_arguments(n, {})) for n in found if n is not None]
+        if len(texts) < len(loops):
+            return False
+        most = self.costs.interpreted_operations
+        return self.asked(f"{' + '.join(texts) or '0'} <= {most}") is True
 
     def asked(self, test: str) -> bool | None:
         """The answer for these arguments, on record if there is one."""

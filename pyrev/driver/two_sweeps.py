@@ -8,7 +8,7 @@ has it in the same row and it is never stored (Li et al. 2018, section 4.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
@@ -19,7 +19,7 @@ from pyrev.analysis.dependence import overwritten_after
 from pyrev.analysis.poly import integer_names
 from pyrev.driver.derive import RESERVED, prepared, tidied
 from pyrev.driver.dump import dump
-from pyrev.driver.sizes import with_known_shapes
+from pyrev.driver.sizes import Sizes, with_known_shapes
 from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.liveness import flow_of, with_live
 from pyrev.ir.nodes import (
@@ -47,8 +47,6 @@ from pyrev.ir.text import expr_text
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.storage import store_apart
 from pyrev.schedule.work import of_arguments, operations
-
-SHARE = 4  # a part of the work that is worth keeping what it made
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +204,12 @@ def _risky(block: Block) -> set[int]:
     }
 
 
-def pays(made: Sweeps, weigh: Callable[[str], bool | None]) -> bool:
+def pays(made: Sweeps, sizes: Sizes) -> bool:
     """Would a pullback otherwise run loops again whose iterations wait for others?
 
-    They have to be a good part of the function's work; `weigh` answers a test of sizes.
+    They have to be a good part of the function's work.
     """
+    costs = sizes.costs
     body = made.forward.body
     wanted = {*made.passed, *made.final}
     loops = [
@@ -223,15 +222,15 @@ def pays(made: Sweeps, weigh: Callable[[str], bool | None]) -> bool:
     shapes = {s.array: s.shape for s in walk(body) if isinstance(s, Alloc)}
     waiting, total = [], []
     for loop, waits in loops:
-        work = operations(loop) if isinstance(loop, For) else None
+        work = operations(loop, costs) if isinstance(loop, For) else None
         if work is None:
             return True  # data decides how much that is
         text = expr_text(of_arguments(work, shapes))
         total.append(text)
         if waits:
             waiting.append(text)
-    answer = weigh(f"{SHARE} * ({' + '.join(waiting)}) >= {' + '.join(total)}")
-    return answer is not False
+    parts = f"{costs.kept_parts} * ({' + '.join(waiting)})"
+    return sizes.weigh(f"{parts} >= {' + '.join(total)}") is not False
 
 
 def _waits(loop: Loop, live: frozenset[str], body: Block) -> bool:

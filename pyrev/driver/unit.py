@@ -22,6 +22,7 @@ from pyrev.runtime.code_cache import Loaded, is_alone
 from pyrev.runtime.device import copied, is_array
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.runtime.stack_depth import deep
+from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 
@@ -50,6 +51,7 @@ class Unit:
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: Target = PYTHON
+    costs: Costs = SHIPPED
     #: The function, and what keeps its module, by what it is to do.
     _functions: dict[tuple[bool, Names], tuple[Callable[..., Any], Loaded]] = field(
         default_factory=dict, repr=False
@@ -76,7 +78,8 @@ class Unit:
         """The text that makes digests of what it can of `arrays`."""
         found = self._sealing.get(arrays)
         if found is None:
-            found = self.target.sealed(self.text.text, self.program.name, arrays)
+            text, name, most = self.text.text, self.program.name, self.costs.chunks
+            found = self.target.sealed(text, name, arrays, most)
             self._sealing[arrays] = found
         return found
 

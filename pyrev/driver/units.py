@@ -46,6 +46,7 @@ from pyrev.parse import Parsed
 from pyrev.parse.probes import told
 from pyrev.runtime.code_cache import tuning
 from pyrev.runtime.stack_depth import deep
+from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.private import with_private_arrays
 
 #: What each part of a function's code is called at the top of its module.
@@ -70,12 +71,14 @@ class Units:
         keeping: Keeping | None = None,
         deterministic: bool = False,
         quiet: bool = False,
+        costs: Costs = SHIPPED,
     ) -> None:
         self.keeping = keeping or Keeping()
         self._deterministic, self._quiet = deterministic, quiet
+        self.costs = costs
         self._memo = Memo(parsed.program)
         self.function = Function(parsed, self.keeping, quiet, self._memo)
-        self.inspection = Inspection(self.function, deterministic, self._memo)
+        self.inspection = Inspection(self.function, deterministic, costs, self._memo)
 
     def hushed(self) -> Units:
         """The same with adjoints that call nothing back."""
@@ -105,7 +108,7 @@ class Units:
     def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
         """The units of another reading, with the same options."""
         quiet = self._quiet if quiet is None else quiet
-        return Units(parsed, self.keeping, self._deterministic, quiet)
+        return Units(parsed, self.keeping, self._deterministic, quiet, self.costs)
 
     def forget(self) -> None:
         """Make everything anew at the next call."""
@@ -161,6 +164,7 @@ class Units:
                 self._program(request),
                 wrt,
                 self.function.avoid,
+                self.costs,
                 keeping.memory,
                 keeping.store,
                 keeping.recompute,
@@ -243,7 +247,7 @@ class Units:
         asked = self._of_adjoint(request)
 
         def make() -> Sweeping:
-            sizes = asked.sizes()
+            sizes = asked.sizes(self.costs)
             made = self._paying(asked, sizes)
             if made is None or (
                 # A number would have to come back to the host.
@@ -263,10 +267,13 @@ class Units:
 
             try:
                 if flipped is None:
-                    ahead, back = _tuned(asked, forward), _tuned(asked, reverse)
+                    ahead, back = (
+                        self._tuned(asked, forward),
+                        self._tuned(asked, reverse),
+                    )
                 else:
-                    ahead = forward(asked.sizes(flipped[0]))
-                    back = reverse(asked.sizes(flipped[1]))
+                    ahead = forward(asked.sizes(self.costs, flipped[0]))
+                    back = reverse(asked.sizes(self.costs, flipped[1]))
             except UnsupportedError:  # what passes has no size before a launch
                 return Sweeping(None, tuple(sizes.answers), target)
             answers = (*sizes.answers, *ahead.answers, *back.answers)
@@ -287,7 +294,7 @@ class Units:
         if self.function.callbacks or not apart:
             return ()
         asked = self._of_adjoint(request)
-        made = self._paying(asked, asked.sizes())
+        made = self._paying(asked, asked.sizes(self.costs))
         return () if made is None else made.described()
 
     def _paying(self, asked: Request, sizes: Sizes) -> Sweeps | None:
@@ -301,7 +308,7 @@ class Units:
             ("apart", key_of(asked.kinds), wrt, asked.variant, kept, shortened),
             lambda: (sweeps(program, wrt, self.function.avoid, kept, shortened),),
         )
-        return made if made is not None and pays(made, sizes.weigh) else None
+        return made if made is not None and pays(made, sizes) else None
 
     @deep
     def tangent(
@@ -362,10 +369,20 @@ class Units:
     ) -> Unit:
         """The unit that calls of such sizes run; one of its own with `flipped`."""
         if flipped is not None:
-            return make(asked.sizes(flipped))
+            return make(asked.sizes(self.costs, flipped))
         return self._memo.fitting(
-            asked.key(what), asked.values, lambda: _tuned(asked, make)
+            asked.key(what), asked.values, lambda: self._tuned(asked, make)
         )
+
+    def _tuned(self, asked: Request, make: Make) -> Unit:
+        """The unit for these sizes, or what `tune` found to be faster than it."""
+        unit = make(asked.sizes(self.costs))
+        if not asked.target.tunes or asked.values is None:
+            return unit
+        flipped = tuning(unit.text.text, unit.program.name)
+        if not flipped:
+            return unit
+        return make(asked.sizes(self.costs, frozenset(flipped)))
 
     def _natural(self, asked: Request, adjoint: bool) -> frozenset[Expr]:
         """The subscripts made of floats that are never negative."""
@@ -459,6 +476,7 @@ class Units:
             answers=tuple(sizes.answers),
             weighed=tuple(sizes.weighed),
             target=target,
+            costs=self.costs,
         )
 
 
@@ -478,12 +496,3 @@ def _reads(program: Program, params: Sequence[Param]) -> frozenset[str]:
     }
     scalars = {p.name for p in program.params if not p.rank}
     return frozenset(p.name for p in params) & (loaded | copied | scalars)
-
-
-def _tuned(asked: Request, make: Make) -> Unit:
-    """The unit for these sizes, or what `tune` found to be faster than it."""
-    unit = make(asked.sizes())
-    if not asked.target.tunes or asked.values is None:
-        return unit
-    flipped = tuning(unit.text.text, unit.program.name)
-    return make(asked.sizes(frozenset(flipped))) if flipped else unit

@@ -43,6 +43,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.printer import Emitted, Text, write
 from pyrev.ir.text import expr_text, numpy_name, range_tree
+from pyrev.schedule.costs import GpuCosts
 from pyrev.schedule.launches import (
     Choose,
     Kernel,
@@ -67,6 +68,7 @@ def emit_cuda(
     wraps: bool = False,
     natural: frozenset[Expr] = frozenset(),
     sources: Mapping[str, Sequence[str]] | None = None,
+    gpu: GpuCosts,
 ) -> Emitted:
     """The module that runs `made`, the launches of `program`, on CuPy arrays.
 
@@ -74,7 +76,7 @@ def emit_cuda(
     `natural` and `wraps` are those of `emit_numba`.
     Raises `NotOnDevice` for what has no form on a GPU.
     """
-    module = _Module(program, made, types, sources or {}, wraps, natural)
+    module = _Module(program, made, types, sources or {}, wraps, natural, gpu)
     function = module.function()
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
     cp = module.cp
@@ -151,10 +153,11 @@ class _Module:
         sources: Mapping[str, Sequence[str]],
         wraps: bool,
         natural: frozenset[Expr],
+        gpu: GpuCosts,
     ) -> None:
         self.program, self.made, self.types = program, made, types
         self.name, self.sources = program.name, sources
-        self.wraps = wraps
+        self.wraps, self.gpu = wraps, gpu
         self.resident = frozenset(made.resident)
         self.arrays = {p.name for p in program.params if p.rank}
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}

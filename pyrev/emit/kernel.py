@@ -58,13 +58,8 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import add_int, iterations
 from pyrev.ir.text import expr_text, numpy_name
-from pyrev.schedule.launches import SMALL, Kernel, as_element, with_elements
-
-#: The most blocks that share one sum out, and that make sums at a time.
-PARTS = 256
-BLOCKS = 1 << 14
-#: The most threads that have arrays of their own.
-ROWS = 1 << 16
+from pyrev.schedule.costs import GpuCosts
+from pyrev.schedule.launches import Kernel, as_element, with_elements
 
 
 def _ascii(name: str) -> str:
@@ -116,6 +111,7 @@ class Module(Protocol):
     subscripts: Subscripts
     #: Do sums and products of int64 that are data go around at 64 bits?
     wraps: bool
+    gpu: GpuCosts
     #: The forms of launches that the host needs, and what they are called.
     forms: set[str]
     called: dict[str, str]
@@ -213,7 +209,8 @@ class KernelText(Expressions):
         self.define(name)
         rows = fresh("rows", module.taken)
         total = self.host_product(loops)
-        lines = [f"{rows} = -(-min({total}, {ROWS}) // {THREADS}) * {THREADS}"]
+        most = module.gpu.array_threads
+        lines = [f"{rows} = -(-min({total}, {most}) // {THREADS}) * {THREADS}"]
         lines += [self.made_before(a, rows) for a in self.scratch]
         launch = module.called["launch"]
         return [*lines, f"{launch}({name!r}, ({rows},), {self.arguments()})"]
@@ -399,11 +396,12 @@ class KernelText(Expressions):
         parts, owned = fresh("parts", module.taken), fresh("owners", module.taken)
         own = [_ascii(_base(t)) for t in self.sums]
         buffers = [fresh(f"{n}_parts", module.taken) for n in own]
-        most = f"{PARTS}, {self.host_product(step.over)} // {4 * THREADS}"
+        blocks, over = module.gpu.sum_blocks, self.host_product(step.over)
+        most = f"{blocks}, {over} // {4 * THREADS}"
         size, lines = parts, []
         if step.loops:
             lines.append(f"{owned} = {self.host_product(step.loops)}")
-            most += f", {BLOCKS} // max(1, {owned})"
+            most += f", {module.gpu.summing_blocks} // max(1, {owned})"
             size = f"{owned} * {parts}"
         lines.append(f"{parts} = max(1, min({most}))")
         for b, kind in zip(buffers, kinds, strict=True):
@@ -563,7 +561,8 @@ class KernelText(Expressions):
                 out(f"free({self.c(s.array)});")
 
     def small(self, s: Alloc) -> bool:
-        return _small(s) and s.array not in self.grown | self.varying
+        most = self.module.gpu.own_elements
+        return _small(s, most) and s.array not in self.grown | self.varying
 
     def measured(self, s: Alloc, k: int) -> bool:
         """Is the extent of a thread's own array a variable?"""
@@ -968,7 +967,7 @@ def _made(block: Block) -> tuple[dict[str, Alloc], frozenset[str]]:
     return found, frozenset(varying)
 
 
-def _small(s: Alloc) -> bool:
+def _small(s: Alloc, most: int) -> bool:
     """May a thread keep the array in registers or its own memory?"""
     sizes = [n.value for n in s.shape if isinstance(n, Const)]
-    return len(sizes) == len(s.shape) and math.prod(map(int, sizes)) <= SMALL
+    return len(sizes) == len(s.shape) and math.prod(map(int, sizes)) <= most

@@ -90,12 +90,9 @@ from pyrev.ir.text import (
     store,
     subscript,
 )
+from pyrev.schedule.costs import SHIPPED, CpuCosts
 from pyrev.schedule.sums import sums_of
 
-#: Loops of at most this many iterations, known beforehand, are left to the unroller.
-UNROLLED = 16
-#: Accesses of elements, in a straight line, that one function has at most.
-STRAIGHT = 200
 #: A longer display of values is a list at first in CPython's bytecode, which Numba
 #: reads only where none of the values branches.
 DISPLAY = 30
@@ -131,6 +128,7 @@ def emit_numba(
     sources: Mapping[str, Sequence[str]] | None = None,
     wraps: bool = False,
     natural: frozenset[Expr] = frozenset(),
+    cpu: CpuCosts = SHIPPED.cpu,
 ) -> Emitted:
     """The module that runs `program`, for parameters of the given dtypes.
 
@@ -139,7 +137,7 @@ def emit_numba(
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     """
     program = replace(program, body=_own_scalars(program.body, ()))
-    module = _Module(program, infer(program, dtypes), wraps, natural)
+    module = _Module(program, infer(program, dtypes), cpu, wraps, natural)
     functions = module.functions(program)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [
@@ -147,7 +145,7 @@ def emit_numba(
     ]
     if not module.drivers:
         imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
-    tree = [_Scalar().visit(f) for f in share(functions)]
+    tree = [_Scalar().visit(f) for f in share(functions, cpu.shared_nests)]
     if any(
         isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
     ):
@@ -192,13 +190,14 @@ class _Module:
         self,
         program: Program,
         types: dict[str, str],
+        cpu: CpuCosts,
         wraps: bool = False,
         natural: frozenset[Expr] = frozenset(),
     ) -> None:
         self.program = program
         self.types = types
         self.faults = Faults(types)
-        self.wraps = wraps
+        self.wraps, self.cpu = wraps, cpu
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
         self.ranks |= array_ranks(program.body)
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
@@ -377,15 +376,16 @@ class _Module:
         LLVM takes more than quadratic time in the accesses of one straight line.
         """
         run: list[Stmt] = []
+        most = self.cpu.straight_accesses
 
         def pieces() -> Iterator[Block]:
-            if sum(map(_elements, run)) <= STRAIGHT:
+            if sum(map(_elements, run)) <= most:
                 yield from ((s,) for s in run)
                 return
             piece: list[Stmt] = []
             count = 0
             for s in run:
-                if piece and count + _elements(s) > STRAIGHT:
+                if piece and count + _elements(s) > most:
                     yield tuple(piece)
                     piece, count = [], 0
                 piece.append(s)
@@ -722,7 +722,7 @@ class _Module:
         self, f: For, inner: For, targets: Sequence[Var | Load], mode: _Mode
     ) -> bool:
         trip = _trip(f)
-        if trip is not None and trip <= UNROLLED:
+        if trip is not None and trip <= self.cpu.unrolled_iterations:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False

@@ -39,7 +39,6 @@ from typing import Any
 from pyrev.emit.digest import BLOCK, BLOCKS
 from pyrev.ir.nodes import fresh
 from pyrev.ir.printer import write
-from pyrev.schedule.ownership import CHUNKS
 
 #: Blocks that are worth a digest of their own: fewer are done before its keys are in
 #: the registers, and many more do not stay in the caches that a core has for itself.
@@ -89,14 +88,15 @@ class Sealed:
     arrays: tuple[str, ...]
 
 
-def sealed(text: str, function: str, arrays: Sequence[str]) -> Sealed:
+def sealed(text: str, function: str, arrays: Sequence[str], chunks: int) -> Sealed:
     """The module `text` of `pyrev.emit.numba` for what it can of `arrays`.
 
     These are parameters of `function` that nothing writes, in the order of C. Left out
-    are those that no parallel loop goes through of which every call has one run.
+    are those that no parallel loop goes through of which every call has one run. A loop
+    of at most `chunks` iterations has each make the digest of a share.
     """
     tree = ast.parse(text)
-    module = _Module(tree, function)
+    module = _Module(tree, function, chunks)
     drivers: dict[str, list[tuple[int, str]]] = {}
     done: list[str] = []
     for array in arrays:
@@ -117,8 +117,8 @@ def sealed(text: str, function: str, arrays: Sequence[str]) -> Sealed:
 class _Module:
     """The functions of a module, which are changed in place."""
 
-    def __init__(self, tree: ast.Module, function: str) -> None:
-        self.tree = tree
+    def __init__(self, tree: ast.Module, function: str, chunks: int) -> None:
+        self.tree, self.chunks = tree, chunks
         functions = [f for f in tree.body if isinstance(f, ast.FunctionDef)]
         self.functions = {f.name: f for f in functions}
         self.outer = self.functions[function]
@@ -266,7 +266,7 @@ class _Module:
                 target=ast.Name(id=index),
                 iter=ast.Call(args=[ast.Constant(int(tasks))]),
                 body=[ast.Expr(ast.Call(func=ast.Name(id=name)) as call)],
-            ) if 0 < tasks <= CHUNKS and name in self.functions:
+            ) if 0 < tasks <= self.chunks and name in self.functions:
                 row = self.functions[name]
             case _:
                 return False

@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from pyrev.ir.nodes import fresh
 from pyrev.ir.printer import Comment, comment
 
-#: From how many compiled functions on a module shares them.
-MANY = 16
-
 _ROOTS = ("ENTRY", "")
 
 
@@ -29,15 +26,16 @@ class _Shared:
     numbers: tuple[float, ...]
 
 
-def share(functions: Sequence[ast.stmt]) -> list[ast.stmt]:
+def share(functions: Sequence[ast.stmt], least: int) -> list[ast.stmt]:
     """`functions`, callees first, without those that another of them can stand for.
 
+    Fewer than `least` stay as they are. It changes the trees that it is given.
+
     Law: every call computes what it did. Literals in which two functions differ become
-    parameters, but for exponents, whose values the compiler has to know. It changes the
-    trees that it is given.
+    parameters, but for exponents, whose values the compiler has to know.
     """
     defined = [f for f in functions if isinstance(f, ast.FunctionDef)]
-    if sum(_how(f) not in _ROOTS for f in defined) < MANY:
+    if sum(_how(f) not in _ROOTS for f in defined) < least:
         return list(functions)
     of_level: dict[int, list[ast.FunctionDef]] = {}
     level: dict[str, int] = {}

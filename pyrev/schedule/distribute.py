@@ -26,6 +26,7 @@ from pyrev.ir.nodes import (
     While,
     walk,
 )
+from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
 from pyrev.schedule.groups import Group, distribute, merge
 from pyrev.schedule.legality import (
@@ -50,6 +51,7 @@ def schedule_readable(
     taken: frozenset[str],
     live_out: frozenset[str],
     dtype_of: DtypeOf = _float64,
+    costs: Costs = SHIPPED,
 ) -> tuple[Block, tuple[Decision, ...]]:
     """`block` with its nests turned into gathers where that is proven, and the reasons.
 
@@ -73,18 +75,23 @@ def schedule_readable(
     >>> proof_text(decision.proof)
     'no two iterations of u write the same element of d_a: [u]'
     """
-    scheduler = Readable(taken, integer_names(block), dtype_of)
+    scheduler = Readable(taken, integer_names(block), dtype_of, costs)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 
 
 class Readable:
     def __init__(
-        self, taken: frozenset[str], integers: frozenset[str], dtype_of: DtypeOf
+        self,
+        taken: frozenset[str],
+        integers: frozenset[str],
+        dtype_of: DtypeOf,
+        costs: Costs,
     ) -> None:
         self.taken = taken
         self.integers = integers
         self.dtype_of = dtype_of
+        self.costs = costs
         self.decisions: list[Decision] = []
 
     def block(
@@ -152,7 +159,14 @@ class Readable:
                 return self.wanted(region, stuck)
 
             made, parted = part(
-                plain, wanted, outer, live, self.integers, self.taken, self.dtype_of
+                plain,
+                wanted,
+                outer,
+                live,
+                self.integers,
+                self.taken,
+                self.dtype_of,
+                self.costs,
             )
             groups = distribute(parted, outer, live, self.integers)
             held = self.held(groups, self.wanted_targets(parted, outer, live, stuck))

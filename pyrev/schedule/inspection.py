@@ -36,14 +36,12 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.legality import chunk_ends, parallelise
-from pyrev.schedule.ownership import CHUNKS
 from pyrev.schedule.work import Choose
 
-MANY = 1 << 12  # iterations from which on all cores inspect
 
-
-def in_chunks(program: Program, choose: Choose) -> Program:
+def in_chunks(program: Program, choose: Choose, costs: Costs) -> Program:
     """The inspector `program` with chunks of its long loops side by side.
 
     Law: the same verdict. What is found first is what the first chunk finds that finds
@@ -53,6 +51,7 @@ def in_chunks(program: Program, choose: Choose) -> Program:
     assert isinstance(last, Return)
     flags = tuple(e.name for e in last.values if isinstance(e, Var))
     taken = set(all_names(program.body)) | {p.name for p in program.params}
+    least, count = costs.inspected_iterations, Const(costs.chunks)
 
     def block(stmts: Block, after: Block) -> Block:
         out: list[Stmt] = []
@@ -61,9 +60,9 @@ def in_chunks(program: Program, choose: Choose) -> Program:
             match s:
                 case While() if (
                     _apart(s, flags, behind)
-                    and choose(Call("-", (s.hi, s.lo)), MANY) is True
+                    and choose(Call("-", (s.hi, s.lo)), least) is True
                 ):
-                    out += _chunked(s, flags, taken)
+                    out += _chunked(s, flags, taken, count)
                 case If(test, then, ()) if test == _fine(flags):
                     out.append(replace(s, then=block(then, behind)))
                 case _:
@@ -94,11 +93,12 @@ def _apart(loop: While, flags: tuple[str, ...], after: Block) -> bool:
     return not any(exposed(loop.body, n)[0] or exposed(after, n)[0] for n in own)
 
 
-def _chunked(loop: While, flags: tuple[str, ...], taken: set[str]) -> Block:
+def _chunked(
+    loop: While, flags: tuple[str, ...], taken: set[str], count: Const
+) -> Block:
     chunk = fresh("chunk", taken)
     parts = {f: fresh(f"{f}_parts", taken) for f in flags}
     own = {f: fresh(f"own_{f}", taken) for f in flags}
-    count = Const(CHUNKS)
     length = Call("max", (Call("-", (loop.hi, loop.lo)), ZERO))
     first, last = chunk_ends(loop.lo, length, Var(chunk), count)
     inner = rename(replace(loop, lo=first, hi=last), own)

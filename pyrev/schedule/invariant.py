@@ -40,14 +40,11 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.trip_counts import trip_count
-
-TOGETHER = 8  # iterations that share rows: their planes still fit a core's cache
-DEAR = 12  # operations that are worth a row to be read instead
-CHEAP = 2  # operations that are not
 
 
 def once_for_several(
@@ -58,6 +55,7 @@ def once_for_several(
     used: set[str],
     dtype_of: Callable[[str], str],
     own: Own,
+    cpu: CpuCosts,
 ) -> For | None:
     """`nest` with rows for what one of its loops has no part in; None if none is dear.
 
@@ -65,6 +63,7 @@ def once_for_several(
     order. Names that it makes are added to `used`. `own` is as in
     `pyrev.schedule.expand`.
     """
+    dear, together = cpu.row_operations, cpu.sharing_iterations
     chain = _chain(nest)
     if len(chain) < 3 or any(f.step != ONE for f in chain):
         return None
@@ -77,32 +76,21 @@ def once_for_several(
         k: sum(cost_of(s.value) for _, s in _invariant(body, chain, k))
         for k in range(len(chain) - 1)
     }
-    if max(costs.values()) < DEAR or not _permutable(chain, outer, live, integers):
+    if max(costs.values()) < dear or not _permutable(chain, outer, live, integers):
         return None
     # Blocks of the outermost loop alone would leave cores idle.
-    if costs[0] >= DEAR and not _proven(chain[1], (*outer, nest), live, integers):
+    if costs[0] >= dear and not _proven(chain[1], (*outer, nest), live, integers):
         costs[0] = 0
     at = max(costs, key=lambda k: (costs[k], k))
-    if costs[at] < DEAR:
+    if costs[at] < dear:
         return None
     last = chain[-1]
     row_private = private_names(last, _inside(chain, live))
     found = [(n, s) for n, s in _invariant(body, chain, at) if n in row_private]
-    if sum(cost_of(s.value) for _, s in found) < DEAR:
+    if sum(cost_of(s.value) for _, s in found) < dear:
         return None
     rest = tuple(s for s in body if not any(s is f for _, f in found))
-    # What is as cheap as an element of a row is computed again.
-    handed: list[str] = []
-    first: list[Stmt] = []
-    again: list[Stmt] = []
-    for n, s in reversed(found):
-        used_later = occurs((*again, *rest), n)
-        if used_later and cost_of(s.value) <= CHEAP:
-            again.insert(0, s)
-        elif used_later:
-            handed.insert(0, n)
-        if n in handed or occurs(tuple(first), n):
-            first.insert(0, s)
+    handed, first, again = _handed_on(found, rest, cpu.reread_operations)
     if not handed:
         return None
     rows = {n: fresh(f"{n}_row", used) for n in handed}
@@ -123,19 +111,19 @@ def once_for_several(
     using = replace(last, body=(*loads, *again, *rest))
     loop = chain[at]
     block = fresh(f"{loop.index}_block", used)
-    start = Call("*", (Const(TOGETHER), Var(block)))
+    start = Call("*", (Const(together), Var(block)))
     from_ = start if loop.lo == ZERO else Call("+", (loop.lo, start))
-    to = Call("min", (Call("+", (from_, Const(TOGETHER))), loop.hi))
+    to = Call("min", (Call("+", (from_, Const(together))), loop.hi))
     several = replace(loop, lo=from_, hi=to, body=(using,), parallel=None, note="")
-    trips = Call("+", (trip_count(loop), Const(TOGETHER - 1)))
+    trips = Call("+", (trip_count(loop), Const(together - 1)))
     over = For(
         block,
         ZERO,
-        Call("//", (trips, Const(TOGETHER))),
+        Call("//", (trips, Const(together))),
         ONE,
         (),
         loc=loop.loc,
-        note=f"{TOGETHER} of {loop.index} share the rows below",
+        note=f"{together} of {loop.index} share the rows below",
     )
     inner: Block = (*room, made, several)
     for f in reversed([*chain[:at], over, *chain[at + 1 : -1]]):
@@ -143,6 +131,27 @@ def once_for_several(
     (result,) = inner
     assert isinstance(result, For)
     return result
+
+
+def _handed_on(
+    found: Sequence[tuple[str, Assign]], rest: Block, cheap: int
+) -> tuple[list[str], list[Stmt], list[Stmt]]:
+    """Which of the scalars get rows, what fills these, and what is computed again.
+
+    That is what takes at most `cheap` operations: as long as to read an element.
+    """
+    handed: list[str] = []
+    first: list[Stmt] = []
+    again: list[Stmt] = []
+    for n, s in reversed(found):
+        used_later = occurs((*again, *rest), n)
+        if used_later and cost_of(s.value) <= cheap:
+            again.insert(0, s)
+        elif used_later:
+            handed.insert(0, n)
+        if n in handed or occurs(tuple(first), n):
+            first.insert(0, s)
+    return handed, first, again
 
 
 def _chain(nest: For) -> list[For]:

@@ -59,18 +59,15 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import iterations
 from pyrev.ir.text import proof_text
+from pyrev.schedule.costs import Costs, GpuCosts
 from pyrev.schedule.distribute import Readable
 from pyrev.schedule.inverse import Inverse, inverted
 from pyrev.schedule.legality import forward, prove_parallel
 from pyrev.schedule.report import Decision
 from pyrev.schedule.work import product
 
-#: Threads that keep a GPU busy: with fewer, the loops inside them are shared out too.
-ENOUGH = 1 << 14
 #: What the hardware adds to atomically.
 ATOMIC = frozenset({"float32", "float64", "int32", "uint32", "int64"})
-#: Elements of an array that a thread keeps for itself.
-SMALL = 64
 
 # Are there so many, by the sizes of the call? None: not known.
 Enough = Callable[[Expr, int], bool | None]
@@ -331,9 +328,10 @@ class Device(Readable):
         program: Program,
         types: Mapping[str, str],
         deterministic: bool,
+        costs: Costs,
     ) -> None:
         integers = integer_names(program.body)
-        super().__init__(taken, integers, lambda name: concrete(types[name]))
+        super().__init__(taken, integers, lambda name: concrete(types[name]), costs)
         self.nests = Nests(types, integers, _numbers(program))
         self.deterministic = deterministic
 
@@ -375,6 +373,7 @@ def launches(
     program: Program,
     types: dict[str, str],
     enough: Enough,
+    gpu: GpuCosts,
     deterministic: bool = False,
 ) -> tuple[Launches, tuple[Decision, ...]]:
     """The launches of a scheduled program, and how each nest runs.
@@ -386,7 +385,7 @@ def launches(
     """
     numbers = _numbers(program)
     while True:
-        planner = _Planner(program, types, enough, deterministic, numbers)
+        planner = _Planner(program, types, enough, gpu, deterministic, numbers)
         steps = planner.steps(program.body, (), frozenset())
         made = _made_on_device(steps)
         if not made & numbers:
@@ -477,11 +476,12 @@ class _Planner:
         program: Program,
         types: dict[str, str],
         enough: Enough,
+        gpu: GpuCosts,
         deterministic: bool,
         numbers: frozenset[str],
     ) -> None:
         self.types = types
-        self.enough = enough
+        self.enough, self.gpu = enough, gpu
         self.deterministic = deterministic
         self.numbers = numbers
         self.integers = integer_names(program.body)
@@ -696,7 +696,8 @@ class _Planner:
             return self.distributed(loop, outer, live)
         proof = prove_parallel(chain[0], outer, live, self.integers)
         count = _all_trips(chain[:free])
-        if free == len(chain) or (free and self.enough(count, ENOUGH)):
+        busy = self.gpu.busy_threads
+        if free == len(chain) or (free and self.enough(count, busy)):
             owned = chain[:free]
             self.tell(loop, "kept", f"a thread for each {_these(owned)}", proof)
             return (Kernel(owned[-1].body, owned, why=proof_text(proof)),)
@@ -715,7 +716,7 @@ class _Planner:
             return (Kernel(body, chain, atomic=found.others, why=why),)
         over = tuple(f for f in chain if f.index not in found.owners)
         loops = tuple(f for f in chain if f.index in found.owners)
-        if loops and self.enough(_all_trips(loops), ENOUGH):
+        if loops and self.enough(_all_trips(loops), busy):
             each = f"a thread for each {_these(loops)}"
             self.tell(loop, "owner", each, proof, rest)
             for f in reversed(over):
@@ -775,7 +776,8 @@ class _Planner:
         if len(body) < 2 or not any(isinstance(s, For) for s in walk(body)):
             return False
         count = _all_trips(chain[:free])
-        return self.enough(count, ENOUGH) is False and len(_groups(body)) > 1
+        busy = self.gpu.busy_threads
+        return self.enough(count, busy) is False and len(_groups(body)) > 1
 
     def distributed(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]

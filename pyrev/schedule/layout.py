@@ -41,13 +41,9 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, most_trips, of_arguments, product
-
-OFTEN = 8  # accesses for each element, from which on two copies of it are paid for
-LARGE = 1 << 12  # elements of an array that does not stay in the first cache anyway
-SHORT = 64  # iterations of a loop over the elements of a record
-
 
 # Subscripts, and the loops around them.
 _Use = tuple[tuple[Expr, ...], tuple[For, ...]]
@@ -65,18 +61,20 @@ class _Turn:
         return tuple(index[k] for k in self.order)
 
 
-def turned(program: Program, taken: set[str], choose: Choose) -> Program:
+def turned(program: Program, taken: set[str], choose: Choose, cpu: CpuCosts) -> Program:
     """`program` with copies of arrays in the layout that its nests want.
 
     Law: every element has the same value, summed in the same order. Names that it makes
     are added to `taken`; `choose` answers for sizes as in `schedule_cpu`.
     """
-    return replace(program, body=_Turner(program, taken, choose).run())
+    return replace(program, body=_Turner(program, taken, choose, cpu).run())
 
 
 class _Turner:
-    def __init__(self, program: Program, taken: set[str], choose: Choose) -> None:
-        self.taken, self.choose = taken, choose
+    def __init__(
+        self, program: Program, taken: set[str], choose: Choose, cpu: CpuCosts
+    ) -> None:
+        self.taken, self.choose, self.cpu = taken, choose, cpu
         self.body = program.body
         self.params = {p.name for p in program.params}
         #: The shapes of local arrays.
@@ -138,13 +136,14 @@ class _Turner:
         if not all(names(k[-1]) & free or _loads(k[-1]) for k, _ in found):
             return None
         axes = range(self.ranks[array])
-        record = [_in_record(k, found) for k in axes]
+        longest = self.cpu.record_iterations
+        record = [_in_record(k, found, longest) for k in axes]
         if not any(record):
             return None
         size = self.known(product(Extent(array, k) for k in axes))
-        if self.choose(size, LARGE) is not True:
+        if self.choose(size, self.cpu.turned_elements) is not True:
             return None
-        enough = Call("*", (Const(OFTEN), size))
+        enough = Call("*", (Const(self.cpu.turned_accesses), size))
         counts = dict.fromkeys(_count(loops) for _, loops in found)
         for count in counts:
             gap = None if count is None else Call("-", (self.known(count), enough))
@@ -187,20 +186,20 @@ def _by_element(nest: For, array: str) -> bool:
     )
 
 
-def _in_record(axis: int, found: list[_Use]) -> bool:
+def _in_record(axis: int, found: list[_Use], longest: int) -> bool:
     """Do a few numbers, all of which go with one place, stand on this axis?"""
-    if not all(names(k[axis]) <= _inside(k[-1], loops) for k, loops in found):
+    if not all(names(k[axis]) <= _inside(k[-1], loops, longest) for k, loops in found):
         return False
     return bool(names(found[0][0][axis])) or len({k[axis] for k, _ in found}) > 1
 
 
-def _inside(place: Expr, loops: tuple[For, ...]) -> set[str]:
-    """The short loops in which `place` stays the same."""
+def _inside(place: Expr, loops: tuple[For, ...], longest: int) -> set[str]:
+    """The loops of at most `longest` iterations in which `place` stays the same."""
     read = names(place)
     return {
         f.index
         for f in loops
-        if _short(f) and not read & {f.index, *assigned_scalars(f.body)}
+        if _short(f, longest) and not read & {f.index, *assigned_scalars(f.body)}
     }
 
 
@@ -216,9 +215,9 @@ def _uses(s: Stmt, array: str, loops: tuple[For, ...]) -> Iterator[_Use]:
             yield from _uses(inner, array, around)
 
 
-def _short(f: For) -> bool:
+def _short(f: For, longest: int) -> bool:
     trips = trip_count(f)
-    return isinstance(trips, Const) and 0 < trips.value <= SHORT
+    return isinstance(trips, Const) and 0 < trips.value <= longest
 
 
 def _loads(e: Expr) -> bool:

@@ -51,16 +51,12 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.invariant import CHEAP
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.trip_counts import trip_count, upper
 from pyrev.schedule.work import Choose
-
-LANES = 64  # iterations side by side: eight vectors of float32, and rows stay in L1
-ENOUGH = 2048  # iterations from which on lanes leave no core idle
-WIDEST = 512  # elements of a row that is turned so that lanes are neighbours
 
 # What may end the process on the integers that memory happens to hold.
 _TRAPS = frozenset(("//", "%", "<<", ">>", "int", "round"))
@@ -75,9 +71,10 @@ def in_lanes(
     dtype_of: Callable[[str], str],
     own: Own,
     choose: Choose,
+    cpu: CpuCosts,
     trips: Expr | None = None,
 ) -> Side | None:
-    """`loop` in blocks of 64 iterations side by side; None where it would not pay.
+    """`loop` in blocks of iterations side by side; None where it would not pay.
 
     Law: it computes what `loop` computes, sums in an order of their own. Names that it
     makes are added to `used`. `choose` answers for sizes as in `schedule_cpu`; `trips`
@@ -88,16 +85,17 @@ def in_lanes(
     ):
         return None
     deepest = _deepest(loop)
-    if not deepest or not all(map(_scalar, deepest)):
+    if not deepest or (cpu.vector_rows and not all(map(_scalar, deepest))):
         return None
-    if choose(trip_count(loop) if trips is None else trips, ENOUGH) is not True:
+    count = trip_count(loop) if trips is None else trips
+    if choose(count, cpu.laned_iterations) is not True:
         return None
     if not free_order(loop, outer, live, integers):
         return None
     trial = set(used)
     try:
         private = private_names(loop, live)
-        made = _Lanes(loop, deepest, private, trial, dtype_of, own, choose).run()
+        made = _Lanes(loop, deepest, private, trial, dtype_of, own, choose, cpu).run()
     except _NotWorth:
         return None
     used |= trial
@@ -169,6 +167,7 @@ class _Lanes:
     dtype_of: Callable[[str], str]
     own: Own
     choose: Choose
+    cpu: CpuCosts
     varying: set[str] = field(default_factory=set)
     arrays: set[str] = field(default_factory=set)
     rows: dict[str, str] = field(default_factory=dict)
@@ -192,13 +191,14 @@ class _Lanes:
         self.find_varying()
         self.look(loop.body, ())
         self.widen(loop.body, ())
+        lanes = self.cpu.lanes
         self.lane, block = fresh("lane", self.used), fresh("block", self.used)
         trips = trip_count(loop)
-        done = Call("*", (Const(LANES), Var(block)))
+        done = Call("*", (Const(lanes), Var(block)))
         self.first = done if loop.lo == ZERO else Call("+", (loop.lo, done))
         left = Call("-", (trips, done))
         # LLVM is to see that the lanes are few.
-        self.count = Call("min", (Const(LANES), left))
+        self.count = Call("min", (Const(lanes), left))
         self.rows = {
             n: fresh(f"{n}_row", self.used)
             for n in assigned_scalars(loop.body)
@@ -208,11 +208,11 @@ class _Lanes:
         wider = {n: fresh(f"{n}_lanes", self.used) for n in sorted(self.arrays)}
         body = tuple(rename(s, wider) for s in self.push(loop.body))
         room = [
-            Alloc(row, (Const(LANES),), None, self.dtype_of(n), loc=loop.loc)
+            Alloc(row, (Const(lanes),), None, self.dtype_of(n), loc=loop.loc)
             for n, row in self.rows.items()
         ]
-        together = Call("//", (Call("+", (trips, Const(LANES - 1))), Const(LANES)))
-        note = f"{LANES} iterations of {loop.index} side by side"
+        together = Call("//", (Call("+", (trips, Const(lanes - 1))), Const(lanes)))
+        note = f"{lanes} iterations of {loop.index} side by side"
         made = (*room, *self.turn(), *body)
         over = For(block, ZERO, together, ONE, made, loc=loop.loc, note=note)
         numbers: tuple[tuple[str, Expr], ...] = (
@@ -310,7 +310,9 @@ class _Lanes:
             return False
         again = [f for f in around if f.index not in names(e.index[1])]
         width = self.width(e, around)
-        if not again or width is None or self.choose(width, WIDEST) is not False:
+        if not again or width is None:
+            return False
+        if self.choose(width, self.cpu.turned_row) is not False:
             return False
         if e.array not in self.turned:
             name = fresh(f"{e.array}_lanes", self.used)
@@ -356,7 +358,7 @@ class _Lanes:
         """The copies of rows with lanes as neighbours."""
         for array, (name, widths) in self.turned.items():
             width = widths[0] if len(widths) == 1 else Extent(array, 1)
-            yield Alloc(name, (width, Const(LANES)), None, like(array))
+            yield Alloc(name, (width, Const(self.cpu.lanes)), None, like(array))
             column = fresh("column", self.used)
             here = Load(name, (Var(column), Var(self.lane)))
             there = Load(array, (self.at(), Var(column)))
@@ -408,7 +410,8 @@ class _Lanes:
             if waiting:
                 before, rest = self.lifted(tuple(waiting))
                 # In the last block, too, where what the lanes left over hold is lost.
-                count = Const(LANES) if all(map(self.confined, rest)) else self.count
+                whole = all(map(self.confined, rest))
+                count = Const(self.cpu.lanes) if whole else self.count
                 loc = waiting[0].loc
                 result.extend(before)
                 body = self.laned(rest)
@@ -421,7 +424,7 @@ class _Lanes:
                 continue
             flush()
             if isinstance(s, Alloc):
-                s = replace(s, shape=(*s.shape, Const(LANES)))
+                s = replace(s, shape=(*s.shape, Const(self.cpu.lanes)))
             result.append(with_blocks(s, tuple(map(self.push, blocks(s)))))
         flush()
         return tuple(result)
@@ -459,8 +462,9 @@ class _Lanes:
 
     def shared(self, e: Expr) -> bool:
         """Is `e` one value for all lanes, and more than arithmetic on numbers?"""
+        most = self.cpu.reread_operations
         return not self.varies(e) and any(
-            isinstance(p, Load) or (isinstance(p, Call) and cost_of(p) > CHEAP)
+            isinstance(p, Load) or (isinstance(p, Call) and cost_of(p) > most)
             for p in walk_expr(e)
         )
 

@@ -1,13 +1,10 @@
 """The CPU's form: rows and blocks that own what they write, contiguous loops innermost.
 
 Element gathers are what a reader wants and the slowest thing a CPU can run. Here only
-the
-outermost coordinates of a target get loops of their own (rows; for one axis, blocks of
-elements); below them the user's loops stay, with the one that walks memory innermost.
-Small targets are summed in private copies, over a fixed number of chunks of the
-outermost
-loop, combined in order: the number of threads never changes a bit. `algorithms.md` 2.4
-has the measurements behind these choices.
+the outermost coordinates of a target get loops of their own (rows; for one axis, blocks
+of elements); below them the user's loops stay, with the one that walks memory
+innermost. Small targets are summed in private copies, over a fixed number of chunks of
+the outermost loop, combined in order: the number of threads never changes a bit.
 """
 
 from __future__ import annotations
@@ -52,6 +49,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import sub_int
 from pyrev.ir.text import expr_text
+from pyrev.schedule.costs import Costs, CpuCosts
 from pyrev.schedule.distribute import DtypeOf, Readable
 from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
@@ -71,14 +69,7 @@ from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.verify import debugging, same_instances
 from pyrev.schedule.work import Choose, of_arguments, operations
 
-CHUNKS = 32  # private copies: enough for any desktop, few enough to combine serially
-BLOCK = 4096  # elements of a one-axis target that one task owns: 16 to 32 KB
-ENOUGH = 48  # owners: fewer than this leave cores idle, so copies are taken
-
-TASKS = 1024  # enough for any number of cores
-PLENTY = 1 << 15  # operations from which on a nest is worth the start of all cores
 LITTLE = "too little work to start other cores"
-SMALL = 1 << 14  # elements of a target that a core keeps in its cache
 
 
 def schedule_cpu(
@@ -87,6 +78,7 @@ def schedule_cpu(
     live_out: frozenset[str],
     dtype_of: DtypeOf,
     choose: Choose,
+    costs: Costs,
     own: Own = lambda name: "",
 ) -> tuple[Block, tuple[Decision, ...]]:
     """`block` scheduled for CPU cores.
@@ -95,7 +87,7 @@ def schedule_cpu(
     threads. `choose(count, least)` says whether there are so many of something;
     None if that is not known yet.
     """
-    scheduler = _Cpu(taken, block, dtype_of, choose, own)
+    scheduler = _Cpu(taken, block, dtype_of, choose, costs, own)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 
@@ -107,10 +99,11 @@ class _Cpu(Readable):
         block: Block,
         dtype_of: DtypeOf,
         choose: Choose,
+        costs: Costs,
         own: Own,
     ) -> None:
-        super().__init__(taken, integer_names(block), dtype_of)
-        self.choose, self.own = choose, own
+        super().__init__(taken, integer_names(block), dtype_of, costs)
+        self.choose, self.own, self.cpu = choose, own, costs.cpu
         self.used = set(taken) | set(all_names(block))
         self.shapes = {s.array: s.shape for s in walk(block) if isinstance(s, Alloc)}
 
@@ -123,10 +116,11 @@ class _Cpu(Readable):
 
     def little(self, loop: For, outer: tuple[For, ...]) -> bool:
         """Is `loop` known to be done before all cores have started?"""
-        total = operations(loop, outer)
+        total = operations(loop, self.costs, outer)
         if total is None:
             return False
-        return self.choose(of_arguments(total, self.shapes), PLENTY) is False
+        least = self.cpu.parallel_operations
+        return self.choose(of_arguments(total, self.shapes), least) is False
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         """A nest that is parallel as it stands: inside, the contiguous loop goes
@@ -142,7 +136,14 @@ class _Cpu(Readable):
                 self.report_kept(apart)
                 return (side.named(apart),)
         shared = once_for_several(
-            loop, outer, live, self.integers, self.used, self.dtype_of, self.own
+            loop,
+            outer,
+            live,
+            self.integers,
+            self.used,
+            self.dtype_of,
+            self.own,
+            self.cpu,
         )
         if shared is not None:
             proven = parallelise(shared, outer, live, self.integers)
@@ -171,6 +172,7 @@ class _Cpu(Readable):
             self.dtype_of,
             self.own,
             self.choose,
+            self.cpu,
             trips,
         )
 
@@ -188,7 +190,7 @@ class _Cpu(Readable):
         if any(region.depends(s, t) for s in region.leaves for t in region.partners(s)):
             return None
         try:
-            plan = Owners(region, region.leaves, self.used)
+            plan = Owners(region, region.leaves, self.used, self.cpu)
             if not plan.axes or not self.enough(plan):
                 return None
             (target,) = targets
@@ -217,7 +219,8 @@ class _Cpu(Readable):
         for f in around:
             if f.parallel:
                 tasks = Call("*", (tasks, trip_count(f)))
-        if self.choose(of_arguments(tasks, self.shapes), TASKS) is True:
+        enough = self.cpu.enough_tasks
+        if self.choose(of_arguments(tasks, self.shapes), enough) is True:
             return body  # one more loop would only make the tasks smaller
         live = live_inside(loop, live)
         proven = parallelise(inner, around, live, self.integers)
@@ -280,7 +283,7 @@ class _Cpu(Readable):
         reason = "its index is not understood"
         plan = None
         try:
-            plan = Owners(region, region.leaves, self.used)
+            plan = Owners(region, region.leaves, self.used, self.cpu)
             if self.enough(plan) and not self.cached(plan, outer):
                 return self.owned(plan.nest(), loop, g.target, outer, live, plan)
         except (Unknown, NoGather) as why:
@@ -303,7 +306,7 @@ class _Cpu(Readable):
         if not plan.reduces:
             return True
         count = plan.count()
-        known = None if count is None else self.choose(count, ENOUGH)
+        known = None if count is None else self.choose(count, self.cpu.least_owners)
         return plan.axes != [] and plan.reduces < 2 if known is None else known
 
     def cached(self, plan: Owners, outer: tuple[For, ...]) -> bool:
@@ -314,7 +317,8 @@ class _Cpu(Readable):
         if outer or plan.reduces < 2 or not plan.axes:
             return False
         total = plan.count(every=True)
-        return total is not None and self.choose(total, SMALL) is False
+        most = self.cpu.cached_elements
+        return total is not None and self.choose(total, most) is False
 
     def owned(
         self,
@@ -404,7 +408,7 @@ class _Cpu(Readable):
         size: Expr = ONE
         for extent in self.shapes.get(array, own):
             size = Call("*", (size, extent))
-        return self.choose(size, SMALL) is False
+        return self.choose(size, self.cpu.cached_elements) is False
 
     def chunked(
         self,
@@ -421,7 +425,7 @@ class _Cpu(Readable):
         used = set(self.used)
         chunk = fresh("chunk", used)
         length = trip_count(loop)
-        count = _chunks(length)
+        count = _chunks(length, self.costs.chunks)
         copies = [_Copy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets]
         first, last = chunk_ends(loop.lo, length, Var(chunk), count)
         body = loop.body
@@ -517,12 +521,12 @@ class _Copy:
         )
 
 
-def _chunks(length: Expr) -> Const:
+def _chunks(length: Expr, most: int) -> Const:
     """How many chunks a loop has: one per iteration if few are known to be."""
     match length:
-        case Const(int(few)) if 0 < few < CHUNKS:
+        case Const(int(few)) if 0 < few < most:
             return Const(few)
-    return Const(CHUNKS)
+    return Const(most)
 
 
 class Owners:
@@ -532,8 +536,12 @@ class Owners:
     contiguous walk. `reduces` is how many loops the target does not mention.
     """
 
-    def __init__(self, region: Region, scatter: Sequence[Leaf], used: set[str]) -> None:
+    def __init__(
+        self, region: Region, scatter: Sequence[Leaf], used: set[str], cpu: CpuCosts
+    ) -> None:
         self.region, self.scatter, self.used = region, scatter, used
+        #: Elements of an array of one axis that one task owns.
+        self.block = cpu.block_elements
         if not all(region.exact(leaf) for leaf in scatter):
             raise Unknown("a loop bound is data")
         affine = None
@@ -559,7 +567,7 @@ class Owners:
     def sentence(self) -> str:
         target = target_of(self.scatter[0])
         if self.kind == "block owner":
-            return f"block owner: {BLOCK} elements of {target.array} each"
+            return f"block owner: {self.block} elements of {target.array} each"
         texts = [expr_text(target.index[k]) for k in self.axes]
         return f"row owner of {target.array}[{', '.join(texts)}]"
 
@@ -577,7 +585,7 @@ class Owners:
                 case _:
                     return None
         if total is not None and not self.axes:
-            total = Call("//", (total, Const(BLOCK)))
+            total = Call("//", (total, Const(self.block)))
         return total
 
     def nest(self) -> Block:
@@ -591,7 +599,7 @@ class Owners:
         if not axes:
             if self.last is None:
                 raise Unknown("its index is data")
-            axes, size = [self.last], BLOCK
+            axes, size = [self.last], self.block
         # Statements one after the other inside a row: guard-free contiguous loops.
         timed: list[Timed] = []
         loop_names: dict[str, Sequence[str]] = {}

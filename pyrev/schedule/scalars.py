@@ -46,12 +46,8 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import divides
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.restrict import restrict
-
-CHEAP = 8  # operations that may be repeated rather than stored
-TRIVIAL = 2  # operations that may be repeated even in an inner loop
-LAST = 30  # operations that may be repeated where nothing else can be done
-DEEPEST = 3  # axes of an array that takes the place of a scalar
 
 
 @dataclass(frozen=True)
@@ -203,6 +199,7 @@ def part(
     integers: frozenset[str],
     taken: frozenset[str],
     dtype_of: Callable[[str], str],
+    costs: Costs,
 ) -> tuple[tuple[Alloc, ...], For]:
     """`loop` after the scalars that tie the leaves in `wanted` to others are resolved.
 
@@ -213,13 +210,13 @@ def part(
     used = set(taken)
     region = Region((loop,), live, outer, integers)
     for _ in range(60):
-        step = _next_step(region, wanted(region))
+        step = _next_step(region, wanted(region), costs)
         if step is None:
             break
         kind, name, leaf, number, definition = step
         block = None
         if kind == "expand":
-            block = _summed(region, leaf, name, dtype_of, made)
+            block = _summed(region, leaf, name, dtype_of, made, costs)
         if block is not None:
             region = Region(block, live, outer, integers)
         elif kind == "inline":
@@ -241,7 +238,9 @@ def part(
 Step = tuple[Literal["inline", "expand"], str, Leaf, int, Definition | None]
 
 
-def _next_step(region: Region, wanted: frozenset[int]) -> Step | None:
+def _next_step(region: Region, wanted: frozenset[int], costs: Costs) -> Step | None:
+    """What resolves the first scalar that ties a leaf in `wanted` to others."""
+    most = costs.last_operations
     leaves = [leaf for leaf in region.leaves if leaf.number in wanted]
     for leaf in leaves:
         for number, e in _places(leaf):
@@ -252,11 +251,16 @@ def _next_step(region: Region, wanted: frozenset[int]) -> Step | None:
                 if depth == 0 or not _shared(region, leaf, name, wanted):
                     continue
                 definition = _definition(region, leaf, number, name)
-                if definition is not None and _cheap(region, leaf, leaves, definition):
+                if definition is not None and _cheap(
+                    region, leaf, leaves, definition, costs
+                ):
                     return "inline", name, leaf, number, definition
-                if depth <= DEEPEST and _box_exists(region, leaf, depth):
+                if depth <= costs.scalar_axes and _box_exists(region, leaf, depth):
                     return "expand", name, leaf, number, None
-                if definition is not None and _full_cost(region, definition) <= LAST:
+                if (
+                    definition is not None
+                    and _full_cost(region, definition, most) <= most
+                ):
                     return "inline", name, leaf, number, definition
     return None
 
@@ -270,10 +274,14 @@ def _shared(region: Region, leaf: Leaf, name: str, wanted: frozenset[int]) -> bo
 
 
 def _cheap(
-    region: Region, leaf: Leaf, leaves: list[Leaf], definition: Definition
+    region: Region,
+    leaf: Leaf,
+    leaves: list[Leaf],
+    definition: Definition,
+    costs: Costs,
 ) -> bool:
-    cost = _full_cost(region, definition)
-    if cost <= TRIVIAL:
+    cost = _full_cost(region, definition, costs.last_operations)
+    if cost <= costs.inner_operations:
         return True
     name = definition.leaf.stmt.target.name  # type: ignore[union-attr]
     uses = sum(
@@ -283,22 +291,22 @@ def _cheap(
         for p in walk_expr(e)
     )
     same_depth = leaf.loops[-1].number == definition.at.number
-    return same_depth and uses * cost <= CHEAP
+    return same_depth and uses * cost <= costs.repeated_operations
 
 
-def _full_cost(region: Region, definition: Definition) -> int:
+def _full_cost(region: Region, definition: Definition, most: int) -> int:
     """The operations of a definition, the private scalars in it written out.
 
-    More than `LAST` are too many for any use, and are not counted to the end.
+    More than `most` are too many for any use, and are not counted to the end.
     """
     leaf = definition.leaf
     total = cost_of(definition.value)
     for p in walk_expr(definition.value):
-        if total > LAST:
+        if total > most:
             break
         if isinstance(p, Var) and region.private_depth(leaf, p.name):
             inner = _definition(region, leaf, leaf.number, p.name)
-            total += _full_cost(region, inner) if inner is not None else LAST
+            total += most if inner is None else _full_cost(region, inner, most)
     return total
 
 
@@ -377,6 +385,7 @@ def _summed(
     name: str,
     dtype_of: Callable[[str], str],
     made: Sequence[Alloc],
+    costs: Costs,
 ) -> Block | None:
     """The nest with a scalar that is set and added to in a row set once, to the sum.
 
@@ -389,7 +398,7 @@ def _summed(
         return None
     values = [s.value for s in steps if isinstance(s, (Assign, Add))]
     total = reduce(lambda a, b: Call("+", (a, b)), values)
-    if cost_of(total) > CHEAP or name in names(total):
+    if cost_of(total) > costs.repeated_operations or name in names(total):
         return None
     if not _as_wide(values, name, dtype_of, made):
         return None

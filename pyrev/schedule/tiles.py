@@ -40,20 +40,11 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, of_arguments
-
-FACTORS = (4, 2)  # iterations at a time
-REGISTERS = 16  # values that stay the same along a row, or sums
-WORTH = 1.25  # how much better the model has to find a tile
-FAR = 8  # what an element that is not beside the last one costs, in loads
-LONG = 16  # iterations from which on a loop is a row
-BESIDE = 2  # rows stored at a time where they move: LLVM cannot tell more apart
-TASKS = 64  # parallel iterations that have to be left
-DEEPEST = 2  # loops in one tile
-LARGEST = 32  # statements in a tile, edges included
 
 Arms = Callable[[Expr, tuple[Block, ...]], tuple[Block, ...]]
 
@@ -65,6 +56,7 @@ def tiled(
     types: Mapping[str, str],
     taken: set[str],
     choose: Choose,
+    cpu: CpuCosts,
 ) -> Block:
     """`block` with register tiles where they pay.
 
@@ -75,7 +67,7 @@ def tiled(
     made = [s for s in walk(block) if isinstance(s, Alloc) and s.source is None]
     once = Counter(s.array for s in made)
     shapes = {s.array: s.shape for s in made if once[s.array] == 1}
-    tiler = _Tiler(integers, types, taken, choose, shapes)
+    tiler = _Tiler(integers, types, taken, choose, cpu, shapes)
     return tiler.block(block, (), live)
 
 
@@ -89,6 +81,7 @@ class _Tiler:
     types: Mapping[str, str]
     taken: set[str]
     choose: Choose
+    cpu: CpuCosts
     shapes: Mapping[str, tuple[Expr, ...]]
 
     def block(
@@ -115,7 +108,7 @@ class _Tiler:
         plan: Plan | None,
     ) -> Block:
         """`loop` with tiles of itself and of loops in it; `plan` says which."""
-        if plan is None and _jammable(loop):
+        if plan is None and self.jammable(loop):
             plan = self.plan(loop, outer, live)
         inside = live_inside(loop, live)
         factor = 1 if plan is None else plan.get(loop.index, 1)
@@ -130,25 +123,30 @@ class _Tiler:
 
     def plan(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Plan:
         """The loops in `loop`, or itself, to take several iterations of at a time."""
+        cpu = self.cpu
         chosen: dict[str, int] = {}
         found_rows = self.rows(loop)
-        if any(self.enough(trip_count(r), LONG) is False for r in found_rows):
+        if any(
+            self.enough(trip_count(r), cpu.tiled_iterations) is False
+            for r in found_rows
+        ):
             return {}
         rows = [(r.body, r.index) for r in found_rows]
         path = self.candidates(_path(loop, found_rows[0]), outer, live)
-        while len(chosen) < DEEPEST and (now := self.cost(rows)):
+        while len(chosen) < cpu.tiled_loops and (now := self.cost(rows)):
             found: list[tuple[float, int, int]] = []
             for depth, (f, _, _) in enumerate(path):
                 if f.index in chosen:
                     continue
-                for factor in (*FACTORS, *_whole(f)):
+                for factor in (*cpu.tile_factors, *_whole(f)):
                     made = self.repeated(rows, f, factor)
-                    if factor > BESIDE and not f.parallel and _moves(rows, f.index):
+                    several = factor > cpu.moving_rows and not f.parallel
+                    if several and _moves(rows, f.index):
                         continue
-                    if any(_registers(b, at) > REGISTERS for b, at in made):
+                    if any(_registers(b, at) > cpu.tile_registers for b, at in made):
                         continue
                     gain = factor * now / self.cost(made)
-                    if gain >= WORTH:
+                    if gain >= cpu.tile_gain:
                         found.append((gain, depth, factor))
             # Among equals the innermost, whose tile touches the least.
             for _, depth, factor in sorted(found, reverse=True):
@@ -161,6 +159,37 @@ class _Tiler:
                 break
         return chosen
 
+    def jammable(self, loop: For) -> bool:
+        """Is `loop` around rows, and its body the same for all iterations?"""
+        if loop.step != ONE or loop.reverse:
+            return False
+        stored = written(loop.body) - _indices(loop)
+        # The bounds are asked for again behind the tiles.
+        if (names(loop.lo) | names(loop.hi)) & stored:
+            return False
+        statements = 0
+        for s in walk(loop.body):
+            match s:
+                case For():
+                    own: tuple[Expr, ...] = (s.lo, s.hi, s.step)
+                    if s.reverse or any(names(e) & {*stored, loop.index} for e in own):
+                        return False
+                case If(test):
+                    if names(test) & {*stored, loop.index}:
+                        return False
+                case Assign(Load(_, index)) | Add(Load(_, index)):
+                    statements += 1
+                    if any(names(k) & stored for k in index):
+                        return False
+                case _:
+                    return False
+        if statements > self.cpu.tiled_statements:
+            return False
+        least = self.cpu.tiled_iterations
+        rows = _rows((loop,), frozenset(), lambda _, both: both, least)
+        rows = [r for r in rows if r is not loop]
+        return bool(rows) and not any(blocks(s) for r in rows for s in r.body)
+
     def candidates(
         self, path: list[For], outer: tuple[For, ...], live: frozenset[str]
     ) -> list[tuple[For, tuple[For, ...], frozenset[str]]]:
@@ -169,20 +198,21 @@ class _Tiler:
         around, after = outer, live
         for f in path:
             once = sum(g.index == f.index for g in (*outer, *_loops((path[0],)))) == 1
-            if once and _jammable(f) and not self.idle(f, (*outer, *path)):
+            if once and self.jammable(f) and not self.idle(f, (*outer, *path)):
                 found.append((f, around, after))
             around, after = (*around, f), live_inside(f, after)
         return found
 
     def idle(self, f: For, path: Sequence[For]) -> bool:
         """Would too few iterations be left for all cores, or for a tile at all?"""
+        most = self.cpu.tile_factors[0]
         if not f.parallel:
-            return self.enough(trip_count(f), 2 * FACTORS[0]) is False
+            return self.enough(trip_count(f), 2 * most) is False
         total: Expr = ONE
         for g in path:
             if g.parallel:
                 total = Call("*", (total, trip_count(g)))
-        return self.enough(total, TASKS * FACTORS[0]) is not True
+        return self.enough(total, self.cpu.tile_tasks * most) is not True
 
     def rows(self, loop: For) -> list[For]:
         """The rows in `loop`, without those of branches that are known to be idle."""
@@ -195,7 +225,8 @@ class _Tiler:
                     answer = None
             return both if answer is None else both[:1] if answer else both[1:]
 
-        return [r for r in _rows((loop,), frozenset(), arms) if r is not loop]
+        least = self.cpu.tiled_iterations
+        return [r for r in _rows((loop,), frozenset(), arms, least) if r is not loop]
 
     def enough(self, count: Expr, least: int) -> bool | None:
         """Are there so many? None where that is not known before the call."""
@@ -211,7 +242,7 @@ class _Tiler:
         return free_order(sums, outer, live, self.integers)
 
     def cost(self, rows: Sequence[tuple[Block, str]]) -> float:
-        return sum(_cost(body, at) for body, at in rows)
+        return sum(_cost(body, at, self.cpu.far_element) for body, at in rows)
 
     def repeated(
         self, rows: Sequence[tuple[Block, str]], f: For, factor: int
@@ -323,7 +354,7 @@ class _Tiler:
             for e in _loads(s.value)
             if e in sure and not names(e) & (changed - {row.index})
         )
-        fixed = {e: self.element(e) for e in count if not _reach(e, row.index)}
+        fixed = {e: self.element(e) for e in count if _stays(e, row.index)}
         shared = {
             e: self.element(e)
             for e, uses in count.items()
@@ -357,37 +388,6 @@ class _Tiler:
 # -------------------------------------------------------------------- what may be
 
 
-def _jammable(loop: For) -> bool:
-    """Is `loop` around rows, and its body the same statements for all iterations?"""
-    if loop.step != ONE or loop.reverse:
-        return False
-    stored = written(loop.body) - _indices(loop)
-    # The bounds are asked for again behind the tiles.
-    if (names(loop.lo) | names(loop.hi)) & stored:
-        return False
-    statements = 0
-    for s in walk(loop.body):
-        match s:
-            case For():
-                own: tuple[Expr, ...] = (s.lo, s.hi, s.step)
-                if s.reverse or any(names(e) & {*stored, loop.index} for e in own):
-                    return False
-            case If(test):
-                if names(test) & {*stored, loop.index}:
-                    return False
-            case Assign(Load(_, index)) | Add(Load(_, index)):
-                statements += 1
-                if any(names(k) & stored for k in index):
-                    return False
-            case _:
-                return False
-    if statements > LARGEST:
-        return False
-    rows = [*_rows((loop,), frozenset(), lambda _, both: both)]
-    rows = [r for r in rows if r is not loop]
-    return bool(rows) and not any(blocks(s) for r in rows for s in r.body)
-
-
 def _indices(loop: For) -> frozenset[str]:
     """The indices of the loops in `loop`, its own left out."""
     return frozenset(f.index for f in _loops(loop.body))
@@ -402,8 +402,8 @@ def _path(loop: For, row: For) -> list[For]:
     return [f for f in _loops((loop,)) if any(s is row for s in walk(f.body))]
 
 
-def _rows(block: Block, short: frozenset[str], arms: Arms) -> list[For]:
-    """The innermost loops that may run long; indices in `short` stay small.
+def _rows(block: Block, short: frozenset[str], arms: Arms, least: int) -> list[For]:
+    """The innermost loops that may run `least` times; indices in `short` stay small.
 
     `arms` gives the blocks of a branch that matter.
     """
@@ -411,19 +411,19 @@ def _rows(block: Block, short: frozenset[str], arms: Arms) -> list[For]:
     for s in block:
         if isinstance(s, If):
             for b in arms(s.test, blocks(s)):
-                found += _rows(b, short, arms)
+                found += _rows(b, short, arms, least)
         elif isinstance(s, For) and any(isinstance(i, For) for i in walk(s.body)):
-            few = {s.index} if _few(s, short) else set()
-            found += _rows(s.body, short | few, arms)
-        elif isinstance(s, For) and not _few(s, short):
+            few = {s.index} if _few(s, short, least) else set()
+            found += _rows(s.body, short | few, arms, least)
+        elif isinstance(s, For) and not _few(s, short, least):
             found.append(s)
     return found
 
 
-def _few(f: For, short: frozenset[str]) -> bool:
-    """Is it plain that `f` runs a few times only? `short` indices stay small."""
+def _few(f: For, short: frozenset[str], least: int) -> bool:
+    """Is it plain that `f` runs fewer than `least` times, `short` indices small?"""
     trips = _trips(f)
-    return trips.constant < LONG and all(
+    return trips.constant < least and all(
         isinstance(atom, Var) and atom.name in short for atom, _ in trips.terms
     )
 
@@ -442,7 +442,7 @@ def _whole(f: For) -> tuple[int, ...]:
 # -------------------------------------------------------------------- what it costs
 
 
-def _cost(body: Block, row: str) -> float:
+def _cost(body: Block, row: str, far: int) -> float:
     """What one iteration of a row costs: the memory's share or the arithmetic's."""
     loads: set[Load] = set()
     stores: set[Load] = set()
@@ -455,19 +455,22 @@ def _cost(body: Block, row: str) -> float:
             if isinstance(s, Add):
                 loads.add(s.target)
         work += cost_of(s.value) + isinstance(s, Add)
-    memory = sum(_reach(e, row) for e in (*loads, *stores))
+    memory = sum(_reach(e, row, far) for e in (*loads, *stores))
     return max(float(memory), work / 2)
 
 
-def _reach(e: Load, row: str) -> int:
+def _reach(e: Load, row: str, far: int) -> int:
     """What an access costs: one that stays where it is, is beside the last, or far."""
     *leading, last = e.index
     if any(row in names(k) for k in leading):
-        return FAR
+        return far
     step = slope(last, row)
-    if step is None:
-        return FAR
-    return 0 if step == 0 else 1 if step == 1 else FAR
+    return step if step in (0, 1) else far
+
+
+def _stays(e: Load, row: str) -> bool:
+    """Is an access to the same element all along a row?"""
+    return _reach(e, row, 1) == 0
 
 
 def _moves(rows: Sequence[tuple[Block, str]], index: str) -> bool:
@@ -475,7 +478,7 @@ def _moves(rows: Sequence[tuple[Block, str]], index: str) -> bool:
     return any(
         isinstance(s, (Assign, Add))
         and isinstance(s.target, Load)
-        and _reach(s.target, at)
+        and not _stays(s.target, at)
         and any(index in names(k) for k in s.target.index)
         for body, at in rows
         for s in body
@@ -487,14 +490,14 @@ def _registers(body: Block, row: str) -> int:
     kept: set[Load] = set()
     for s in body:
         assert isinstance(s, (Assign, Add)) and isinstance(s.target, Load)
-        kept |= {e for e in (*_loads(s.value), s.target) if _reach(e, row) == 0}
+        kept |= {e for e in (*_loads(s.value), s.target) if _stays(e, row)}
     return len(kept)
 
 
 def _separate(stores: Sequence[Assign | Add], row: str) -> bool:
     """Does each statement of a row write an element that no other one touches?"""
     for s in stores:
-        if not isinstance(s.target, Load) or not _reach(s.target, row):
+        if not isinstance(s.target, Load) or _stays(s.target, row):
             return False
         for t in stores:
             if s is t:
@@ -562,7 +565,7 @@ def _merge(
     if (
         second.target != t
         or rest is None
-        or not _reach(t, row)
+        or _stays(t, row)
         or any(t.array in names(k) for k in t.index)
         or not all(expr_dtype(e, types) == own for e in (first.value, rest))
     ):

@@ -31,9 +31,8 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.simplify import sub_int
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.scalars import cost_of
-
-MAKE = 16  # operations in the time that it takes to ask for memory
 
 Shapes = Mapping[str, tuple[Expr, ...]]
 
@@ -41,41 +40,42 @@ Shapes = Mapping[str, tuple[Expr, ...]]
 Choose = Callable[[Expr, int], bool | None]
 
 
-def operations(loop: For, outer: Sequence[For] = ()) -> Expr | None:
+def operations(loop: For, costs: Costs, outer: Sequence[For] = ()) -> Expr | None:
     """An upper bound of the operations in `loop`; None if data decides how many.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.ir.text import expr_text
+    >>> from pyrev.schedule.costs import SHIPPED
     >>> (nest,) = parse_block('''
     ... for i in range(n):
     ...     for j in range(i + 1):
     ...         a[i] += b[j] * c
     ... ''')
-    >>> expr_text(operations(nest))
+    >>> expr_text(operations(nest, SHIPPED))
     'max(n, 0) * (max(n, 0) * 2)'
     """
-    inside = _of_block(loop.body, (*outer, loop))
+    inside = _of_block(loop.body, costs, (*outer, loop))
     trips = most_trips(loop, outer)
     if inside is None or trips is None:
         return None
     return Call("*", (trips, inside))
 
 
-def _of_block(block: Block, outer: tuple[For, ...]) -> Expr | None:
+def _of_block(block: Block, costs: Costs, outer: tuple[For, ...]) -> Expr | None:
     own = 0
     total: list[Expr] = []
     for s in block:
         match s:
             case For():
-                found = [operations(s, outer)]
+                found = [operations(s, costs, outer)]
             case While():
                 return None
             case Alloc():
-                own += MAKE  # what fills it is counted where it does
+                own += costs.allocation  # what fills it is counted where it does
                 continue
             case If():
                 own += cost_of(s.test)
-                found = [_of_block(b, outer) for b in blocks(s)]
+                found = [_of_block(b, costs, outer) for b in blocks(s)]
             case _:
                 own += 1 + sum(map(cost_of, exprs(s)))
                 continue

@@ -23,7 +23,6 @@ from tests.conformance.table import (
 )
 from tests.corpus import ENTRIES
 from tests.entry import Entry
-from tests.sharing import shared_out
 
 SUITES: tuple[tuple[str, Sequence[Entry]], ...] = (
     ("the ten functions", TEN),
@@ -48,8 +47,7 @@ def main() -> int:
                 print(f"\r{title}: {entry.name:<50}", end="", file=sys.stderr)
             sizes = (max(2, entry.least), entry.real)
             compiled = options.target == "numba"
-            with shared_out():
-                found = judge(entry, options.target, sizes if compiled else ())
+            found = judge(entry, options.target, sizes if compiled else ())
             every[title].append(found)
     if sys.stderr.isatty():
         print(file=sys.stderr)

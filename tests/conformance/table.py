@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import pyrev
+from tests.costs import differentiable
 from tests.cuda import ondevice
 from tests.entry import Entry
 from tests.oracle import check
@@ -46,7 +47,7 @@ def _judge(
     entry: Entry, target: str, sizes: Sequence[int], entries: int
 ) -> tuple[str, str]:
     try:
-        f = pyrev.differentiable(entry.function, target=target)
+        f = differentiable(entry.function, target=target)
     except pyrev.UnsupportedError as refusal:
         return REFUSED, _first(refusal)
     except Exception as failure:

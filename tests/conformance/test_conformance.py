@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 import math
-import re
 from collections import Counter
 from typing import Any
 
@@ -14,10 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.driver import sizes
 from pyrev.ir.nodes import Alloc, assigned_scalars, walk
-from pyrev.schedule import invariant, layout, outer_vectors, ownership, tiles
-from pyrev.schedule.rows import overlap
 from pyrev.testing import (
     Cotangents,
     Values,
@@ -35,14 +30,6 @@ from tests.conformance.table import REFUSED, RIGHT, WRONG, Verdict, judge
 from tests.corpus import ENTRIES
 from tests.entry import Entry
 from tests.everything import share_of
-from tests.interpreted import (
-    Recorder,
-    Recording,
-    RecordingNumpy,
-    interpreted,
-    shuffled,
-)
-from tests.oracle import same_bits
 from tests.test_corpus import compiled_here
 
 EVERY = (*TEN, *CONFORMANCE)
@@ -220,145 +207,6 @@ def assert_the_gradient_is_the_same(name: str, **options: Any) -> None:
             np.testing.assert_allclose(
                 found[parameter], value, rtol=1e-12, atol=1e-13, err_msg=parameter
             )
-
-
-# ------------------------------------------------------------------ the text for Numba
-
-
-@pytest.mark.parametrize("name", AN_EIGHTH)
-def test_the_text_for_numba_is_right_in_any_order_and_without_races(name: str) -> None:
-    assert_the_text_is_right(name)
-
-
-@pytest.mark.parametrize("name", AN_EIGHTH)
-def test_the_text_with_small_extents_as_numbers_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sizes, "LARGE", 0)
-    monkeypatch.setattr(sizes, "FEW", 4)
-    assert_the_text_is_right(name)
-
-
-@pytest.mark.parametrize("name", SIXTEENTH)
-def test_the_text_for_little_work_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
-    assert_the_text_is_right(name)
-
-
-@pytest.mark.parametrize("name", SIXTEENTH)
-def test_the_text_with_iterations_side_by_side_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outer_vectors, "ENOUGH", 0)
-    monkeypatch.setattr(outer_vectors, "LANES", 3)
-    monkeypatch.setattr(ownership, "SMALL", 1 << 40)
-    # Wherever it is legal, not only where it pays.
-    monkeypatch.setattr(outer_vectors, "_scalar", lambda loop: True)
-    assert_the_text_is_right_if(name, "side by side")
-
-
-@pytest.mark.parametrize("name", AN_EIGHTH)
-def test_the_text_with_shared_rows_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(invariant, "DEAR", 1)
-    monkeypatch.setattr(invariant, "TOGETHER", 2)
-    assert_the_text_is_right_if(name, "share the rows below")
-
-
-@pytest.mark.parametrize("name", AN_EIGHTH)
-def test_the_text_with_register_tiles_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tiles, "TASKS", 0)
-    monkeypatch.setattr(tiles, "LONG", 1)
-    monkeypatch.setattr(tiles, "FACTORS", (2,))
-    monkeypatch.setattr(tiles, "WORTH", 0.0)
-    assert_the_text_is_right_if(name, "2 of ")
-
-
-@pytest.mark.parametrize("name", AN_EIGHTH)
-def test_the_text_with_blocks_of_rows_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(overlap, "LARGE", 0)
-    monkeypatch.setattr(overlap, "BLOCKS", 0)
-    monkeypatch.setattr(overlap, "ROWS", 2)
-    monkeypatch.setattr(sizes, "LARGE", 0)  # extents are numbers
-    assert_the_text_is_right_if(name, "_rows: the last ")
-
-
-@pytest.mark.parametrize("name", SIXTEENTH)
-def test_the_text_with_arrays_in_another_layout_is_right(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layout, "OFTEN", 0)
-    monkeypatch.setattr(layout, "LARGE", 0)
-    assert_the_text_is_right_if(name, "_turned")
-
-
-def assert_the_text_is_right_if(name: str, taken: str) -> None:
-    """The same where a schedule that says `taken` is chosen at all."""
-    entry = BY_NAME[name]
-    size = max(2, entry.least)
-    arguments = entry.make(size, np.float64, entry.generator(size))
-    try:
-        f = pyrev.differentiable(entry.function, target="numba")
-        text = f.adjoint.source_for("numba", **arguments)
-    except pyrev.UnsupportedError as why:
-        pytest.skip(f"refused: {why}")
-    if taken in text:
-        assert_the_text_is_right(name)
-
-
-@pytest.mark.parametrize("name", ["triangular_terms", "barrier_paths"])
-def test_some_loops_of_a_function_may_have_lanes_and_others_not(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outer_vectors, "ENOUGH", 0)
-    assert_the_text_is_right(name)
-
-
-def assert_the_text_is_right(name: str) -> None:
-    entry = BY_NAME[name]
-    if verdict(name).outcome == REFUSED:
-        pytest.skip(f"refused: {verdict(name).message}")
-    f = pyrev.differentiable(entry.function, target="python")
-    compiled = pyrev.differentiable(entry.function, target="numba")
-    for size in {max(2, entry.least), max(entry.least, min(entry.real, 12))}:
-        rng = entry.generator(size)
-        arguments = entry.make(size, np.float64, rng)
-        weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
-        _, pullback = pyrev.vjp(f, **copy.deepcopy(arguments))
-        expected = pullback(weights.positional, cotangents=weights.written)
-        text = compiled.adjoint.source_for("numba", **arguments)
-        function = re.findall(r"^def (\w+_adjoint)\(", text, re.MULTILINE)[-1]
-
-        def given(
-            arguments: dict[str, Any] = arguments, weights: Cotangents = weights
-        ) -> list[Any]:
-            captured = [one.read() for one in compiled._units.function.parsed.captured]
-            bound = inspect.signature(entry.plain).bind(**arguments)
-            bound.apply_defaults()
-            cotangents = (*weights.written.values(), *weights.returned)
-            return copy.deepcopy([*bound.args, *cotangents, *captured])
-
-        one, other = (
-            interpreted(text, function, shuffled(seed))(*given()) for seed in (0, 1)
-        )
-        for parameter, a, b in zip(expected, one, other, strict=True):
-            assert same_bits(a, b), f"the order of iterations matters to {parameter}"
-            np.testing.assert_allclose(
-                np.asarray(a), expected[parameter], rtol=1e-10, atol=1e-11
-            )
-        recorder = Recorder()
-        watched = [
-            Recording(recorder, v) if isinstance(v, np.ndarray) else v for v in given()
-        ]
-        interpreted(text, function, recorder.turns, RecordingNumpy(recorder))(*watched)
-        assert recorder.races() == []
 
 
 # ------------------------------------------------------------------ the judge itself

@@ -16,6 +16,8 @@ from pyrev.driver.targets import NUMBA
 from pyrev.driver.unit import Unit
 from pyrev.emit.seals import sealed
 from pyrev.runtime import code_cache
+from pyrev.schedule.costs import SHIPPED
+from tests.costs import differentiable
 from tests.oracle import same_bits
 
 
@@ -79,6 +81,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_inputs, "FEW", -1)
     monkeypatch.setattr(held_inputs, "SMALL", -1)
     monkeypatch.setattr(held_inputs, "MOST", 0)
+
+
+#: So few iterations make the digests of their shares.
+FEW = SHIPPED.chunks
 
 
 def random(*shape: int, dtype: type = np.float64) -> Any:
@@ -177,7 +183,7 @@ def numbers(unit: Unit, values: dict[str, Any], names: tuple[str, ...]) -> list[
 @pytest.mark.usefixtures("at_once")
 def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
     function, make, ahead, back = CASES[case]
-    f = pyrev.differentiable(function, target="numba")
+    f = differentiable(function, target="numba")
     args = make()
     inputs = [a for a in args[:-1] if isinstance(a, np.ndarray)]
     before = [held_inputs.digest(a) for a in inputs]
@@ -209,7 +215,7 @@ def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
 @pytest.mark.usefixtures("at_once")
 def test_a_change_of_any_part_of_an_input_is_seen(case: str) -> None:
     function, make, _, _ = CASES[case]
-    f = pyrev.differentiable(function, target="numba")
+    f = differentiable(function, target="numba")
     args = make()
     _, pullback = pyrev.vjp(f, *args)
     watched = pullback._held._watched.arrays
@@ -237,7 +243,7 @@ def test_a_change_of_any_part_of_an_input_is_seen(case: str) -> None:
 @pytest.mark.usefixtures("at_once")
 def test_arrays_of_any_layout_are_compared() -> None:
     base = random(200, 90)
-    f = pyrev.differentiable(plane, target="numba")
+    f = differentiable(plane, target="numba")
     packed = np.zeros(8 * 60 * 70 + 4, np.uint8)
     unaligned = packed[4:].view(np.float32).reshape(60, 140)
     for u in (
@@ -262,7 +268,7 @@ def test_arrays_of_any_layout_are_compared() -> None:
 def test_one_core_and_several_threads_make_the_same_digest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    f = pyrev.differentiable(plane, target="numba")
+    f = differentiable(plane, target="numba")
     args = [random(90, 70), random(90, 70), np.zeros((90, 70))]
     _, pullback = pyrev.vjp(f, *args)
     monkeypatch.setattr(code_cache, "_alone", True)  # as in a forked child
@@ -319,9 +325,8 @@ def f(x, digest_blocks, out, n):
 
 
 def test_names_of_the_user_are_left_alone() -> None:
-    made = sealed(
-        TEXT.replace("{call}", "_f_1(out, x, digest_blocks)"), "f", ["digest_blocks"]
-    )
+    text = TEXT.replace("{call}", "_f_1(out, x, digest_blocks)")
+    made = sealed(text, "f", ["digest_blocks"], FEW)
     assert made.arrays == ("digest_blocks",)
     assert "def digest_blocks_2(words, place, first, last)" in made.text
     assert made.text.startswith("# Schedule of `f` in f.py.\n")
@@ -337,8 +342,8 @@ def test_names_of_the_user_are_left_alone() -> None:
 )
 def test_loops_that_may_run_more_or_less_than_once_make_none(call: str) -> None:
     text = TEXT.replace("{call}", call)
-    assert sealed(text, "f", ["x"]).arrays == ()
-    assert sealed(text, "f", ["x"]).text == text
+    assert sealed(text, "f", ["x"], FEW).arrays == ()
+    assert sealed(text, "f", ["x"], FEW).text == text
 
 
 ROWS = """\
@@ -394,7 +399,7 @@ def test_few_long_rows_make_the_digests_of_their_shares(
     tasks: str, line: str, inside: bool
 ) -> None:
     text = ROWS.replace("{tasks}", tasks).replace("{line}", line)
-    made = sealed(text.replace("{few}", "1"), "f", ["x"])
+    made = sealed(text.replace("{few}", "1"), "f", ["x"], FEW)
     assert made.arrays == ("x",)
     assert ("shares_x" in made.text) == inside
     assert ("if here_x - done_x" in made.text) == inside

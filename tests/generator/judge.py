@@ -39,9 +39,9 @@ from pyrev.testing.outcome import (
     run,
     widen,
 )
+from tests.costs import differentiable, of_seed
 from tests.cuda import ondevice
 from tests.generator.program import Generated, Sizes
-from tests.sharing import shared_out
 
 TOO_LARGE = 1e3
 DIRECTIONS = 2
@@ -347,7 +347,7 @@ def judge(program: Generated, target: str = "python") -> Verdict:
         function = program.function()
         try:
             device = ondevice.standing_in() if target == "cuda" else nullcontext()
-            with shared_out(program.seed), device:
+            with device:
                 return _judged(program, function, target)
         finally:
             code = getattr(function, "py_func", function).__code__
@@ -367,8 +367,10 @@ def _judged(program: Generated, function: Any, target: str) -> Verdict:
     by = _compare_text if target == TEXT else compare
     try:
         with limit(PYREV_SECONDS):
-            f = pyrev.differentiable(
-                function, target="numba" if target == TEXT else target
+            f = differentiable(
+                function,
+                of_seed(program.seed),
+                target="numba" if target == TEXT else target,
             )
             verdict = by(f, expected)
             if verdict.kind == RIGHT and isinstance(again, Expected):

@@ -27,6 +27,7 @@ from pyrev.testing.outcome import (
     outcome,
     run,
 )
+from tests.costs import differentiable, of_seed
 from tests.generator.judge import (
     ILLEGAL,
     PRIMAL,
@@ -45,7 +46,6 @@ from tests.interpreted import (
     interpreted,
     shuffled,
 )
-from tests.sharing import shared_out
 
 SECONDS = 60.0
 
@@ -150,7 +150,6 @@ def stays_inside(program: Generated) -> str:
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         limit(SECONDS),
-        shared_out(program.seed),
     ):
         warnings.simplefilter("ignore")
         function = program.function()
@@ -162,7 +161,7 @@ def stays_inside(program: Generated) -> str:
             plain = run(plain_function, arguments, arrays)
         except ILLEGAL as error:
             plain = error
-        f = pyrev.differentiable(function, target="numba")
+        f = differentiable(function, of_seed(program.seed), target="numba")
         try:
             call = checked(f, arguments)
         except (IndexError, pyrev.ArgumentError):

@@ -18,7 +18,6 @@ from tests.programs._judge import (
     WRONG,
     judge,
 )
-from tests.sharing import shared_out
 
 
 def main() -> int:
@@ -31,8 +30,7 @@ def main() -> int:
 
     verdicts = []
     for name in options.names or NAMES:
-        with shared_out():
-            verdicts.append(judge(name, options.target))
+        verdicts.append(judge(name, options.target))
         last = verdicts[-1]
         if last.outcome != RIGHT or options.all:
             codes = "".join(f" {c}" for c in last.codes)

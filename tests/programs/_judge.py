@@ -37,6 +37,7 @@ from pyrev.testing import (
 from pyrev.testing.differences import LADDER
 from pyrev.testing.outcome import terms, total
 from tests import programs
+from tests.costs import differentiable
 from tests.oracle import check, precision
 
 RIGHT, REFUSED, WRONG, DIED = "right", "refused", "wrong", "died"
@@ -102,7 +103,7 @@ def judge(name: str, target: str = "python") -> Verdict:
     try:
         with warnings.catch_warnings(), np.errstate(over="ignore"):
             warnings.simplefilter("error")
-            f = pyrev.differentiable(program.function, target=target)
+            f = differentiable(program.function, target=target)
             assert_right(f, program)
     except pyrev.UnsupportedError as refusal:
         codes = tuple(sorted({f.code for f in refusal.findings}))

@@ -10,6 +10,7 @@ import pytest
 
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
+from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.rows.fuse_prefix import found_once
 
 TAPS = """
@@ -52,7 +53,8 @@ APART = {
 
 
 def joined(text: str) -> str:
-    return block_text(found_once(parse_block(text.strip("\n")))).strip("\n")
+    block = parse_block(text.strip("\n"))
+    return block_text(found_once(block, SHIPPED.refound_iterations)).strip("\n")
 
 
 def test_what_both_find_is_found_once() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pyrev.ir.nodes import DisjointWrites, Expr, For, Program, Proof, Var
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
-from pyrev.schedule.rows import contract
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.rows.contract import contracted
 
 PROOF = Proof(
@@ -55,7 +55,9 @@ def made(text: str, row: int | None = 1000, parallel: bool = True) -> tuple[str,
     def choose(count: Expr, least: int) -> bool | None:
         return None if row is None else row >= least
 
-    found: Program = contracted(replace(program, body=body), set("tfx"), choose)
+    found: Program = contracted(
+        replace(program, body=body), set("tfx"), choose, CpuCosts()
+    )
     loop = next(s for s in found.body if isinstance(s, For))
     return program_text(found), loop
 
@@ -74,10 +76,7 @@ def test_what_others_read_stays(name: str) -> None:
     assert "_row" not in text
 
 
-def test_long_and_short_rows_and_serial_loops_stay(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(contract, "LONG", 256)
+def test_long_and_short_rows_and_serial_loops_stay() -> None:
     assert "_row" not in made(FILLED, row=1 << 20)[0]
     assert "_row" not in made(FILLED, row=8)[0]
     assert "_row" not in made(FILLED, row=None)[0]

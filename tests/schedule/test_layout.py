@@ -7,6 +7,7 @@ import pytest
 from pyrev.ir.nodes import Expr
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.layout import turned
 
 HEAD = "def f(at, table, out):\n"
@@ -49,7 +50,7 @@ def made(text: str, enough: bool | None = True) -> str:
         return enough
 
     program = parse_text(HEAD + text)
-    return program_text(turned(program, set(HEAD), choose))
+    return program_text(turned(program, set(HEAD), choose, CpuCosts()))
 
 
 def test_what_goes_with_one_place_stands_together() -> None:

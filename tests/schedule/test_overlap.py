@@ -14,6 +14,7 @@ from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Const, Expr, For, Program, all_names
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.rows import overlap
 from pyrev.schedule.rows.overlap import overlapped
@@ -33,13 +34,13 @@ def proven(program: Program) -> Program:
 
 def yes(count: Expr, least: int) -> bool | None:
     """Everything is large, and the rows of everything are small."""
-    return least != overlap.SMALL + 1
+    return least != CpuCosts().window_elements + 1
 
 
-def in_blocks(text: str) -> str:
+def in_blocks(text: str, rows: int = 32) -> str:
     program = proven(parse_text(text))
     taken = {*all_names(program.body), *(p.name for p in program.params)}
-    return program_text(overlapped(program, taken, yes))
+    return program_text(overlapped(program, taken, yes, CpuCosts(block_rows=rows)))
 
 
 TWO = """
@@ -102,8 +103,8 @@ def test_what_is_left_alone(case: str) -> None:
 def test_what_is_not_worth_it_stays() -> None:
     program = proven(parse_text(TWO))
     taken = set(all_names(program.body))
-    assert overlapped(program, taken, lambda count, least: None) == program
-    assert overlapped(program, taken, yes, frozenset({"mid"})) == program
+    assert overlapped(program, taken, lambda *_: None, CpuCosts()) == program
+    assert overlapped(program, taken, yes, CpuCosts(), frozenset({"mid"})) == program
 
 
 # ------------------------------------------------------------------ random pairs
@@ -171,16 +172,14 @@ class Unset:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_random_pairs_keep_every_value(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_pairs_keep_every_value(seed: int) -> None:
     rng = random.Random(seed)
-    monkeypatch.setattr(overlap, "ROWS", rng.choice([1, 2, 3, 32]))
+    size = rng.choice([1, 2, 3, 32])
     text = pair(rng)
-    made = in_blocks(text)
+    made = in_blocks(text, size)
     if rng.random() < 0.5:  # the blocks in another order
         made = made.replace("for block in range(", "for block in reversed(range(", 1)
-        made = made.replace(f"// {overlap.ROWS}):", f"// {overlap.ROWS})):", 1)
+        made = made.replace(f"// {size}):", f"// {size})):", 1)
     draw = np.random.default_rng(seed)
     for rows, others in ((7, 7), (5, 9), (9, 4), (1, 3), (0, 2), (3, 0)):
         x, out = draw.random((rows, 4)), draw.random((others, 4))

@@ -12,6 +12,7 @@ from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import For, Param, Program
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.rows import rows
 from tests.interpreted import called_parallel
 
@@ -28,7 +29,7 @@ def rowed(text: str, parallel: bool = False) -> str:
     if parallel:
         block = tuple(called_parallel(s) if isinstance(s, For) else s for s in block)
     program = Program("f", params, block)
-    made = rows(program, infer(program, DTYPES))
+    made = rows(program, infer(program, DTYPES), CpuCosts())
     return block_text(made.body).strip("\n")
 
 

@@ -14,9 +14,9 @@ from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import Block, Const, Expr, For, Load, all_names
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
-from pyrev.schedule import tiles
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import parallelise
-from pyrev.schedule.tiles import tiled
+from pyrev.schedule.tiles import _Tiler, tiled
 
 ARRAYS = {"a": 1, "b": 1, "c": 1, "p": 2, "q": 2, "r": 2, "s": 3}
 TYPES = {**dict.fromkeys(ARRAYS, "float64"), "n": "int64", "m": "int64"}
@@ -37,11 +37,16 @@ def proven(block: Block) -> Block:
     return tuple(out)
 
 
+#: What is shipped, and what takes every tile that is legal.
+PLAIN = CpuCosts()
+ALWAYS = CpuCosts(tiled_iterations=1, tile_gain=0.0)
+
+
 def plenty(count: Expr, least: int) -> bool | None:
     return True
 
 
-def in_tiles(text: str, parallel: bool = False) -> str:
+def in_tiles(text: str, parallel: bool = False, cpu: CpuCosts = PLAIN) -> str:
     block = parse_block(text.strip("\n"))
     taken = {*all_names(block), *TYPES}
     made = tiled(
@@ -51,6 +56,7 @@ def in_tiles(text: str, parallel: bool = False) -> str:
         TYPES,
         taken,
         plenty,
+        cpu,
     )
     return block_text(made).strip("\n")
 
@@ -177,8 +183,9 @@ def test_rows_do_not_change_the_bound_of_what_is_tiled() -> None:
         "for y in range(n):\n    for x in range(m):\n        a[x] += b[y]"
     )
     assert isinstance(loop, For)
-    assert tiles._jammable(loop)
-    assert not tiles._jammable(replace(loop, hi=Load("a", (Const(0),))))
+    tiler = _Tiler(frozenset(), TYPES, set(), plenty, PLAIN, {})
+    assert tiler.jammable(loop)
+    assert not tiler.jammable(replace(loop, hi=Load("a", (Const(0),))))
 
 
 @pytest.mark.parametrize("name", LEFT)
@@ -221,15 +228,11 @@ def drawn(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_random_nests_keep_every_value(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_nests_keep_every_value(seed: int) -> None:
     rng = random.Random(seed)
-    monkeypatch.setattr(tiles, "LONG", 1)
-    monkeypatch.setattr(tiles, "WORTH", 0.0)
-    monkeypatch.setattr(tiles, "FACTORS", rng.choice([(2,), (3,), (4, 2)]))
+    cpu = replace(ALWAYS, tile_factors=rng.choice([(2,), (3,), (4, 2)]))
     text = drawn(rng)
-    made = in_tiles(text, parallel=rng.random() < 0.5)
+    made = in_tiles(text, rng.random() < 0.5, cpu)
 
     def run(lines: str, n: int, m: int) -> dict[str, Any]:
         space: dict[str, Any] = {"n": n, "m": m}
@@ -249,8 +252,6 @@ def test_random_nests_keep_every_value(
             )
 
 
-def test_the_random_nests_are_tiled_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles, "LONG", 1)
-    monkeypatch.setattr(tiles, "WORTH", 0.0)
+def test_the_random_nests_are_tiled_often() -> None:
     texts = [drawn(random.Random(seed)) for seed in range(120)]
-    assert sum("at a time" in in_tiles(text) for text in texts) > 40
+    assert sum("at a time" in in_tiles(text, cpu=ALWAYS) for text in texts) > 40

@@ -9,7 +9,7 @@ import pyrev
 from pyrev.ir.nodes import For
 from pyrev.ir.text import expr_text
 from pyrev.parse import parse_block
-from pyrev.schedule import ownership
+from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.ownership import LITTLE
 from pyrev.schedule.work import operations
 
@@ -40,7 +40,7 @@ UNKNOWN = {
 def test_the_operations_of_a_nest(text: str) -> None:
     (loop,) = parse_block(text)
     assert isinstance(loop, For)
-    found = operations(loop)
+    found = operations(loop, SHIPPED)
     assert found is not None
     assert expr_text(found) == MEASURED[text]
 
@@ -49,7 +49,7 @@ def test_the_operations_of_a_nest(text: str) -> None:
 def test_it_is_not_known_how_many_there_are(why: str) -> None:
     *_, loop = parse_block(UNKNOWN[why])
     assert isinstance(loop, For)
-    assert operations(loop) is None
+    assert operations(loop, SHIPPED) is None
 
 
 def scaled(x, out):  # type: ignore[no-untyped-def]
@@ -58,10 +58,7 @@ def scaled(x, out):  # type: ignore[no-untyped-def]
             out[i, j] = x[i, j] * 2.0 + 1.0
 
 
-def test_little_work_stays_on_one_core_and_much_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+def test_little_work_stays_on_one_core_and_much_does_not() -> None:
     f = pyrev.differentiable(scaled, target="numba")
 
     def text(n: int) -> str:
@@ -77,9 +74,7 @@ def test_little_work_stays_on_one_core_and_much_does_not(
         np.testing.assert_array_equal(out, x * 2.0 + 1.0)
 
 
-def test_a_size_that_divides_may_be_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
-
+def test_a_size_that_divides_may_be_zero() -> None:
     def shared(x, n):  # type: ignore[no-untyped-def]
         if n > 0:
             for i in range(x.shape[0] // n):
@@ -92,10 +87,7 @@ def test_a_size_that_divides_may_be_zero(monkeypatch: pytest.MonkeyPatch) -> Non
         assert x[0] == left
 
 
-def test_a_short_nest_in_a_long_loop_is_not_shared_out_each_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ownership, "PLENTY", 1 << 15)
+def test_a_short_nest_in_a_long_loop_is_not_shared_out_each_time() -> None:
 
     def steps(u, n):  # type: ignore[no-untyped-def]
         for t in range(n):

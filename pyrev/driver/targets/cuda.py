@@ -41,6 +41,7 @@ class Cuda(Target):
                 sources=job.sources,
                 wraps=wraps,
                 natural=job.natural(done.facts),
+                gpu=job.sizes.costs.gpu,
             )
         except NotOnDevice as why:
             no_form(why.loc, str(why), "use target='numba' for it")

@@ -30,17 +30,21 @@ class Numba(Target):
             doc=job.doc,
             sources=job.sources,
             natural=job.natural(done.facts),
+            cpu=job.sizes.costs.cpu,
         )
         return done, emitted
 
     def inspector(self, job: Job) -> Emitted:
-        return emit_numba(job.program, job.dtypes, doc=job.doc, wraps=True)
+        cpu = job.sizes.costs.cpu
+        return emit_numba(job.program, job.dtypes, doc=job.doc, wraps=True, cpu=cpu)
 
     def load(self, text: str, name: str, alone: bool) -> Loaded:
         return loaded(serial(text) if alone else text, name)
 
-    def sealed(self, text: str, name: str, arrays: tuple[str, ...]) -> Sealed:
-        return sealed(text, name, arrays)
+    def sealed(
+        self, text: str, name: str, arrays: tuple[str, ...], chunks: int
+    ) -> Sealed:
+        return sealed(text, name, arrays, chunks)
 
     @runs_users
     def call(

@@ -29,7 +29,9 @@ class Python(Target):
 
     def made(self, job: Job) -> tuple[Scheduled, Emitted]:
         program = job.program
-        done = Scheduled(program, ()) if job.in_order else schedule(program, job.dtypes)
+        done = Scheduled(program, ())
+        if not job.in_order:
+            done = schedule(program, job.dtypes, job.sizes.costs)
         text = emit_python(natural(done.program), doc=job.doc, sources=job.sources)
         return done, Emitted(text, ())
 

@@ -115,10 +115,12 @@ class Target:
         """The module with this text, if `alone` for a process with one thread."""
         return loaded(text, name)
 
-    def sealed(self, text: str, name: str, arrays: tuple[str, ...]) -> Sealed:
+    def sealed(
+        self, text: str, name: str, arrays: tuple[str, ...], chunks: int
+    ) -> Sealed:
         """The text that makes digests of what it can of `arrays` beside its results.
 
-        For a target that `seals`.
+        For a target that `seals`; see `emit.seals` for `chunks`.
         """
         raise NotImplementedError
 

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pyrev.ir.nodes import Block, For, Program, Stmt, all_names, blocks, with_blocks
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.rows.cleared import cleared
 from pyrev.schedule.rows.combine_increments import jammed, summed
 from pyrev.schedule.rows.edges import counted, opened, peeled
@@ -33,7 +34,7 @@ from pyrev.schedule.rows.owned import owned
 from pyrev.schedule.rows.zeros import zeroed
 
 
-def rows(program: Program, types: Mapping[str, str]) -> Program:
+def rows(program: Program, types: Mapping[str, str], cpu: CpuCosts) -> Program:
     """`program` with its inner loops fused and peeled.
 
     Law: every element gets the same values, added in the same order. `types` are the
@@ -41,6 +42,7 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
     """
     taken = set(all_names(program.body)) | {p.name for p in program.params}
     counts = counted(program)
+    most, streams = cpu.unrolled_iterations, cpu.written_arrays
 
     def inner(block: Block) -> Block:
         out: list[Stmt] = []
@@ -49,14 +51,14 @@ def rows(program: Program, types: Mapping[str, str]) -> Program:
             if not isinstance(stmt, For):
                 out.append(stmt)
                 continue
-            for made in jammed(opened(stmt), types, taken):
+            for made in jammed(opened(stmt, most), types, taken, cpu.jammed_terms):
                 if not isinstance(made, For):
                     out.append(made)
                     continue
-                out += peeled(made, types, counts)
+                out += peeled(made, types, counts, cpu)
         return summed(out, types)
 
     # The loops that fill with zeros meet those that add.
-    body = owned(fused(set_first(cleared(program.body))), types, taken)
-    body = fused(zeroed(body, taken))
+    body = owned(fused(set_first(cleared(program.body)), streams), types, taken)
+    body = fused(zeroed(body, taken), streams)
     return replace(program, body=inner(body))

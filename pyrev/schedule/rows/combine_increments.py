@@ -26,8 +26,6 @@ from pyrev.ir.nodes import (
     with_value,
 )
 
-TAPS = 8  # terms that one loop adds at most: registers hold no more
-
 
 def summed(block: Sequence[Stmt], types: Mapping[str, str]) -> Block:
     """Increments of one element, one after the other, as one statement."""
@@ -57,8 +55,8 @@ def _adds(t: Load, u: Expr, v: Expr, w: Expr, types: Mapping[str, str]) -> bool:
     )
 
 
-def jammed(loop: For, types: Mapping[str, str], taken: set[str]) -> Block:
-    """A short loop of rows as one loop over the row, with a term for each.
+def jammed(loop: For, types: Mapping[str, str], taken: set[str], most: int) -> Block:
+    """A short loop of rows as one loop over the row, with `most` terms at most.
 
     Where each term falls on another element (`a[x + i]`), the row runs over the
     elements that get all terms; the few at its ends keep the loops. Every element
@@ -71,7 +69,7 @@ def jammed(loop: For, types: Mapping[str, str], taken: set[str]) -> Block:
             Const(int(end)),
             Const(1),
             (For(_, _, _, Const(1), (Add(Load()) as add,)) as row,),
-        ) if 1 <= end - first <= TAPS and _steady(row, add, tap):
+        ) if 1 <= end - first <= most and _steady(row, add, tap):
             pass
         case _:
             return (loop,)

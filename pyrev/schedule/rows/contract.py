@@ -34,17 +34,16 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import without
 from pyrev.schedule.work import Choose, product
-
-LONG = 256  # elements of a row that is worth the memory asked for in each iteration
-SHORT = 1 << 14  # elements of a row that stays in a core's cache
 
 
 def contracted(
     program: Program,
     taken: set[str],
     choose: Choose,
+    cpu: CpuCosts,
     store: frozenset[str] = frozenset(),
 ) -> Program:
     """`program` with rows in place of arrays that one parallel loop alone uses.
@@ -63,7 +62,9 @@ def contracted(
         if not isinstance(loop, For) or not _by_row(loop, made):
             continue
         size = product(made.shape[1:])
-        if choose(size, LONG) is not True or choose(size, SHORT + 1) is not False:
+        if choose(size, cpu.contracted_elements) is not True:
+            continue
+        if choose(size, cpu.cached_elements + 1) is not False:
             continue
         body[users[0]] = _with_row(loop, made, fresh(f"{made.array}_row", taken))
         del body[at]

@@ -42,9 +42,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
-
-LONGEST = 40  # statements of a loop that may be written three times
-SHORT = 16  # iterations that the unroller takes care of
+from pyrev.schedule.costs import CpuCosts
 
 
 def counted(program: Program) -> frozenset[str]:
@@ -68,14 +66,16 @@ def counted(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def peeled(loop: For, types: Mapping[str, str], counts: frozenset[str]) -> Block:
+def peeled(
+    loop: For, types: Mapping[str, str], counts: frozenset[str], cpu: CpuCosts
+) -> Block:
     """`loop` in up to three parts, of which the middle one has no edges."""
     body = tuple(walk(loop.body))
     if (
         loop.step != ONE
-        or len(body) > LONGEST
+        or len(body) > cpu.peeled_statements
         or not all(isinstance(s, (Assign, Add, If)) for s in body)
-        or _short(loop)
+        or _short(loop, cpu.unrolled_iterations)
         or (names(loop.lo) | names(loop.hi)) & (written(loop.body) | {loop.index})
     ):
         return (loop,)
@@ -100,9 +100,10 @@ def peeled(loop: For, types: Mapping[str, str], counts: frozenset[str]) -> Block
     return tuple(reversed(parts) if loop.reverse else parts)
 
 
-def opened(loop: For) -> For:
+def opened(loop: For, most: int) -> For:
     """A loop of few iterations around others, with tests for what its bounds say.
 
+    It has at most `most`:
     ``for j in range(max(0, u - n + 1), min(3, u + 1))`` becomes ``for j in range(3)``,
     which LLVM unrolls; as it stands it would keep the loops inside scalar.
     """
@@ -115,7 +116,7 @@ def opened(loop: For) -> For:
     low, high = _parts("max", loop.lo), _parts("min", loop.hi)
     first = max((k for e in low if (k := integer(e)) is not None), default=None)
     end = min((k for e in high if (k := integer(e)) is not None), default=None)
-    if first is None or end is None or not 0 < end - first <= SHORT:
+    if first is None or end is None or not 0 < end - first <= most:
         return loop
     index = Var(loop.index)
     tests = [Call(">=", (index, e)) for e in low if integer(e) is None]
@@ -139,10 +140,10 @@ def _parts(op: str, e: Expr) -> list[Expr]:
     return [e]
 
 
-def _short(loop: For) -> bool:
+def _short(loop: For, most: int) -> bool:
     match loop.lo, loop.hi:
         case Const(lo), Const(hi):
-            return hi - lo <= SHORT
+            return hi - lo <= most
     return False
 
 

@@ -43,18 +43,18 @@ from pyrev.ir.nodes import (
 from pyrev.schedule.legality import together
 
 _HARMLESS = frozenset("< <= > >= == != and or not + - * min max neg".split())
-STREAMS = 3  # arrays that one loop writes at most: more, and LLVM gives up
 
 
-def fused(block: Block, inside: bool = False) -> Block:
+def fused(block: Block, most: int, inside: bool = False) -> Block:
     """Neighbouring loops made one, from the outermost inwards.
 
-    `inside` a parallel loop it does not matter which of them are parallel, too.
+    One that is not parallel writes at most `most` arrays. `inside` a parallel loop it
+    does not matter which of them are parallel, too.
     """
     out: list[Stmt] = []
     for stmt in block:
         # What two became may go with the one before them.
-        while out and (both := _pair(out[-1], stmt, inside)) is not None:
+        while out and (both := _pair(out[-1], stmt, most, inside)) is not None:
             out.pop()
             stmt = both
         last = out[-1] if out else None
@@ -63,7 +63,7 @@ def fused(block: Block, inside: bool = False) -> Block:
             continue
         out.append(stmt)
     return tuple(
-        with_blocks(s, tuple(fused(b, inside or _parallel(s)) for b in blocks(s)))
+        with_blocks(s, tuple(fused(b, most, inside or _parallel(s)) for b in blocks(s)))
         for s in out
     )
 
@@ -72,10 +72,10 @@ def _parallel(s: Stmt) -> bool:
     return isinstance(s, For) and bool(s.parallel)
 
 
-def _pair(first: Stmt, second: Stmt, inside: bool) -> For | None:
+def _pair(first: Stmt, second: Stmt, most: int, inside: bool) -> For | None:
     """One loop for two statements, if they are loops, or tests in front of loops."""
     if isinstance(first, For) and isinstance(second, For):
-        both = _fused(first, second)
+        both = _fused(first, second, most)
         if both is not None:
             return both
     one, two = _sunk(first), _sunk(second)
@@ -83,7 +83,7 @@ def _pair(first: Stmt, second: Stmt, inside: bool) -> For | None:
         return None
     if not inside and not (one.parallel and two.parallel):
         return None
-    return _over_both(one, two)
+    return _over_both(one, two, most)
 
 
 def _sunk(s: Stmt) -> For | None:
@@ -122,7 +122,7 @@ def _harmless(test: Expr) -> bool:
     )
 
 
-def _over_both(first: For, second: For) -> For | None:
+def _over_both(first: For, second: For, most: int) -> For | None:
     """One loop over the ranges of two nests that share rows of an array.
 
     Only if the loops in them go together as well, down to the rows: iterations of which
@@ -152,13 +152,13 @@ def _over_both(first: For, second: For) -> For | None:
     parallel = all(f.parallel for f in wide)
     if not parallel:
         wide = [replace(f, parallel=None) for f in wide]
-    both = _fused(wide[0], wide[1], rows=True)
+    both = _fused(wide[0], wide[1], most, rows=True)
     if both is None:
         return None
     inner = [s for s in both.body if _sunk(s) is not None]
     if not inner:
         return both
-    merged = fused(both.body, inside=True)
+    merged = fused(both.body, most, inside=True)
     return replace(both, body=merged) if len(merged) == 1 else None
 
 
@@ -191,7 +191,7 @@ def _rows_of_one(first: For, second: For) -> bool:
     return bool(rows(first) & rows(second))
 
 
-def _fused(first: For, second: For, rows: bool = False) -> For | None:
+def _fused(first: For, second: For, most: int, rows: bool = False) -> For | None:
     """One loop for two, or None where an iteration would see what it did not.
 
     With `rows` it is worth it though neither writes what the other touches.
@@ -229,7 +229,7 @@ def _fused(first: For, second: For, rows: bool = False) -> For | None:
     if not rows:
         if first.parallel and not shared and not _reads_alike(first, second):
             return None
-        if not first.parallel and len(arrays) > STREAMS:
+        if not first.parallel and len(arrays) > most:
             return None
     for array in shared:
         one_side = set(accesses(first.body, array))

@@ -36,22 +36,20 @@ from pyrev.ir.nodes import (
 )
 from pyrev.schedule.trip_counts import trip_count
 
-SHORT = 64  # iterations of a nest that the unroller or one cache line takes in
 
-
-def found_once(block: Block) -> Block:
-    """`block` with such loops joined, everywhere in it.
+def found_once(block: Block, most: int) -> Block:
+    """`block` with such loops of at most `most` iterations joined, everywhere in it.
 
     Law: every name and element gets the same values, added in the same order.
     """
     out: list[Stmt] = []
     for s in block:
-        s = with_blocks(s, tuple(found_once(b) for b in blocks(s)))
+        s = with_blocks(s, tuple(found_once(b, most) for b in blocks(s)))
         at = _last_loop(out)
         if at is not None and isinstance(s, For):
             first = out[at]
             assert isinstance(first, For)
-            joined = _joined(first, s, out[at + 1 :])
+            joined = _joined(first, s, out[at + 1 :], most)
             if joined is not None:
                 out[at:] = joined
                 continue
@@ -81,9 +79,11 @@ def _movable(s: Stmt) -> bool:
     )
 
 
-def _joined(first: For, second: For, between: Sequence[Stmt]) -> list[Stmt] | None:
+def _joined(
+    first: For, second: For, between: Sequence[Stmt], most: int
+) -> list[Stmt] | None:
     """What stands for `first`, `between` and `second`, or None."""
-    both = _both(first, second, 1)
+    both = _both(first, second, 1, most)
     if both is None:
         return None
     loop, found = both
@@ -103,7 +103,7 @@ def _joined(first: For, second: For, between: Sequence[Stmt]) -> list[Stmt] | No
     return [*before, loop, *after]
 
 
-def _both(first: For, second: For, times: int) -> tuple[For, Block] | None:
+def _both(first: For, second: For, times: int, most: int) -> tuple[For, Block] | None:
     """One loop for two, and the statements at the start of both that it has once."""
     trips = trip_count(first)
     if first.parallel or second.parallel:
@@ -111,7 +111,7 @@ def _both(first: For, second: For, times: int) -> tuple[For, Block] | None:
     if not (isinstance(trips, Const) and isinstance(first.lo, Const)):
         return None
     times *= int(trips.value)
-    if _range(first) != _range(second) or times > SHORT:
+    if _range(first) != _range(second) or times > most:
         return None
     if second.index != first.index:
         if first.index in all_names(second.body):
@@ -124,7 +124,7 @@ def _both(first: For, second: For, times: int) -> tuple[For, Block] | None:
         return None
     match rest, other:
         case ((For() as one,), (For() as two,)):
-            inner = _both(one, two, times)
+            inner = _both(one, two, times, most)
             if inner is None:
                 return None
             loop, more = inner

@@ -45,15 +45,10 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import add_int, sub_int
+from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.rows.contract import its_own
 from pyrev.schedule.work import Choose, product
-
-ROWS = 32  # rows of a block
-REACH = 8  # rows that a block makes for its neighbours, at most
-LARGE = 1 << 18  # elements of an array that is not kept in a core's cache
-SMALL = 1 << 16  # elements of rows that are
-BLOCKS = 16  # at least: enough for the cores to share evenly
 
 Span = tuple[int, int]
 
@@ -62,6 +57,7 @@ def overlapped(
     program: Program,
     taken: set[str],
     choose: Choose,
+    cpu: CpuCosts,
     store: frozenset[str] = frozenset(),
 ) -> Program:
     """`program` with blocks of rows where one loop reads rows of another one's array.
@@ -81,13 +77,13 @@ def overlapped(
         one, two = body[first], body[second]
         assert isinstance(one, For) and isinstance(two, For)
         span = _rows_read(two, made.array)
-        if span is None or not _worth(made, two, span, choose):
+        if span is None or not _worth(made, two, span, choose, cpu):
             continue
         live = dict(
             (id(s), after) for s, after in with_live(tuple(body), live_out(program))
         )[id(two)]
         names = set(taken)
-        loop = _blocks(made, one, two, span, names)
+        loop = _blocks(made, one, two, span, names, cpu.block_rows)
         proven = parallelise(loop, (), live, integer_names(tuple(body)))
         if not proven.parallel:
             continue
@@ -201,26 +197,29 @@ def _apart(row: Expr, loop: For, known: dict[str, Span]) -> Span | None:
     return low, high
 
 
-def _worth(made: Alloc, loop: For, span: Span, choose: Choose) -> bool:
+def _worth(made: Alloc, loop: For, span: Span, choose: Choose, cpu: CpuCosts) -> bool:
+    """Are the rows that stay in the cache worth those that are made once more?"""
     more = span[1] - span[0]
     row = product(made.shape[1:])
     buffer = Call("*", (Const(more + 1), row))
     return (
-        more <= REACH
-        and choose(product(made.shape), LARGE) is True
-        and choose(buffer, SMALL + 1) is False
-        and choose(loop.hi, BLOCKS * ROWS) is True
+        more <= cpu.repeated_rows
+        and choose(product(made.shape), cpu.overlapped_elements) is True
+        and choose(buffer, cpu.window_elements + 1) is False
+        and choose(loop.hi, cpu.least_blocks * cpu.block_rows) is True
     )
 
 
-def _blocks(made: Alloc, one: For, two: For, span: Span, taken: set[str]) -> For:
-    """Both loops for the rows of a block, the first some rows ahead of the second."""
+def _blocks(
+    made: Alloc, one: For, two: For, span: Span, taken: set[str], size: int
+) -> For:
+    """Both loops for `size` rows of a block, the first some ahead of the second."""
     low, high = span
     block, row = fresh("block", taken), fresh(one.index, taken)
     rows = fresh(f"{made.array}_rows", taken)
     many = high - low + 1
-    begin: Expr = Call("*", (Var(block), Const(ROWS)))
-    end = Call("min", (add_int(begin, ROWS), two.hi))
+    begin: Expr = Call("*", (Var(block), Const(size)))
+    end = Call("min", (add_int(begin, size), two.hi))
     ahead = add_int(begin, low) if low else begin
     own = sub_int(Var(row), Const(high)) if high else Var(row)
 
@@ -249,7 +248,7 @@ def _blocks(made: Alloc, one: For, two: For, span: Span, taken: set[str]) -> For
         loc=two.loc,
         note=f"{made.array}_rows: the last {many} rows",
     )
-    count = Call("//", (add_int(two.hi, ROWS - 1), Const(ROWS)))
+    count = Call("//", (add_int(two.hi, size - 1), Const(size)))
     make = Alloc(rows, room, None, made.dtype, loc=made.loc)
     return For(block, ZERO, count, ONE, (make, loop), loc=two.loc)
 

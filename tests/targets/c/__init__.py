@@ -36,7 +36,11 @@ class C99(Target):
 
     def made(self, job: Job) -> tuple[Scheduled, Emitted]:
         program = job.program
-        done = Scheduled(program, ()) if job.in_order else schedule(program, job.dtypes)
+        done = (
+            Scheduled(program, ())
+            if job.in_order
+            else schedule(program, job.dtypes, job.sizes.costs)
+        )
         return done, emit_c(done.program, job, wraps=False)
 
     def inspector(self, job: Job) -> Emitted:
