@@ -24,7 +24,7 @@ from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.subscripts import Subscripts
-from pyrev.emit.vector import VECTOR, definitions
+from pyrev.emit.vector import NEEDS, definitions
 from pyrev.ir.dtypes import (
     WEAK_FLOAT,
     WEAK_INT,
@@ -75,6 +75,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.simplify import add_int, iterations, sub_int
 from pyrev.ir.text import (
@@ -105,20 +106,13 @@ FEW_SUMS = 4
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy"),
-    *VECTOR.values(),
+    *NEEDS,
 )
-#: What Numba knows from NumPy and from `math`, with the same dtypes and values.
+#: The functions that have another name for Numba: of `math` where Python's has NumPy's.
 IN_MATH = {
-    **{
-        n: n
-        for n in (
-            *("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos"),
-            *("tan", "sinh", "cosh", "tanh", "hypot", "copysign", "isnan", "isinf"),
-            *("isfinite", "degrees", "radians"),
-        )
-    },
-    **{f"arc{n}": f"a{n}" for n in ("sin", "cos", "tan", "tan2")},
-    **{f"arc{n}": f"a{n}" for n in ("sinh", "cosh", "tanh")},
+    p.python.removeprefix("np."): p.numba.removeprefix("math.")
+    for p in PRIMITIVES.values()
+    if p.numba.startswith("math.") and p.python.startswith("np.")
 }
 _FAST = ("contract", "nsz", "reassoc")
 
@@ -163,11 +157,7 @@ def emit_numba(
 
 
 class _Scalar(ast.NodeTransformer):
-    """``math.sin`` for ``np.sin``: every argument here is a number.
-
-    Numba types and lowers a function of `math` several times as fast as the ufunc, and
-    makes the same code of it. Unlike CPython it does not raise at infinities and poles.
-    """
+    """``math.sin`` for ``np.sin``: every argument here is a number."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "np":
@@ -873,8 +863,9 @@ class _Module:
         if op == "sign" and dtype.startswith("uint"):
             # Numba's own gives the value back.
             return Call(dtype, (Call(">", (plain[0], ZERO)),))
-        if dtype == "float32" and op in VECTOR:
-            op = VECTOR[op]
+        vector = PRIMITIVES.get(op, UNKNOWN).vector
+        if dtype == "float32" and vector:
+            op = vector
             self.vector.add(op)
         out = Call(op, _meet(pairs, dtype))
         return Call(dtype, (out,)) if dtype in NARROW else out

@@ -54,14 +54,13 @@ def tanh_float32(x):  # type: ignore[no-untyped-def]
     return large if size > np.float32(0.625) else small
 
 
-#: What an operation on float32 is called, and what its text needs beside its own.
-VECTOR = {"exp": "exp_float32", "tanh": "tanh_float32"}
-_NEEDS = {"exp_float32": (), "tanh_float32": ("exp_float32",)}
+#: What the text of a function needs beside its own.
+NEEDS = {"exp_float32": (), "tanh_float32": ("exp_float32",)}
 
 
 def definitions(used: frozenset[str]) -> list[ast.FunctionDef]:
     """The functions of these names and those that they call, callees first."""
-    wanted = {m for n in used & _NEEDS.keys() for m in (*_NEEDS[n], n)}
+    wanted = {m for n in used & NEEDS.keys() for m in (*NEEDS[n], n)}
     made = []
     for function in (exp_float32, tanh_float32):
         if function.__name__ in wanted:
