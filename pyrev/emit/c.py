@@ -18,6 +18,7 @@ from pyrev.emit.helpers import HELPERS
 from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
 from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Saved, Var
 from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
+from pyrev.ir.special import SPECIAL
 
 #: What a dtype is in C.
 C_TYPES = {
@@ -50,6 +51,7 @@ C_WORDS = (
     )
     | {p.c for p in PRIMITIVES.values() if p.c}
     | frozenset(HELPERS)
+    | frozenset(SPECIAL)
 )
 
 
@@ -62,7 +64,7 @@ class Expressions:
 
     def __init__(self, types: dict[str, str], helpers: dict[str, None]) -> None:
         self.types = types
-        #: The functions of `emit.helpers` that are called.
+        #: The functions of `emit.helpers` and `ir.special` that are called.
         self.helpers = helpers
 
     def scalar(self, name: str) -> str:
@@ -249,12 +251,16 @@ class Expressions:
         return self.function(op, args, dtype)
 
     def function(self, op: str, args: tuple[Expr, ...], dtype: str) -> Tight:
-        """A call of what is a function in C, or one of `HELPERS`."""
-        name = PRIMITIVES.get(op, UNKNOWN).c
+        """A call of what is a function in C, or one of ours."""
+        name = op if op in SPECIAL else PRIMITIVES.get(op, UNKNOWN).c
         assert name, f"no C for {op}"
         kind = concrete(dtype)
         if name in HELPERS:
             return self.helper(name, kind, args)
+        if name in SPECIAL:
+            self.helpers[name] = None
+            text = f"{name}({', '.join(self.as_(a, 'float64')[0] for a in args)})"
+            return (f"(float){text}", 15) if kind == "float32" else (text, 16)
         if not is_float(dtype):  # the floor of an integer is that integer
             return self.as_(args[0], kind)
         return f"{name}({', '.join(self.as_(a, kind)[0] for a in args)})", 16

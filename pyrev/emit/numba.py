@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.analysis.narrow_integers import NARROW
+from pyrev.emit.carried import CARRIED, definitions
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.subscripts import Subscripts
-from pyrev.emit.vector import NEEDS, definitions
 from pyrev.ir.dtypes import (
     WEAK_FLOAT,
     WEAK_INT,
@@ -78,6 +78,7 @@ from pyrev.ir.nodes import (
 from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.simplify import add_int, iterations, sub_int
+from pyrev.ir.special import SPECIAL
 from pyrev.ir.text import (
     alloc_tree,
     array_ranks,
@@ -106,13 +107,11 @@ FEW_SUMS = 4
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy"),
-    *NEEDS,
+    *CARRIED,
 )
-#: The functions that have another name for Numba: of `math` where Python's has NumPy's.
-IN_MATH = {
-    p.python.removeprefix("np."): p.numba.removeprefix("math.")
-    for p in PRIMITIVES.values()
-    if p.numba.startswith("math.") and p.python.startswith("np.")
+#: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
+FOR_NUMBA = {
+    p.python: p.numba for p in PRIMITIVES.values() if p.numba not in ("", p.python)
 }
 _FAST = ("contract", "nsz", "reassoc")
 
@@ -148,10 +147,10 @@ def emit_numba(
         imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
     at = 2 if isinstance(imports[0], ast.Import) else 0
     imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
-    vector = definitions(frozenset(module.vector))
-    for function in vector:
+    held = definitions(module.held)
+    for function in held:
         function.decorator_list = _decorators("SERIAL")
-    body = [*head, *imports, Blank(), *module.constants(), *vector, *tree]
+    body = [*head, *imports, Blank(), *module.constants(), *held, *tree]
     text = write(ast.Module(body, []))
     return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
 
@@ -160,11 +159,15 @@ class _Scalar(ast.NodeTransformer):
     """``math.sin`` for ``np.sin``: every argument here is a number."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id == "np":
-            known = IN_MATH.get(node.attr)
+        if isinstance(node.value, ast.Name):
+            known = FOR_NUMBA.get(f"{node.value.id}.{node.attr}")
             if known is not None:
-                return name(f"math.{known}")
+                return name(known)
         return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        known = FOR_NUMBA.get(node.id)
+        return node if known is None else name(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,8 @@ class _Module:
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = [self.state] if self.can_fail(program.body) else []
         self.carried: frozenset[str] = frozenset()
-        self.vector: set[str] = set()
+        #: The functions of pyrev's own that the module calls.
+        self.held: set[str] = set()
         #: The arrays that the function being made was given, and what it is made of.
         self.given: frozenset[str] = frozenset(p.name for p in program.params)
         self.blank: dict[str, None] = {}
@@ -298,7 +302,7 @@ class _Module:
         fast = ", ".join(f'"{flag}"' for flag in _FAST)
         text = [memory] if self.allocates else []
         text.append('ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}')
-        if len(self.made) > 2 or self.vector:
+        if len(self.made) > 2 or self.held:
             # Python calls none of these: wrappers for it would only take time.
             text += [
                 'SERIAL = {"error_model": "numpy", "nogil": True}',
@@ -863,11 +867,14 @@ class _Module:
         if op == "sign" and dtype.startswith("uint"):
             # Numba's own gives the value back.
             return Call(dtype, (Call(">", (plain[0], ZERO)),))
-        vector = PRIMITIVES.get(op, UNKNOWN).vector
-        if dtype == "float32" and vector:
-            op = vector
-            self.vector.add(op)
+        known = PRIMITIVES.get(op, UNKNOWN)
+        if dtype == "float32" and known.vector:
+            op = known.vector
+            self.held.add(op)
         out = Call(op, _meet(pairs, dtype))
+        if known.numba in SPECIAL:
+            self.held.add(known.numba)
+            return Call("float32", (out,)) if dtype == "float32" else out
         return Call(dtype, (out,)) if dtype in NARROW else out
 
     def power(self, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:

@@ -71,6 +71,8 @@ class Primitive:
     work: int = 8
     #: Does it cost more than to keep its value, many times over?
     dear: bool = False
+    #: Of which an argument that has to be a literal may be; empty: none has to.
+    orders: range = range(0)
 
 
 def _operator(
@@ -129,31 +131,37 @@ def _function(
     *,
     domain: tuple[float, float] = REALS,
     singular: bool = False,
+    own: str = "",
+    python: str = "",
     numba: str = "",
     c: str = "",
     vector: str = "",
     cost: int = 12,
+    orders: range = range(0),
     **partials: str,
 ) -> Primitive:
     """A function of real numbers, called in Python by the first of `means`.
 
     In C it has the name that it has in `math`, and for Numba it is the one of `math`,
     which it types and lowers several times as fast as the ufunc, to the same code:
-    unlike CPython's it does not raise at infinities and poles.
+    unlike CPython's it does not raise at infinities and poles. Where a target has none
+    it is `own`, one of `ir.special`.
     """
     known = tuple(means.split())
-    math = next((m for m in known if m.startswith("math.")), known[0])
+    there = [m for m in known if m.startswith(("np.", "math."))]
+    math = next((m for m in known if m.startswith("math.")), own or known[0])
     return Primitive(
         partials=tuple(partials.items()),
         domain=domain,
         singular=singular,
         means=known,
-        python=known[0],
+        python=python or (there[0] if there else own),
         numba=numba or math,
         c=c or math.removeprefix("math."),
         vector=vector,
         cost=cost,
         dear=True,
+        orders=orders,
     )
 
 
@@ -247,6 +255,30 @@ PRIMITIVES: dict[str, Primitive] = {
     ),
     "erf": _function("math.erf", x="1.1283791670955126 * exp(-(x * x))"),
     "erfc": _function("math.erfc", x="-1.1283791670955126 * exp(-(x * x))"),
+    # of SciPy's; where they are made of recurrences, poles or series: `ir.special`
+    "lgamma": _function(
+        "math.lgamma scipy.special.gammaln",
+        x="digamma(x)",
+        domain=POSITIVE,
+        singular=True,
+        python="special_lgamma",
+    ),
+    "digamma": _function(
+        "scipy.special.digamma scipy.special.psi",
+        x="polygamma(1, x)",
+        domain=POSITIVE,
+        singular=True,
+        own="special_digamma",
+    ),
+    "polygamma": _function(
+        "scipy.special.polygamma",
+        n="0",
+        x="polygamma(n + 1, x)",
+        domain=POSITIVE,
+        singular=True,
+        own="special_polygamma",
+        orders=range(1, 21),
+    ),
     # trigonometry
     "sin": _function("np.sin math.sin", x="cos(x)"),
     "cos": _function("np.cos math.cos", x="-sin(x)"),

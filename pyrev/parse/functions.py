@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import FunctionType
 
+import gast
 import numpy as np
 
 from pyrev.ir.dtypes import DTYPES
 from pyrev.ir.nodes import Call, Expr, Var
 from pyrev.ir.primitives import PRIMITIVES
+from pyrev.ir.special import SPECIAL
 from pyrev.parse.directives import MARKS, mark
 from pyrev.parse.expression import parse_expr
 
@@ -42,7 +46,8 @@ FOLDED: dict[object, str] = {builtins.min: "min", builtins.max: "max"}
 
 _MODULES: dict[str, object] = {"math": math, "np": np, "builtins": builtins}
 #: What the two arguments of a function are called there.
-_PAIRS = {"math": ("x", "y"), "np": ("x1", "x2")}
+_PAIRS = {"math": ("x", "y"), "np": ("x1", "x2"), "scipy": ("n", "x")}
+_SCIPY = "scipy.special."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,26 @@ class Meaning:
 
     parameters: tuple[str, ...]
     body: Expr
+    #: Of which the first argument, a literal, has to be one; empty: it may be anything.
+    orders: range = range(0)
+
+    @property
+    def takes(self) -> str:
+        """The arguments, in words."""
+        names = ", ".join(self.parameters)
+        if not self.orders:
+            return names
+        least, most = self.orders[0], self.orders[-1]
+        return f"{names} with a literal {self.parameters[0]} from {least} to {most}"
+
+    def fits(self, args: Sequence[gast.AST]) -> bool:
+        """Is the first argument one of `orders`, if there are any?"""
+        if not self.orders:
+            return True
+        match args:
+            case [gast.Constant(value=int() as order), *_]:
+                return order in self.orders and not isinstance(order, bool)
+        return False
 
 
 @cache
@@ -58,9 +83,9 @@ def _known() -> dict[object, Meaning]:
     """The meanings of all functions of `TABLE` and of the primitives."""
     found: dict[object, Meaning] = {}
     for key, what in {**_alone(), **_composed()}.items():
-        module, name = key.split(".")
+        module, _, name = key.rpartition(".")
         # `math.cbrt` came with CPython 3.11, but `math.isinf` and its like differ too.
-        if hasattr(_MODULES[module], name):
+        if module in _MODULES and hasattr(_MODULES[module], name):
             found[getattr(_MODULES[module], name)] = what
     return found
 
@@ -69,6 +94,7 @@ def _composed() -> dict[str, Meaning]:
     return {key: _parsed(text) for key, text in TABLE.items()}
 
 
+@cache
 def _alone() -> dict[str, Meaning]:
     """What means one primitive."""
     found: dict[str, Meaning] = {}
@@ -76,8 +102,40 @@ def _alone() -> dict[str, Meaning]:
         for key in primitive.means:
             two = len(primitive.partials) == 2
             names = _PAIRS[key.split(".")[0]] if two else ("x",)
-            found[key] = Meaning(names, Call(op, tuple(map(Var, names))))
+            body = Call(op, tuple(map(Var, names)))
+            found[key] = Meaning(names, body, primitive.orders)
     return found
+
+
+def _of_scipy(function: object) -> Meaning | None:
+    """What means one primitive in SciPy, which pyrev itself never imports."""
+    special = sys.modules.get("scipy.special")
+    if special is None:
+        return None
+    for key, what in _alone().items():
+        name = key.removeprefix(_SCIPY)
+        if name != key and getattr(special, name, None) is function:
+            return what
+    return None
+
+
+def _carried(function: object) -> Meaning | None:
+    """What a function of `ir.special` means that a generated text defines again."""
+    if not isinstance(function, FunctionType):
+        return None
+    own = SPECIAL.get(function.__name__)
+    if not isinstance(own, FunctionType):
+        return None
+    code, same = function.__code__, own.__code__
+    if (code.co_code, code.co_consts, code.co_names) != (
+        *(same.co_code, same.co_consts, same.co_names),
+    ):
+        return None
+    for op, primitive in PRIMITIVES.items():
+        if own.__name__ in (primitive.python, primitive.numba):
+            names = tuple(n for n, _ in primitive.partials)
+            return Meaning(names, Call(op, tuple(map(Var, names))))
+    return None
 
 
 @cache
@@ -93,9 +151,10 @@ def meaning(function: object) -> Meaning | None:
         given = ", ".join(MARKS[marked])
         return _parsed(f"{given}: {marked}({given})")
     try:
-        return _known().get(function)
+        known = _known().get(function)
     except TypeError:
         return None
+    return known or _of_scipy(function) or _carried(function)
 
 
 def is_range(function: object) -> bool:

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.special import special_digamma, special_lgamma
 
 UNARY = (
     "sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh"
     " cosh tanh arcsinh arccosh arctanh degrees radians abs square reciprocal erf erfc"
-    " cubed rooted negated halved"
+    " cubed rooted negated halved lgamma digamma"
 ).split()
 BINARY = "arctan2 hypot divide multiply power copysign".split()
 
@@ -58,6 +59,8 @@ def unary(x, out):
         out[28, i] = x[28, i] ** 0.5
         out[29, i] = -x[29, i]
         out[30, i] = x[30, i] / 2
+        out[31, i] = special_lgamma(x[31, i])
+        out[32, i] = special_digamma(x[32, i])
 
 
 def binary(a, b, out):
@@ -107,6 +110,8 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     "rooted": lambda x: 1 / (2 * mpmath.sqrt(x)),
     "negated": lambda _: mpmath.mpf(-1),
     "halved": lambda _: mpmath.mpf(1) / 2,
+    "lgamma": mpmath.digamma,
+    "digamma": lambda x: mpmath.psi(1, x),
 }
 PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "arctan2": lambda a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
@@ -134,6 +139,8 @@ def _defined(name: str, x: float) -> bool:
         return abs(x) < 1
     if name == "log1p":
         return x > -1
+    if name in ("lgamma", "digamma"):
+        return x > 0 or x != math.floor(x)
     if name == "arccosh":
         return x > 1
     if name in ("exp", "expm1", "sinh", "cosh"):
