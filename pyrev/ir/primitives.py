@@ -279,6 +279,15 @@ PRIMITIVES: dict[str, Primitive] = {
         own="special_polygamma",
         orders=range(1, 21),
     ),
+    "sinc": _function(
+        "np.sinc",
+        x="x * (-3.289868133696453 + x * x * (3.2469697011334144"
+        " + x * x * (-1.1445109447325053 + x * x * (0.2091827825412384"
+        " + x * x * (-0.023460810354558236 + x * x * (0.001781145516372852"
+        " + x * x * (-9.766223126318933e-05 + x * x * 4.049947846619244e-06)))))))"
+        " if abs(x) < 0.25 else (cos(3.141592653589793 * x) - y) / x",
+        own="special_sinc",
+    ),
     # trigonometry
     "sin": _function("np.sin math.sin", x="cos(x)"),
     "cos": _function("np.cos math.cos", x="-sin(x)"),

@@ -21,7 +21,7 @@ from pyrev.ir.special import special_digamma, special_lgamma
 UNARY = (
     "sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh"
     " cosh tanh arcsinh arccosh arctanh degrees radians abs square reciprocal erf erfc"
-    " cubed rooted negated halved lgamma digamma"
+    " cubed rooted negated halved lgamma digamma sinc"
 ).split()
 BINARY = "arctan2 hypot divide multiply power copysign".split()
 
@@ -61,6 +61,7 @@ def unary(x, out):
         out[30, i] = x[30, i] / 2
         out[31, i] = special_lgamma(x[31, i])
         out[32, i] = special_digamma(x[32, i])
+        out[33, i] = np.sinc(x[33, i])
 
 
 def binary(a, b, out):
@@ -75,6 +76,12 @@ def binary(a, b, out):
 
 def _sign(x):
     return -1 if math.copysign(1.0, x) < 0 else 1
+
+
+def _sinc_slope(x):
+    if abs(x) < 1e-30:
+        return -(mpmath.pi**2) * x / 3
+    return (mpmath.cospi(x) - mpmath.sincpi(x)) / x
 
 
 #: The derivatives in many digits, by the name of the function; None where it has none.
@@ -112,6 +119,7 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     "halved": lambda _: mpmath.mpf(1) / 2,
     "lgamma": mpmath.digamma,
     "digamma": lambda x: mpmath.psi(1, x),
+    "sinc": _sinc_slope,
 }
 PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "arctan2": lambda a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
@@ -202,6 +210,8 @@ def _rounded(name: str, x: float, dtype: type) -> bool:
     """
     if name == "tanh":
         return abs(x) > (1.5 if dtype is np.float32 else 7)
+    if name == "sinc":  # of the product of `x` and pi
+        return abs(x) > (1 if dtype is np.float32 else 1e8)
     return dtype is np.float32 and name in ("erf", "erfc") and abs(x) > 5
 
 
