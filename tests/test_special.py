@@ -89,6 +89,25 @@ def sinc_of(x):
     return np.sinc(x)
 
 
+def _normal(x: float, value: Any) -> Any:
+    """Far above zero one rounding of `x` is so many units of the value."""
+    return abs(value) * max(1.0, x * abs(x) / 2)
+
+
+def _log_ndtr(x):
+    if x < -1e5:
+        return -x * x / 2 - mpmath.log(-x) - mpmath.log(2 * mpmath.pi) / 2 - 1 / x**2
+    if x > 100:
+        return mpmath.mpf(0)
+    return mpmath.log(mpmath.ncdf(x)) if x < 0 else mpmath.log1p(-mpmath.ncdf(-x))
+
+
+def _mills(x):
+    if x < -1e5:
+        return -x - 1 / x
+    return mpmath.npdf(x) / mpmath.ncdf(x) if x < 100 else mpmath.mpf(0)
+
+
 INF, NAN = math.inf, math.nan
 CASES: dict[Callable[[Any], Any], Case] = {
     special.special_digamma: Case(
@@ -102,6 +121,20 @@ CASES: dict[Callable[[Any], Any], Case] = {
             (polygamma_5, 5, (INF, INF, INF, INF, 0.0, INF, NAN)),
         )
     },
+    special.special_log_ndtr: Case(
+        _log_ndtr,
+        BOTH,
+        _normal,
+        (*[-0.6931471805599453] * 2, -1.8410216450092636, -3.783184333682032)
+        + (-0.0, -INF, NAN),
+    ),
+    special.special_inverse_mills: Case(
+        _mills,
+        BOTH,
+        _normal,
+        (*[0.7978845608028654] * 2, 1.525135276160981, 2.373215532822843)
+        + (0.0, INF, NAN),
+    ),
     # `x` times pi is rounded, in NumPy's too: with it all digits behind the point.
     sinc_of: Case(
         mpmath.sincpi,

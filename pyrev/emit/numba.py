@@ -140,17 +140,17 @@ def emit_numba(
     ]
     if not module.drivers:
         imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
-    tree = [_Scalar().visit(f) for f in share(functions)]
+    held = definitions(module.held)
+    for function in held:
+        function.decorator_list = _decorators("SERIAL")
+    tree = [*held, *(_Scalar().visit(f) for f in share(functions))]
     if any(
         isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
     ):
         imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
     at = 2 if isinstance(imports[0], ast.Import) else 0
     imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
-    held = definitions(module.held)
-    for function in held:
-        function.decorator_list = _decorators("SERIAL")
-    body = [*head, *imports, Blank(), *module.constants(), *held, *tree]
+    body = [*head, *imports, Blank(), *module.constants(), *tree]
     text = write(ast.Module(body, []))
     return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
 

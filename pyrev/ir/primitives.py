@@ -288,6 +288,16 @@ PRIMITIVES: dict[str, Primitive] = {
         " if abs(x) < 0.25 else (cos(3.141592653589793 * x) - y) / x",
         own="special_sinc",
     ),
+    "log_ndtr": _function(
+        "scipy.special.log_ndtr", x="inverse_mills(x)", own="special_log_ndtr"
+    ),
+    # below, where `x + y` cancels, the continued fraction of its difference
+    "inverse_mills": _function(
+        "",
+        x="-y * (x + y) if x > -10 else y / (x + 2 / (x + 3 / (x + 4 / (x + 5 / (x + 6"
+        " / (x + 7 / (x + 8 / (x + 9 / (x + 10 / x)))))))))",
+        own="special_inverse_mills",
+    ),
     # trigonometry
     "sin": _function("np.sin math.sin", x="cos(x)"),
     "cos": _function("np.cos math.cos", x="-sin(x)"),

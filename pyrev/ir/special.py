@@ -144,8 +144,10 @@ def special_inverse_mills(x):  # type: ignore[no-untyped-def]
     y = -0.7071067811865476 * x
     if x > -1.0:
         found = 0.7978845608028654 * np.exp(-0.5 * x * x) / math.erfc(y)
-    else:
+    elif x > -1e9:
         found = 0.7978845608028654 * (1.0 + 2.0 * y) / special_erfcx(y)
+    else:
+        found = -x  # to the last place; the other may overflow
     return float(found)
 
 

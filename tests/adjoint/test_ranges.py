@@ -16,12 +16,17 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.ir.special import special_digamma, special_lgamma
+from pyrev.ir.special import (
+    special_digamma,
+    special_inverse_mills,
+    special_lgamma,
+    special_log_ndtr,
+)
 
 UNARY = (
     "sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh"
     " cosh tanh arcsinh arccosh arctanh degrees radians abs square reciprocal erf erfc"
-    " cubed rooted negated halved lgamma digamma sinc"
+    " cubed rooted negated halved lgamma digamma sinc log_ndtr inverse_mills"
 ).split()
 BINARY = "arctan2 hypot divide multiply power copysign".split()
 
@@ -62,6 +67,8 @@ def unary(x, out):
         out[31, i] = special_lgamma(x[31, i])
         out[32, i] = special_digamma(x[32, i])
         out[33, i] = np.sinc(x[33, i])
+        out[34, i] = special_log_ndtr(x[34, i])
+        out[35, i] = special_inverse_mills(x[35, i])
 
 
 def binary(a, b, out):
@@ -82,6 +89,19 @@ def _sinc_slope(x):
     if abs(x) < 1e-30:
         return -(mpmath.pi**2) * x / 3
     return (mpmath.cospi(x) - mpmath.sincpi(x)) / x
+
+
+def _mills(x):
+    """Of the normal distribution the density over the distribution."""
+    if x < -1e4:
+        return -x - 1 / x + 2 / x**3
+    if x > 1e3:
+        return mpmath.mpf(0)
+    return mpmath.npdf(x) / mpmath.ncdf(x)
+
+
+def _mills_slope(x):
+    return -1 + 1 / x**2 if x < -1e4 else -_mills(x) * (x + _mills(x))
 
 
 #: The derivatives in many digits, by the name of the function; None where it has none.
@@ -120,6 +140,8 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     "lgamma": mpmath.digamma,
     "digamma": lambda x: mpmath.psi(1, x),
     "sinc": _sinc_slope,
+    "log_ndtr": _mills,
+    "inverse_mills": _mills_slope,
 }
 PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "arctan2": lambda a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
@@ -212,7 +234,10 @@ def _rounded(name: str, x: float, dtype: type) -> bool:
         return abs(x) > (1.5 if dtype is np.float32 else 7)
     if name == "sinc":  # of the product of `x` and pi
         return abs(x) > (1 if dtype is np.float32 else 1e8)
-    return dtype is np.float32 and name in ("erf", "erfc") and abs(x) > 5
+    if name == "inverse_mills" and dtype is np.float32 and -10 < x < -3:
+        return True
+    gauss = ("erf", "erfc", "log_ndtr", "inverse_mills")
+    return dtype is np.float32 and name in gauss and abs(x) > 5 and x > -10
 
 
 def _mild(a: float, b: float, dtype: type) -> bool:
