@@ -17,8 +17,11 @@ import pytest
 
 import pyrev
 from pyrev.emit.carried import definitions
+from pyrev.emit.special_c import device_function
 from pyrev.ir import special
 from pyrev.ir.nodes import Call, Var
+from pyrev.ir.primitives import PRIMITIVES
+from pyrev.ir.special import SPECIAL
 from pyrev.parse.functions import meaning
 from tests import ROOT
 from tests.cuda import needs, ondevice, standin
@@ -108,6 +111,28 @@ def _mills(x):
     return mpmath.npdf(x) / mpmath.ncdf(x) if x < 100 else mpmath.mpf(0)
 
 
+def _amplitude(x: float, value: Any) -> Any:
+    return max(abs(value), min(abs(x), math.sqrt(2 / (math.pi * abs(x)))))
+
+
+def _bessel(n: int) -> Callable[[Any], Any]:
+    """By Hankel's expansion where mpmath would need all digits of `x`."""
+
+    def value(x):
+        if abs(x) < 1e6:
+            return mpmath.besselj(n, x)
+        with mpmath.workdps(400):
+            far, four = abs(x), mpmath.mpf(4 * n * n)
+            p = 1 - (four - 1) * (four - 9) / (2 * (8 * far) ** 2)
+            q = (four - 1) / (8 * far)
+            phase = far - (2 * n + 1) * mpmath.pi / 4
+            found = p * mpmath.cos(phase) - q * mpmath.sin(phase)
+            found *= mpmath.sqrt(2 / (mpmath.pi * far))
+        return -found if n and x < 0 else found
+
+    return value
+
+
 INF, NAN = math.inf, math.nan
 CASES: dict[Callable[[Any], Any], Case] = {
     special.special_digamma: Case(
@@ -121,6 +146,18 @@ CASES: dict[Callable[[Any], Any], Case] = {
             (polygamma_5, 5, (INF, INF, INF, INF, 0.0, INF, NAN)),
         )
     },
+    special.special_j0: Case(
+        _bessel(0),
+        BOTH,
+        _amplitude,
+        (1.0, 1.0, 0.7651976865579665, 0.22389077914123562, NAN, NAN, NAN),
+    ),
+    special.special_j1: Case(
+        _bessel(1),
+        BOTH,
+        _amplitude,
+        (0.0, -0.0, -0.44005058574493355, -0.5767248077568734, NAN, NAN, NAN),
+    ),
     special.special_log_ndtr: Case(
         _log_ndtr,
         BOTH,
@@ -243,7 +280,7 @@ def test_derivatives_of_any_order_are_primitives(target: str) -> None:
     np.testing.assert_allclose(found, weights * (2 * one + x * two), rtol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["gammaln", "digamma", "psi"])
+@pytest.mark.parametrize("name", ["gammaln", "digamma", "psi", "log_ndtr", "j0", "j1"])
 def test_functions_of_scipy_are_known(name: str) -> None:
     functions = pytest.importorskip("scipy.special")
     function = getattr(functions, name)
@@ -326,3 +363,12 @@ def test_a_user_may_have_names_of_ours() -> None:
 def test_what_calls_a_carried_function_carries_it() -> None:
     names = [f.name for f in definitions({"special_polygamma", "tanh_float32"})]
     assert names == ["special_zeta", "special_polygamma", "exp_float32", "tanh_float32"]
+
+
+def test_every_function_has_a_form_in_c_and_one_name_in_the_table() -> None:
+    used = {n for p in PRIMITIVES.values() for n in (p.python, p.numba, p.c)}
+    inside = {"special_zeta", "special_erfcx"}
+    assert {n for n in used if n.startswith("special_")} == set(SPECIAL) - inside
+    for name in SPECIAL.keys() - {"special_lgamma"}:  # C has that
+        (definition,) = [f for f in definitions({name}) if f.name == name]
+        assert device_function(definition).startswith(f"__device__ double {name}(")

@@ -298,6 +298,14 @@ PRIMITIVES: dict[str, Primitive] = {
         " / (x + 7 / (x + 8 / (x + 9 / (x + 10 / x)))))))))",
         own="special_inverse_mills",
     ),
+    "j0": _function("scipy.special.j0", x="-j1(x)", own="special_j0"),
+    "j1": _function(
+        "scipy.special.j1",
+        x="j0(x) - y / x if abs(x) > 0.1 else 0.5 - x * x * (0.1875 - x * x"
+        " * (0.013020833333333334 - x * x * (0.00037977430555555556 - x * x"
+        " * 6.103515625e-06)))",
+        own="special_j1",
+    ),
     # trigonometry
     "sin": _function("np.sin math.sin", x="cos(x)"),
     "cos": _function("np.cos math.cos", x="-sin(x)"),

@@ -19,6 +19,8 @@ import pyrev
 from pyrev.ir.special import (
     special_digamma,
     special_inverse_mills,
+    special_j0,
+    special_j1,
     special_lgamma,
     special_log_ndtr,
 )
@@ -26,7 +28,7 @@ from pyrev.ir.special import (
 UNARY = (
     "sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh"
     " cosh tanh arcsinh arccosh arctanh degrees radians abs square reciprocal erf erfc"
-    " cubed rooted negated halved lgamma digamma sinc log_ndtr inverse_mills"
+    " cubed rooted negated halved lgamma digamma sinc log_ndtr inverse_mills j0 j1"
 ).split()
 BINARY = "arctan2 hypot divide multiply power copysign".split()
 
@@ -69,6 +71,8 @@ def unary(x, out):
         out[33, i] = np.sinc(x[33, i])
         out[34, i] = special_log_ndtr(x[34, i])
         out[35, i] = special_inverse_mills(x[35, i])
+        out[36, i] = special_j0(x[36, i])
+        out[37, i] = special_j1(x[37, i])
 
 
 def binary(a, b, out):
@@ -102,6 +106,19 @@ def _mills(x):
 
 def _mills_slope(x):
     return -1 + 1 / x**2 if x < -1e4 else -_mills(x) * (x + _mills(x))
+
+
+def _bessel(n, x):
+    """By Hankel's expansion where mpmath would need all digits of `x`."""
+    if abs(x) < 1e4:
+        return mpmath.besselj(n, x)
+    far, four = abs(x), 4 * n * n
+    p = 1 - (four - 1) * (four - 9) / (2 * (8 * far) ** 2)
+    q = (four - 1) / (8 * far)
+    phase = far - (2 * n + 1) * mpmath.pi / 4
+    value = p * mpmath.cos(phase) - q * mpmath.sin(phase)
+    sign = -1 if n and x < 0 else 1
+    return sign * mpmath.sqrt(2 / (mpmath.pi * far)) * value
 
 
 #: The derivatives in many digits, by the name of the function; None where it has none.
@@ -142,6 +159,8 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     "sinc": _sinc_slope,
     "log_ndtr": _mills,
     "inverse_mills": _mills_slope,
+    "j0": lambda x: -_bessel(1, x),
+    "j1": lambda x: _bessel(0, x) - (_bessel(1, x) / x if x else 0.5),
 }
 PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "arctan2": lambda a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
