@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.emit.numba import IN_MATH
+from pyrev.emit.numba import FOR_NUMBA
 from pyrev.ir.nodes import DisjointWrites, For, Proof
+from pyrev.ir.special import SPECIAL
 
 Turns = Callable[[Iterable[int]], Iterator[int]]
 
@@ -170,8 +171,9 @@ def interpreted(text: str, name: str, turns: Turns, numpy: Any = None) -> Any:
     for key, value in vars(math).items():
         # Compiled, these neither raise nor turn a float32 into a float64.
         setattr(stubs["math"], key, value)
-    for key, known in IN_MATH.items():
-        setattr(stubs["math"], known, getattr(np, key))
+    for key, known in FOR_NUMBA.items():
+        plain = SPECIAL.get(key) or getattr(np, key.removeprefix("np."))
+        setattr(stubs["math"], known.removeprefix("math."), plain)
     for key, value in (("njit", njit), ("prange", prange)):
         setattr(stubs["numba"], key, value)
 

@@ -35,7 +35,7 @@ MOST = {"file": 800, "function": 80, "class": 25}
 #: What is larger, and may only become smaller: an entry that is not needed fails, too.
 TOO_LARGE = {
     ("file", "emit/kernel.py"): 980,
-    ("file", "emit/numba.py"): 1160,
+    ("file", "emit/numba.py"): 1150,
     ("file", "parse/arrays.py"): 980,
     ("file", "parse/calls.py"): 940,
     ("file", "parse/lower.py"): 1200,
@@ -43,7 +43,7 @@ TOO_LARGE = {
     ("file", "schedule/launches.py"): 920,
     ("file", "schedule/ownership.py"): 900,
     ("function", "driver/two_sweeps.py:sweeps"): 89,
-    ("function", "emit/c.py:call"): 98,
+    ("function", "emit/c.py:call"): 92,
     ("function", "parse/__init__.py:_read"): 159,
     ("function", "parse/arrays.py:_reduced"): 105,
     ("function", "parse/lower.py:_unpack"): 82,
@@ -137,8 +137,6 @@ def test_imports_only_go_down(path: Path) -> None:
     for name in imports(path):
         if name == "pyrev" or name.startswith("pyrev."):
             other = name.split(".")[1] if "." in name else name
-            if path == PACKAGE / "adjoint" / "rules.py" and other == "parse":
-                continue  # the table's strings are read by the expression parser
             assert other in ROOMS[: ROOMS.index(room) + 1], f"{path} imports {name}"
 
 

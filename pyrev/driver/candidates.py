@@ -21,6 +21,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     with_blocks,
 )
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.parse.probes import has_probes
 from pyrev.schedule.costs import Costs
 
@@ -102,14 +103,6 @@ def _shorter(one: Derived, other: Derived, costs: Costs) -> Derived:
     return replace(better, counts=(before, after))
 
 
-#: What an operation costs beside an addition.
-_DEAR = {"/": 4, "//": 4, "%": 4, "sqrt": 4, "hypot": 8, "cbrt": 8, "**": 12} | {
-    op: 12
-    for op in "exp expm1 log log1p log2 log10 erf erfc sin cos tan asin acos atan atan2"
-    " sinh cosh tanh asinh acosh atanh".split()
-}
-
-
 def operations(block: Block) -> int:
     """Operations in one iteration of the innermost loops of a block, weighed."""
     loops = [s for s in walk(block) if isinstance(s, (For, While))]
@@ -118,7 +111,7 @@ def operations(block: Block) -> int:
     ]
     own = [t for s in inner for t in walk(s.body)] or list(walk(block))
     calls = [e for s in own for top in exprs(s) for e in walk_expr(top)]
-    return sum(_DEAR.get(e.op, 1) for e in calls if isinstance(e, Call))
+    return sum(PRIMITIVES.get(e.op, UNKNOWN).cost for e in calls if isinstance(e, Call))
 
 
 def _recorded(derived: Derived) -> tuple[int, int]:

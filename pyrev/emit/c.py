@@ -17,6 +17,8 @@ from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.helpers import HELPERS
 from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
 from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Saved, Var
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
+from pyrev.ir.special import SPECIAL
 
 #: What a dtype is in C.
 C_TYPES = {
@@ -35,24 +37,6 @@ C_TYPES = {
 _BINARY = {"+": 12, "-": 12, "*": 13, "/": 13}
 _COMPARE = {"<": 10, "<=": 10, ">": 10, ">=": 10, "==": 9, "!=": 9}
 _BITS = {"&": 8, "^": 7, "|": 6}
-#: Functions of C with the same name and meaning.
-_MATH = frozenset(
-    """
-    sqrt cbrt exp expm1 log log1p log2 log10 erf erfc sin cos tan asin acos atan atan2
-    hypot sinh cosh tanh asinh acosh atanh copysign floor ceil trunc rint fmod
-    """.split()
-)
-_HELPED = {
-    "min": "py_min",
-    "max": "py_max",
-    "minimum": "np_minimum",
-    "maximum": "np_maximum",
-    "fmin": "np_fmin",
-    "fmax": "np_fmax",
-    "//": "floor_div",
-    "%": "py_mod",
-    "sign": "sign",
-}
 C_WORDS = (
     frozenset(
         """
@@ -65,8 +49,9 @@ C_WORDS = (
     thread_x thread_y thread_z threads_x threads_y threads_z make
     """.split()
     )
-    | _MATH
+    | {p.c for p in PRIMITIVES.values() if p.c}
     | frozenset(HELPERS)
+    | frozenset(SPECIAL)
 )
 
 
@@ -79,7 +64,7 @@ class Expressions:
 
     def __init__(self, types: dict[str, str], helpers: dict[str, None]) -> None:
         self.types = types
-        #: The functions of `emit.helpers` that are called.
+        #: The functions of `emit.helpers` and `ir.special` that are called.
         self.helpers = helpers
 
     def scalar(self, name: str) -> str:
@@ -192,12 +177,9 @@ class Expressions:
                 return self.narrow((text, level), kind)
             case "neg", (x,):
                 return self.narrow((f"-{inside(self.as_(x, kind), 16)}", 15), kind)
-            case (("min" | "max" | "minimum" | "maximum" | "fmin" | "fmax"), _):
-                return self.helper(_HELPED[op], kind, args)
             case (("//" | "%"), _):
-                return self.narrow(self.helper(_HELPED[op], kind, args), kind)
-            case "sign", _:
-                return self.helper("sign", kind, args)
+                name = "floor_div" if op == "//" else "py_mod"
+                return self.narrow(self.helper(name, kind, args), kind)
             case "abs", (x,):
                 if is_float(dtype):
                     return f"fabs({self.as_(x, kind)[0]})", 16
@@ -266,11 +248,22 @@ class Expressions:
             case "radians", (x,):
                 factor = literal(math.pi / 180.0, kind)
                 return f"{inside(self.as_(x, kind), 13)} * {factor[0]}", 13
-            case _ if op in _MATH:
-                if not is_float(dtype):  # the floor of an integer is that integer
-                    return self.as_(args[0], kind)
-                return f"{op}({', '.join(self.as_(a, kind)[0] for a in args)})", 16
-        raise AssertionError(f"no C for {op}")
+        return self.function(op, args, dtype)
+
+    def function(self, op: str, args: tuple[Expr, ...], dtype: str) -> Tight:
+        """A call of what is a function in C, or one of ours."""
+        name = op if op in SPECIAL else PRIMITIVES.get(op, UNKNOWN).c
+        assert name, f"no C for {op}"
+        kind = concrete(dtype)
+        if name in HELPERS:
+            return self.helper(name, kind, args)
+        if name in SPECIAL:
+            self.helpers[name] = None
+            text = f"{name}({', '.join(self.as_(a, 'float64')[0] for a in args)})"
+            return (f"(float){text}", 15) if kind == "float32" else (text, 16)
+        if not is_float(dtype):  # the floor of an integer is that integer
+            return self.as_(args[0], kind)
+        return f"{name}({', '.join(self.as_(a, kind)[0] for a in args)})", 16
 
     def narrow(self, text: Tight, kind: str) -> Tight:
         """C computes narrow integers in an int: back to their own bits."""

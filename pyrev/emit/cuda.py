@@ -21,9 +21,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from pyrev.emit.carried import definitions
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
 from pyrev.emit.kernel import KernelText
+from pyrev.emit.special_c import device_function
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir.dtypes import WEAK_INT, concrete, expr_dtype
 from pyrev.ir.nodes import (
@@ -194,12 +196,13 @@ class _Module:
 
     def code(self) -> str:
         """The text of the kernels, and before them of what they call."""
-        text = [line for k in self.kernels for line in k]
+        text = [*map(device_function, definitions(self.helpers))]
+        text += ["\n".join(k) for k in self.kernels]
         for n in ("INFINITY", "NAN"):
-            if any(n in line for line in text):
+            if any(n in part for part in text):
                 self.helpers[n] = None
         parts = [HELPERS[n].strip("\n") for n in HELPERS if n in self.helpers]
-        return "\n\n".join([*parts, *("\n".join(k) for k in self.kernels)])
+        return "\n\n".join([*parts, *text])
 
     # ---------------------------------------------------------------- the host
 

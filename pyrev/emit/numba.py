@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.analysis.narrow_integers import NARROW
+from pyrev.emit.carried import CARRIED, definitions
 from pyrev.emit.faults import FAULTS, Faults, all_of
 from pyrev.emit.share import share
 from pyrev.emit.subscripts import Subscripts
-from pyrev.emit.vector import VECTOR, definitions
 from pyrev.ir.dtypes import (
     WEAK_FLOAT,
     WEAK_INT,
@@ -75,8 +75,10 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.simplify import add_int, iterations, sub_int
+from pyrev.ir.special import SPECIAL
 from pyrev.ir.text import (
     alloc_tree,
     array_ranks,
@@ -102,20 +104,11 @@ FEW_SUMS = 4
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
     *("zeros", "empty", "copy"),
-    *VECTOR.values(),
+    *CARRIED,
 )
-#: What Numba knows from NumPy and from `math`, with the same dtypes and values.
-IN_MATH = {
-    **{
-        n: n
-        for n in (
-            *("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos"),
-            *("tan", "sinh", "cosh", "tanh", "hypot", "copysign", "isnan", "isinf"),
-            *("isfinite", "degrees", "radians"),
-        )
-    },
-    **{f"arc{n}": f"a{n}" for n in ("sin", "cos", "tan", "tan2")},
-    **{f"arc{n}": f"a{n}" for n in ("sinh", "cosh", "tanh")},
+#: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
+FOR_NUMBA = {
+    p.python: p.numba for p in PRIMITIVES.values() if p.numba not in ("", p.python)
 }
 _FAST = ("contract", "nsz", "reassoc")
 
@@ -145,34 +138,34 @@ def emit_numba(
     ]
     if not module.drivers:
         imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
-    tree = [_Scalar().visit(f) for f in share(functions, cpu.shared_nests)]
+    held = definitions(module.held)
+    for function in held:
+        function.decorator_list = _decorators("SERIAL")
+    tree = [*held, *(_Scalar().visit(f) for f in share(functions, cpu.shared_nests))]
     if any(
         isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
     ):
         imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
     at = 2 if isinstance(imports[0], ast.Import) else 0
     imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
-    vector = definitions(frozenset(module.vector))
-    for function in vector:
-        function.decorator_list = _decorators("SERIAL")
-    body = [*head, *imports, Blank(), *module.constants(), *vector, *tree]
+    body = [*head, *imports, Blank(), *module.constants(), *tree]
     text = write(ast.Module(body, []))
     return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
 
 
 class _Scalar(ast.NodeTransformer):
-    """``math.sin`` for ``np.sin``: every argument here is a number.
-
-    Numba types and lowers a function of `math` several times as fast as the ufunc, and
-    makes the same code of it. Unlike CPython it does not raise at infinities and poles.
-    """
+    """``math.sin`` for ``np.sin``: every argument here is a number."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id == "np":
-            known = IN_MATH.get(node.attr)
+        if isinstance(node.value, ast.Name):
+            known = FOR_NUMBA.get(f"{node.value.id}.{node.attr}")
             if known is not None:
-                return name(f"math.{known}")
+                return name(known)
         return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        known = FOR_NUMBA.get(node.id)
+        return node if known is None else name(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +209,8 @@ class _Module:
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = [self.state] if self.can_fail(program.body) else []
         self.carried: frozenset[str] = frozenset()
-        self.vector: set[str] = set()
+        #: The functions of pyrev's own that the module calls.
+        self.held: set[str] = set()
         #: The arrays that the function being made was given, and what it is made of.
         self.given: frozenset[str] = frozenset(p.name for p in program.params)
         self.blank: dict[str, None] = {}
@@ -307,7 +301,7 @@ class _Module:
         fast = ", ".join(f'"{flag}"' for flag in _FAST)
         text = [memory] if self.allocates else []
         text.append('ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}')
-        if len(self.made) > 2 or self.vector:
+        if len(self.made) > 2 or self.held:
             # Python calls none of these: wrappers for it would only take time.
             text += [
                 'SERIAL = {"error_model": "numpy", "nogil": True}',
@@ -873,10 +867,14 @@ class _Module:
         if op == "sign" and dtype.startswith("uint"):
             # Numba's own gives the value back.
             return Call(dtype, (Call(">", (plain[0], ZERO)),))
-        if dtype == "float32" and op in VECTOR:
-            op = VECTOR[op]
-            self.vector.add(op)
+        known = PRIMITIVES.get(op, UNKNOWN)
+        if dtype == "float32" and known.vector:
+            op = known.vector
+            self.held.add(op)
         out = Call(op, _meet(pairs, dtype))
+        if known.numba in SPECIAL:
+            self.held.add(known.numba)
+            return Call("float32", (out,)) if dtype == "float32" else out
         return Call(dtype, (out,)) if dtype in NARROW else out
 
     def power(self, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:

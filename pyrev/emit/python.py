@@ -11,6 +11,7 @@ import ast
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from pyrev.emit.carried import definitions
 from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Program, Stmt, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
 from pyrev.ir.text import array_ranks, block_text, stmt_tree
@@ -42,7 +43,9 @@ def emit_python(
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     used = _used(function)
     helpers = [_first_of(n) for n in MARKS if n in used]
-    module = ast.Module([*head, *imports(used), *helpers, function], [])
+    carried = definitions(used)
+    used |= {n for f in carried for n in _used(f)}
+    module = ast.Module([*head, *imports(used), *helpers, *carried, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
 

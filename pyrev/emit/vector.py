@@ -11,9 +11,6 @@ and `tanhf.c`), as many libraries have them; `2**k` is written as the bits of a 
 
 from __future__ import annotations
 
-import ast
-import inspect
-
 import numpy as np
 
 
@@ -52,20 +49,3 @@ def tanh_float32(x):  # type: ignore[no-untyped-def]
     p = p * z + np.float32(-3.33332819422e-1)
     small = (p * z + np.float32(1.0)) * x  # -0.0 stays
     return large if size > np.float32(0.625) else small
-
-
-#: What an operation on float32 is called, and what its text needs beside its own.
-VECTOR = {"exp": "exp_float32", "tanh": "tanh_float32"}
-_NEEDS = {"exp_float32": (), "tanh_float32": ("exp_float32",)}
-
-
-def definitions(used: frozenset[str]) -> list[ast.FunctionDef]:
-    """The functions of these names and those that they call, callees first."""
-    wanted = {m for n in used & _NEEDS.keys() for m in (*_NEEDS[n], n)}
-    made = []
-    for function in (exp_float32, tanh_float32):
-        if function.__name__ in wanted:
-            (tree,) = ast.parse(inspect.getsource(function)).body
-            assert isinstance(tree, ast.FunctionDef)
-            made.append(tree)
-    return made

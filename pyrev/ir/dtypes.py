@@ -43,6 +43,7 @@ from pyrev.ir.nodes import (
     walk,
     with_blocks,
 )
+from pyrev.ir.primitives import PRIMITIVES
 
 #: What arrays may hold. Beside an int64 NumPy makes floats of a uint64, where compiled
 #: code would not: they are refused.
@@ -52,22 +53,8 @@ DTYPES = frozenset(
 WEAK_INT = "weak int"
 WEAK_FLOAT = "weak float"
 
-_TRUTH = frozenset(
-    {"<", "<=", ">", ">=", "==", "!=", "not", "bool", "isnan", "isinf", "isfinite"}
-)
-_JOIN = frozenset({"and", "or", "min", "max", "minimum", "maximum", "fmin", "fmax"}) | {
-    "stop_gradient",
-    "by_rule",
-    "once",
-    "value",
-}
-_ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "fmod", "neg", "abs", "sign"})
-_BITS = frozenset({"&", "|", "^", "~"})
-_SHIFTS = frozenset({"<<", ">>"})
-_CASTS = frozenset(f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)) | {
-    "float32",
-    "float64",
-}
+#: Which dtype an operation gives: asked for every call of a program, again and again.
+_RESULTS = {op: p.result for op, p in PRIMITIVES.items()}
 
 
 def concrete(dtype: str) -> str:
@@ -201,27 +188,29 @@ def call_dtype(
     op: str, kinds: Sequence[str | None], args: tuple[Expr, ...]
 ) -> str | None:
     """The dtype of ``op(args)`` for arguments of these kinds; None if it is open."""
+    result = _RESULTS.get(op, "float")
+    match result:
+        case "truth":
+            return "bool"
+        case "own":
+            return op
+        case "int":
+            return WEAK_INT
+        case "real":
+            return WEAK_FLOAT
+        case "first":
+            return kinds[0]
+        case "choice":
+            kinds = kinds[1:]
     known = [k for k in kinds if k is not None]
-    if op in _TRUTH:
-        return "bool"
-    if op in _CASTS:
-        return op
-    if op in ("int", "round"):
-        return WEAK_INT
-    if op == "float":
-        return WEAK_FLOAT
-    if op in ("along", "along_steep", "probe"):
-        return kinds[0]
-    if op == "where":
-        known = [k for k in kinds[1:] if k is not None]
     if not known:
         return None
     joined = reduce(promote, known)
-    if op in _JOIN or op == "where" or op in _BITS:
+    if result in ("joined", "choice"):
         return joined
-    if op in _ARITHMETIC or op in _SHIFTS:
+    if result == "number":
         return _number(joined)
-    if op == "**":
+    if result == "power":
         power = args[1]
         if isinstance(power, Const) and power.value < 0 or is_float(joined):
             return _floating(joined)

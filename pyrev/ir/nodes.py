@@ -105,7 +105,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A primitive applied to arguments: ``op`` is a key of `adjoint.rules.RULES`."""
+    """A primitive applied to arguments: ``op`` is a key of `PRIMITIVES`."""
 
     op: str
     args: tuple[Expr, ...]

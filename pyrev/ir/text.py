@@ -45,6 +45,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import tag, write
 
 BINARY: dict[str, type[ast.operator]] = {
@@ -71,36 +72,8 @@ COMPARE: dict[str, type[ast.cmpop]] = {
     "!=": ast.NotEq,
 }
 
-_NUMPY = """
-    minimum maximum fmin fmax sign sqrt cbrt exp expm1 log log1p log2 log10
-    sin cos tan sinh cosh tanh hypot copysign floor ceil trunc rint fmod
-    isnan isinf isfinite degrees radians
-    float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64
-"""
-
 # What an operation is called where it is a function.
-FUNCTIONS: dict[str, str] = {
-    "min": "min",
-    "max": "max",
-    "abs": "abs",
-    "round": "round",
-    "int": "int",
-    "float": "float",
-    "bool": "bool",
-    "stop_gradient": "stop_gradient",
-    "by_rule": "by_rule",
-    "along": "along",
-    "erf": "math.erf",
-    "erfc": "math.erfc",
-    "asin": "np.arcsin",
-    "acos": "np.arccos",
-    "atan": "np.arctan",
-    "atan2": "np.arctan2",
-    "asinh": "np.arcsinh",
-    "acosh": "np.arccosh",
-    "atanh": "np.arctanh",
-    **{op: f"np.{op}" for op in _NUMPY.split()},
-}
+FUNCTIONS = {op: p.python for op, p in PRIMITIVES.items() if p.python}
 
 _IN_PLACE = {"*": ast.Mult, "/": ast.Div}
 

@@ -140,7 +140,8 @@ class Calls(Creation):
             return self._probe(text, node, scope)
         found = meaning(function)
         if found is not None:
-            spreads = module_name(function) == "numpy" or function in (abs, pow)
+            named = module_name(function)
+            spreads = named in ("numpy", "scipy") or function in (abs, pow)
             return self._apply(found, text, node, scope, spreads)
         if is_range(function):
             self.findings.add(
@@ -423,11 +424,12 @@ class Calls(Creation):
             len(node.args) + len(rest) != len(found.parameters)
             or len(rest) != len(keywords)
             or not all(p in keywords for p in found.parameters[len(node.args) :])
+            or not found.fits(node.args)
         ):
             self.findings.add(
                 "P108",
                 at,
-                f"`{text}` takes {', '.join(found.parameters)} here",
+                f"`{text}` takes {found.takes} here",
                 "give exactly these arguments",
             )
             return None

@@ -1,105 +1,42 @@
-"""What each known Python function means, as data: one line per function.
+"""What each known Python function means, as data.
 
-A line is ``parameters: expression``; the expression is in the operations of the IR, and
-the parameters carry NumPy's names, so that keywords work.
+Most are one operation of the IR, which names them (`ir.primitives`). Of the others a
+line here says ``parameters: expression``; the expression is in the operations of the
+IR, and the parameters carry NumPy's names, so that keywords work.
 """
 
 from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import FunctionType
 
+import gast
 import numpy as np
 
 from pyrev.ir.dtypes import DTYPES
-from pyrev.ir.nodes import Expr
+from pyrev.ir.nodes import Call, Expr, Var
+from pyrev.ir.primitives import PRIMITIVES
+from pyrev.ir.special import SPECIAL
 from pyrev.parse.directives import MARKS, mark
 from pyrev.parse.expression import parse_expr
 
-_SAME = """
-    acos acosh asin asinh atan atanh cbrt cos cosh degrees erf erfc exp expm1 isfinite
-    isinf isnan log10 log1p log2 radians sin sinh sqrt tan tanh
-"""
-
+#: What is made of several operations, or has names of its own for its arguments.
 TABLE: dict[str, str] = {
-    **{f"math.{op}": f"x: {op}(x)" for op in _SAME.split()},
-    "math.log": "x: log(x)",
-    "math.pow": "x, y: x ** y",
     "math.atan2": "y, x: atan2(y, x)",
-    "math.hypot": "x, y: hypot(x, y)",
-    "math.copysign": "x, y: copysign(x, y)",
-    "math.fmod": "x, y: fmod(x, y)",
-    "math.fabs": "x: abs(x)",
+    "np.where": "condition, x, y: where(condition, x, y)",
     "math.floor": "x: int(floor(x))",
     "math.ceil": "x: int(ceil(x))",
     "math.trunc": "x: int(trunc(x))",
-    "np.exp": "x: exp(x)",
-    "np.expm1": "x: expm1(x)",
-    "np.log": "x: log(x)",
-    "np.log1p": "x: log1p(x)",
-    "np.log2": "x: log2(x)",
-    "np.log10": "x: log10(x)",
-    "np.sqrt": "x: sqrt(x)",
-    "np.cbrt": "x: cbrt(x)",
     "np.square": "x: x * x",
     "np.reciprocal": "x: 1 / x",
-    "np.power": "x1, x2: x1 ** x2",
     "np.float_power": "x1, x2: float(x1) ** x2",
-    "np.sin": "x: sin(x)",
-    "np.cos": "x: cos(x)",
-    "np.tan": "x: tan(x)",
-    "np.arcsin": "x: asin(x)",
-    "np.arccos": "x: acos(x)",
-    "np.arctan": "x: atan(x)",
-    "np.arctan2": "x1, x2: atan2(x1, x2)",
-    "np.sinh": "x: sinh(x)",
-    "np.cosh": "x: cosh(x)",
-    "np.tanh": "x: tanh(x)",
-    "np.arcsinh": "x: asinh(x)",
-    "np.arccosh": "x: acosh(x)",
-    "np.arctanh": "x: atanh(x)",
-    "np.hypot": "x1, x2: hypot(x1, x2)",
-    "np.copysign": "x1, x2: copysign(x1, x2)",
-    "np.fmod": "x1, x2: fmod(x1, x2)",
-    "np.degrees": "x: degrees(x)",
-    "np.rad2deg": "x: degrees(x)",
-    "np.radians": "x: radians(x)",
-    "np.deg2rad": "x: radians(x)",
-    "np.absolute": "x: abs(x)",
-    "np.fabs": "x: abs(x)",
-    "np.sign": "x: sign(x)",
-    "np.floor": "x: floor(x)",
-    "np.ceil": "x: ceil(x)",
-    "np.trunc": "x: trunc(x)",
-    "np.rint": "x: rint(x)",
     "np.round": "a: rint(a)",
-    "np.minimum": "x1, x2: minimum(x1, x2)",
-    "np.maximum": "x1, x2: maximum(x1, x2)",
-    "np.fmin": "x1, x2: fmin(x1, x2)",
-    "np.fmax": "x1, x2: fmax(x1, x2)",
     "np.clip": "a, a_min, a_max: minimum(maximum(a, a_min), a_max)",
-    "np.where": "condition, x, y: where(condition, x, y)",
-    "np.isnan": "x: isnan(x)",
-    "np.isinf": "x: isinf(x)",
-    "np.isfinite": "x: isfinite(x)",
-    "np.add": "x1, x2: x1 + x2",
-    "np.subtract": "x1, x2: x1 - x2",
-    "np.multiply": "x1, x2: x1 * x2",
-    "np.divide": "x1, x2: x1 / x2",
-    "np.floor_divide": "x1, x2: x1 // x2",
-    "np.remainder": "x1, x2: x1 % x2",
-    "np.negative": "x: -x",
-    "np.float32": "x: float32(x)",
-    "np.float64": "x: float64(x)",
-    "np.int64": "x: int64(x)",
-    "np.bool_": "x: bool(x)",
-    "builtins.abs": "x: abs(x)",
-    "builtins.float": "x: float(x)",
-    "builtins.int": "x: int(x)",
-    "builtins.bool": "x: bool(x)",
     "builtins.round": "number: round(number)",
     "builtins.pow": "base, exp: base ** exp",
 }
@@ -108,6 +45,9 @@ TABLE: dict[str, str] = {
 FOLDED: dict[object, str] = {builtins.min: "min", builtins.max: "max"}
 
 _MODULES: dict[str, object] = {"math": math, "np": np, "builtins": builtins}
+#: What the two arguments of a function are called there.
+_PAIRS = {"math": ("x", "y"), "np": ("x1", "x2"), "scipy": ("n", "x")}
+_SCIPY = "scipy.special."
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +56,86 @@ class Meaning:
 
     parameters: tuple[str, ...]
     body: Expr
+    #: Of which the first argument, a literal, has to be one; empty: it may be anything.
+    orders: range = range(0)
+
+    @property
+    def takes(self) -> str:
+        """The arguments, in words."""
+        names = ", ".join(self.parameters)
+        if not self.orders:
+            return names
+        least, most = self.orders[0], self.orders[-1]
+        return f"{names} with a literal {self.parameters[0]} from {least} to {most}"
+
+    def fits(self, args: Sequence[gast.AST]) -> bool:
+        """Is the first argument one of `orders`, if there are any?"""
+        if not self.orders:
+            return True
+        match args:
+            case [gast.Constant(value=int() as order), *_]:
+                return order in self.orders and not isinstance(order, bool)
+        return False
 
 
 @cache
-def _texts() -> dict[object, str]:
-    found: dict[object, str] = {}
-    for key, text in TABLE.items():
-        module, name = key.split(".")
+def _known() -> dict[object, Meaning]:
+    """The meanings of all functions of `TABLE` and of the primitives."""
+    found: dict[object, Meaning] = {}
+    for key, what in {**_alone(), **_composed()}.items():
+        module, _, name = key.rpartition(".")
         # `math.cbrt` came with CPython 3.11, but `math.isinf` and its like differ too.
-        if hasattr(_MODULES[module], name):
-            found[getattr(_MODULES[module], name)] = text
+        if module in _MODULES and hasattr(_MODULES[module], name):
+            found[getattr(_MODULES[module], name)] = what
     return found
+
+
+def _composed() -> dict[str, Meaning]:
+    return {key: _parsed(text) for key, text in TABLE.items()}
+
+
+@cache
+def _alone() -> dict[str, Meaning]:
+    """What means one primitive."""
+    found: dict[str, Meaning] = {}
+    for op, primitive in PRIMITIVES.items():
+        for key in primitive.means:
+            two = len(primitive.partials) == 2
+            names = _PAIRS[key.split(".")[0]] if two else ("x",)
+            body = Call(op, tuple(map(Var, names)))
+            found[key] = Meaning(names, body, primitive.orders)
+    return found
+
+
+def _of_scipy(function: object) -> Meaning | None:
+    """What means one primitive in SciPy, which pyrev itself never imports."""
+    special = sys.modules.get("scipy.special")
+    if special is None:
+        return None
+    for key, what in _alone().items():
+        name = key.removeprefix(_SCIPY)
+        if name != key and getattr(special, name, None) is function:
+            return what
+    return None
+
+
+def _carried(function: object) -> Meaning | None:
+    """What a function of `ir.special` means that a generated text defines again."""
+    if not isinstance(function, FunctionType):
+        return None
+    own = SPECIAL.get(function.__name__)
+    if not isinstance(own, FunctionType):
+        return None
+    code, same = function.__code__, own.__code__
+    if (code.co_code, code.co_consts, code.co_names) != (
+        *(same.co_code, same.co_consts, same.co_names),
+    ):
+        return None
+    for op, primitive in PRIMITIVES.items():
+        if own.__name__ in (primitive.python, primitive.numba):
+            names = tuple(n for n, _ in primitive.partials)
+            return Meaning(names, Call(op, tuple(map(Var, names))))
+    return None
 
 
 @cache
@@ -142,10 +151,10 @@ def meaning(function: object) -> Meaning | None:
         given = ", ".join(MARKS[marked])
         return _parsed(f"{given}: {marked}({given})")
     try:
-        text = _texts().get(function)
+        known = _known().get(function)
     except TypeError:
         return None
-    return None if text is None else _parsed(text)
+    return known or _of_scipy(function) or _carried(function)
 
 
 def is_range(function: object) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
 from pyrev.ir.renaming import rename, renamed_dtype
+from pyrev.ir.special import SPECIAL
 from pyrev.parse.bindings import bindings
 from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
@@ -32,7 +33,7 @@ from pyrev.runtime.error_boundary import reads_users
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(
     [*keyword.kwlist, "np", "math", "range", "reversed", "len", "min", "max", "abs"]
-    + ["int", "float", "bool", "round", "numba", "prange"]
+    + ["int", "float", "bool", "round", "numba", "prange", *SPECIAL]
 )
 
 

@@ -47,6 +47,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.primitives import LOGICAL
 from pyrev.ir.renaming import guarded_leaves
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.views import Kinds, dtype_of, kinds, union
@@ -295,11 +296,7 @@ _CARRY = frozenset(
     ["+", "-", "*", "//", "%", "**", "neg", "min", "max", "minimum", "maximum", "abs"]
     + ["fmin", "fmax", "&", "|", "^", "<<", ">>", "~"]
 )
-_TRUTH = frozenset(
-    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
-    + ["isnan", "isinf", "isfinite"]
-)
-_INTEGER = _TRUTH | {"int", "int64", "round"}
+_INTEGER = LOGICAL | {"int", "int64", "round"}
 _BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
 
 
@@ -401,7 +398,7 @@ def check_integers(
         match e:
             case Const(bool()):
                 places.append((e, "NumPy takes a bool for a mask"))
-            case Call(op) if op in _TRUTH:
+            case Call(op) if op in LOGICAL:
                 places.append((e, "NumPy takes a bool for a mask"))
             case Var(name) | Load(name) if name in logical:
                 places.append((e, "NumPy takes a bool for a mask"))

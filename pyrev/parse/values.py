@@ -26,17 +26,13 @@ from pyrev.ir.nodes import (
     names,
     written,
 )
+from pyrev.ir.primitives import LOGICAL
 from pyrev.parse import fence, views
 from pyrev.parse.arrays import Arrays, Given
 from pyrev.parse.bindings import what
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import REFUSED, Scope, kind_of, module_name
-
-_PREDICATES = frozenset(
-    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
-    + ["isnan", "isinf", "isfinite"]
-)
 
 
 @dataclass(slots=True)
@@ -501,5 +497,5 @@ def _is_truth(value: Expr) -> bool:
         case Const(bool()):
             return True
         case Call(op):
-            return op in _PREDICATES
+            return op in LOGICAL
     return False

@@ -27,18 +27,11 @@ from pyrev.ir.nodes import (
     names,
     substitute,
 )
+from pyrev.ir.primitives import CASTS, LOGICAL
 
-_LOGICAL = frozenset(
-    ["<", "<=", ">", ">=", "==", "!=", "not", "and", "or", "bool"]
-    + ["isnan", "isinf", "isfinite"]
-)
 _SAME_KIND = frozenset(
     ["+", "-", "*", "//", "%", "**", "fmod", "neg", "abs", "sign", "min", "max"]
     + ["minimum", "maximum", "fmin", "fmax", "&", "|", "^", "~", "<<", ">>"]
-)
-_CAST = frozenset(
-    [f"{k}{n}" for k in ("int", "uint") for n in (8, 16, 32, 64)]
-    + ["float32", "float64"]
 )
 
 
@@ -395,9 +388,9 @@ def kinds(e: Expr) -> Kinds:
             return (WEAK_FLOAT,)
         case Var(name) | Load(name):
             return (WEAK_INT,) if name.startswith("@") else (Var(name),)
-        case Call(op) if op in _LOGICAL:
+        case Call(op) if op in LOGICAL:
             return ("bool",)
-        case Call(op) if op in _CAST:
+        case Call(op) if op in CASTS:
             return (op,)
         case Call("int" | "round"):
             return (WEAK_INT,)

@@ -38,14 +38,10 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.primitives import PRIMITIVES
 
 #: What costs more than to keep its value, many times over.
-DEAR = frozenset(
-    """
-    sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan atan2
-    sinh cosh tanh asinh acosh atanh hypot erf erfc **
-    """.split()
-)
+DEAR = frozenset(op for op, p in PRIMITIVES.items() if p.dear)
 
 
 def reuse(program: Program, taken: frozenset[str]) -> Program:

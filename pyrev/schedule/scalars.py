@@ -45,6 +45,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.simplify import divides
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.restrict import restrict
@@ -310,16 +311,11 @@ def _full_cost(region: Region, definition: Definition, most: int) -> int:
     return total
 
 
-_WEIGHTS = dict.fromkeys(
-    ("+", "-", "*", "where", "min", "max", "<", "<=", ">", ">=", "==", "!="), 1
-) | {"neg": 0, "/": 2, "and": 1, "or": 1, "not": 1}
-
-
 def cost_of(e: Expr) -> int:
     """Operations on values: what a subscript costs is paid for any element."""
     match e:
         case Call(op, args):
-            return _WEIGHTS.get(op, 8) + sum(map(cost_of, args))
+            return PRIMITIVES.get(op, UNKNOWN).work + sum(map(cost_of, args))
         case _:
             return 0
 

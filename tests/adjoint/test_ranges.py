@@ -16,11 +16,19 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.special import (
+    special_digamma,
+    special_inverse_mills,
+    special_j0,
+    special_j1,
+    special_lgamma,
+    special_log_ndtr,
+)
 
 UNARY = (
     "sqrt cbrt exp expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh"
     " cosh tanh arcsinh arccosh arctanh degrees radians abs square reciprocal erf erfc"
-    " cubed rooted negated halved"
+    " cubed rooted negated halved lgamma digamma sinc log_ndtr inverse_mills j0 j1"
 ).split()
 BINARY = "arctan2 hypot divide multiply power copysign".split()
 
@@ -58,6 +66,13 @@ def unary(x, out):
         out[28, i] = x[28, i] ** 0.5
         out[29, i] = -x[29, i]
         out[30, i] = x[30, i] / 2
+        out[31, i] = special_lgamma(x[31, i])
+        out[32, i] = special_digamma(x[32, i])
+        out[33, i] = np.sinc(x[33, i])
+        out[34, i] = special_log_ndtr(x[34, i])
+        out[35, i] = special_inverse_mills(x[35, i])
+        out[36, i] = special_j0(x[36, i])
+        out[37, i] = special_j1(x[37, i])
 
 
 def binary(a, b, out):
@@ -72,6 +87,38 @@ def binary(a, b, out):
 
 def _sign(x):
     return -1 if math.copysign(1.0, x) < 0 else 1
+
+
+def _sinc_slope(x):
+    if abs(x) < 1e-30:
+        return -(mpmath.pi**2) * x / 3
+    return (mpmath.cospi(x) - mpmath.sincpi(x)) / x
+
+
+def _mills(x):
+    """Of the normal distribution the density over the distribution."""
+    if x < -1e4:
+        return -x - 1 / x + 2 / x**3
+    if x > 1e3:
+        return mpmath.mpf(0)
+    return mpmath.npdf(x) / mpmath.ncdf(x)
+
+
+def _mills_slope(x):
+    return -1 + 1 / x**2 if x < -1e4 else -_mills(x) * (x + _mills(x))
+
+
+def _bessel(n, x):
+    """By Hankel's expansion where mpmath would need all digits of `x`."""
+    if abs(x) < 1e4:
+        return mpmath.besselj(n, x)
+    far, four = abs(x), 4 * n * n
+    p = 1 - (four - 1) * (four - 9) / (2 * (8 * far) ** 2)
+    q = (four - 1) / (8 * far)
+    phase = far - (2 * n + 1) * mpmath.pi / 4
+    value = p * mpmath.cos(phase) - q * mpmath.sin(phase)
+    sign = -1 if n and x < 0 else 1
+    return sign * mpmath.sqrt(2 / (mpmath.pi * far)) * value
 
 
 #: The derivatives in many digits, by the name of the function; None where it has none.
@@ -107,6 +154,13 @@ SLOPES: dict[str, Callable[[Any], Any]] = {
     "rooted": lambda x: 1 / (2 * mpmath.sqrt(x)),
     "negated": lambda _: mpmath.mpf(-1),
     "halved": lambda _: mpmath.mpf(1) / 2,
+    "lgamma": mpmath.digamma,
+    "digamma": lambda x: mpmath.psi(1, x),
+    "sinc": _sinc_slope,
+    "log_ndtr": _mills,
+    "inverse_mills": _mills_slope,
+    "j0": lambda x: -_bessel(1, x),
+    "j1": lambda x: _bessel(0, x) - (_bessel(1, x) / x if x else 0.5),
 }
 PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "arctan2": lambda a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
@@ -134,6 +188,8 @@ def _defined(name: str, x: float) -> bool:
         return abs(x) < 1
     if name == "log1p":
         return x > -1
+    if name in ("lgamma", "digamma"):
+        return x > 0 or x != math.floor(x)
     if name == "arccosh":
         return x > 1
     if name in ("exp", "expm1", "sinh", "cosh"):
@@ -195,7 +251,12 @@ def _rounded(name: str, x: float, dtype: type) -> bool:
     """
     if name == "tanh":
         return abs(x) > (1.5 if dtype is np.float32 else 7)
-    return dtype is np.float32 and name in ("erf", "erfc") and abs(x) > 5
+    if name == "sinc":  # of the product of `x` and pi
+        return abs(x) > (1 if dtype is np.float32 else 1e8)
+    if name == "inverse_mills" and dtype is np.float32 and -10 < x < -3:
+        return True
+    gauss = ("erf", "erfc", "log_ndtr", "inverse_mills")
+    return dtype is np.float32 and name in gauss and abs(x) > 5 and x > -10
 
 
 def _mild(a: float, b: float, dtype: type) -> bool:

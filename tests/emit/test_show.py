@@ -29,6 +29,7 @@ from pyrev.ir.nodes import (
     Var,
     like,
 )
+from pyrev.ir.special import SPECIAL
 from pyrev.ir.text import (
     BINARY,
     COMPARE,
@@ -91,13 +92,14 @@ def test_an_expression_looks_as_written_by_hand(expr: Expr, text: str) -> None:
 )
 def test_every_operation_has_a_spelling_that_runs(name: str) -> None:
     two = {"min", "max", "minimum", "maximum", "fmin", "fmax", "atan2", "hypot"}
-    two |= {"copysign", "fmod", *BINARY, *COMPARE}
+    two |= {"copysign", "fmod", "polygamma", *BINARY, *COMPARE}
     args = (X, Y) if name in two else (X,)
     whole = name in ("&", "|", "^", "<<", ">>", "%")
     values = {"x": 1, "y": 2} if whole else {"x": 0.5, "y": 2.0}
     if name == "acosh":
         values = {"x": 1.5}
     known = {"np": np, "math": math, "stop_gradient": pyrev.stop_gradient}
+    known |= SPECIAL
     result = eval(expr_text(Call(name, args)), {**known, **values})
     assert np.isfinite(result)
 

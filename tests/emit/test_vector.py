@@ -11,6 +11,7 @@ import pytest
 
 import pyrev
 from pyrev.emit import vector
+from pyrev.ir.primitives import PRIMITIVES
 
 FUNCTIONS = {"exp": np.exp, "tanh": np.tanh}
 #: Every 4099th float32: all exponents and signs, infinities and NaN among them.
@@ -57,7 +58,7 @@ def off(got: Any, exact: Any) -> Any:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_compiled_loop_is_right_over_all_floats(name: str) -> None:
     f = pyrev.differentiable({"exp": exp_of_all, "tanh": tanh_of_all}[name])
-    assert vector.VECTOR[name] in f.primal.source_for("numba", SAMPLE, SAMPLE)
+    assert PRIMITIVES[name].vector in f.primal.source_for("numba", SAMPLE, SAMPLE)
     for x in (SAMPLE, SPECIAL):
         out = np.empty_like(x)
         f(x, out)
@@ -71,7 +72,7 @@ def test_a_compiled_loop_is_right_over_all_floats(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_text_says_the_same_in_cpython(name: str) -> None:
-    plain: Callable[[Any], Any] = getattr(vector, vector.VECTOR[name])
+    plain: Callable[[Any], Any] = getattr(vector, PRIMITIVES[name].vector)
     with np.errstate(all="ignore"):
         got = np.array([plain(x) for x in (*SPECIAL, *SAMPLE[::997])], np.float32)
         exact = FUNCTIONS[name](np.array([*SPECIAL, *SAMPLE[::997]], np.float64))
