@@ -39,6 +39,7 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.parse.values import stored_in
 from pyrev.runtime.code_cache import GENERATED
 from pyrev.runtime.stack_depth import deep
 
@@ -387,8 +388,8 @@ def _own(walk: Lowering, source: Source, body: nodes.Block) -> tuple[str, ...]:
     return tuple(
         n
         for n, e in bound.items()
-        if isinstance(e, nodes.Var)
-        and walk.spelling.get(e.name, e.name) == n
+        if (own := stored_in(e)) is not None
+        and walk.spelling.get(own, own) == n
         and times[n] == 1
         and n in made
         and n not in params

@@ -1,9 +1,8 @@
 """How array-valued expressions become loops: new arrays, fills, reductions, products.
 
-Arrays travel through the walk as `Var`s. One that is no array of the program but a view
-or a value not yet computed has a name that starts with ``@``, and `views` says what it
-is. The right side of an assignment is evaluated before anything is written: where the
-two may overlap it goes to an array of its own first.
+Statements are made here; which array a value is, `values` and `views` say. The right
+side of an assignment is evaluated before anything is written: where the two may overlap
+it goes to an array of its own first.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ from pyrev.parse.bindings import bindings
 from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import Names, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.views import Item, Whole, axis, whole_array
+from pyrev.parse.values import Array, Operand, axis, stored_in, whole_array
+from pyrev.parse.views import Item
 
 _INDICES = ("i", "j", "k", "l", "m", "n", "p", "q")
 _MOST = 32  # axes of an array
@@ -53,9 +53,9 @@ _SHAPES = "these arrays have different shapes"
 
 
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
-Given = Expr | tuple[Expr | None, Expr | None, int] | EllipsisType | None
+Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
 
-Standing = tuple[dict[str, Expr], dict[str, tuple[int, ...]]]
+Standing = tuple[dict[str, Array], dict[str, tuple[int, ...]]]
 
 
 @dataclass(slots=True)
@@ -64,52 +64,29 @@ class Arrays(Names):
 
     indices: list[str] = field(default_factory=list)
 
-    def _value(
-        self, node: gast.AST, scope: Scope, *, test: bool = False, whole: bool = False
-    ) -> Expr:
+    def _value(self, node: gast.AST, scope: Scope) -> Operand:
         raise NotImplementedError
 
-    def _values(
-        self, nodes: Sequence[gast.AST], scope: Scope, whole: bool = False
-    ) -> list[Expr]:
+    def _number_of(self, node: gast.AST, scope: Scope, *, test: bool = False) -> Expr:
+        raise NotImplementedError
+
+    def _values(self, nodes: Sequence[gast.AST], scope: Scope) -> list[Operand]:
         raise NotImplementedError
 
     # ---------------------------------------------------------------- wholes
 
-    def _whole(self, value: Expr) -> Whole | None:
-        """What an array value is; None for a number."""
-        if not isinstance(value, Var):
-            return None
-        if value.name in self.views:
-            return self.views[value.name]
-        if self._is_array(value.name):
-            if value.name not in self.allocated:
-                # What the last walk knew this one must find out again.
-                self.facts.append(RankFact(value.name, 1, value.loc, least=True))
-            return whole_array(value.name, self._rank(value.name), value.loc)
-        return None
+    def _located(self, whole: Array, at: Loc) -> Array:
+        """An array value at a place of the text; one with a name has its own rank."""
+        name = whole.name
+        if name is not None and whole.mask is None and self._is_array(name):
+            return whole_array(name, self._rank(name), at)
+        return replace(whole, loc=at)
 
-    def _rank(self, array: str) -> int:
-        if array in self.sizes:
-            return len(self.sizes[array])
-        return max(self.ranks.get(array, 1), 1)
-
-    def _encoded(self, whole: Whole, at: Loc) -> Var:
-        """The `Var` that stands for an array value."""
-        own = whole.name is not None and whole.mask is None
-        if own and self._is_array(whole.name or ""):
-            assert whole.name is not None
-            return Var(whole.name, loc=at)
-        name = f"@{len(self.views)}"
-        self.views[name] = whole
-        return Var(name, loc=at)
-
-    def _arrayed(self, value: Expr, at: Loc) -> Whole | None:
+    def _arrayed(self, value: Operand, at: Loc) -> Array | None:
         """`value` as an array; where its rank is unknown, this is where it shows."""
-        whole = self._whole(value)
-        if whole is not None:
-            return whole
         match value:
+            case Array():
+                return value
             case Var(name):
                 self.facts.append(RankFact(name, 1, at, least=True))
                 return whole_array(name, 1, at)
@@ -119,53 +96,53 @@ class Arrays(Names):
                 return views.part(whole, index)
         return None
 
-    def _resembles(self, name: Var, value: Expr) -> None:
+    def _resembles(self, name: str, value: Expr) -> None:
         """Should `name` be an array, `value`, a number now, is a view of one."""
         match value:
             case Var(other):
-                self.alike.append((name.name, other))
+                self.alike.append((name, other))
             case Load(array, index):
-                self.rows.append((name.name, array, len(index), _MOST))
+                self.rows.append((name, array, len(index), _MOST))
 
-    def _measured(self, node: gast.AST, scope: Scope, axes: int = 1) -> Whole | None:
+    def _measured(self, node: gast.AST, scope: Scope, axes: int = 1) -> Array | None:
         """The array that is measured: by name, or any expression that gives one."""
         at = scope.source.loc(node)
         if isinstance(node, (gast.Name, gast.Attribute)):
-            array = self._array(node, scope)
+            found = self._referred(node, scope)
+            array = stored_in(found)
+            if isinstance(found, Array) and array is None:
+                return found
             if array is not None:
-                if array in self.views:
-                    return self.views[array]
                 self.facts.append(RankFact(array, axes, at, least=True))
                 return whole_array(array, max(self._rank(array), axes), at)
             if isinstance(node, gast.Name):
-                found = self._find(node.id, scope)
-                lent = found.bound.get(node.id) if isinstance(found, Scope) else None
+                owner = self._find(node.id, scope)
+                lent = owner.bound.get(node.id) if isinstance(owner, Scope) else None
                 return self._arrayed(lent, at) if isinstance(lent, Load) else None
-        return self._arrayed(self._value(node, scope, whole=True), at)
+        return self._arrayed(self._value(node, scope), at)
 
     # ---------------------------------------------------------------- element-wise
 
     def _elementwise(
-        self, values: Sequence[Expr], build: Callable[[list[Expr]], Expr], at: Loc
-    ) -> Expr:
+        self, values: Sequence[Operand], build: Callable[[list[Expr]], Expr], at: Loc
+    ) -> Operand:
         """`build` of the values, element by element where some are arrays."""
-        wholes = [self._whole(v) for v in values]
-        if not any(wholes):
-            return build(list(values))
-        for k, whole in enumerate(wholes):
-            if whole is not None and whole.dtype:
-                wholes[k] = self._made(whole, "value", at)
-        wholes = [None if w is None else self._literal_ones(w) for w in wholes]
-        shape = self._broadcast([w for w in wholes if w is not None], at)
-        parts: list[Expr] = []
-        for value, whole in zip(values, wholes, strict=True):
-            if whole is None:
-                parts.append(self._once(value))
-            else:
-                parts.append(views.stretched(whole, shape).element)
-        return self._encoded(Whole(shape, build(parts), False), at)
+        numbers = [v for v in values if not isinstance(v, Array)]
+        if len(numbers) == len(values):
+            return build(numbers)
+        values = [
+            self._made(v, "value", at) if isinstance(v, Array) and v.dtype else v
+            for v in values
+        ]
+        values = [self._literal_ones(v) if isinstance(v, Array) else v for v in values]
+        shape = self._broadcast([v for v in values if isinstance(v, Array)], at)
+        parts = [
+            views.stretched(v, shape).element if isinstance(v, Array) else self._once(v)
+            for v in values
+        ]
+        return Array(shape, build(parts), False, loc=at)
 
-    def _literal_ones(self, whole: Whole) -> Whole:
+    def _literal_ones(self, whole: Array) -> Array:
         """`whole` with the length one where the array was made with it."""
 
         def length(size: Expr) -> Expr:
@@ -183,7 +160,7 @@ class Arrays(Names):
                 return self._temp(value, "value")
         return value
 
-    def _broadcast(self, wholes: Sequence[Whole], at: Loc) -> tuple[Expr, ...]:
+    def _broadcast(self, wholes: Sequence[Array], at: Loc) -> tuple[Expr, ...]:
         """The common shape; lengths that may differ are checked when it runs."""
         shape: list[Expr] = []
         for k in range(1, max(w.rank for w in wholes) + 1):
@@ -234,8 +211,8 @@ class Arrays(Names):
 
     def _fill(
         self,
-        target: Whole,
-        value: Expr,
+        target: Array,
+        value: Operand,
         at: Loc,
         op: str = "",
         replaces: bool = False,
@@ -246,14 +223,14 @@ class Arrays(Names):
         """
         place = target.element
         assert isinstance(place, Load)
-        whole = self._whole(value)
+        whole: Array | None = None
         element: Expr
-        if whole is None:
+        if not isinstance(value, Array):
             if isinstance(value, Call) or place.array in names(value):
                 value = self._temp(value, "value")
             element = value
         else:
-            target, whole = self._literal_ones(target), self._literal_ones(whole)
+            target, whole = self._literal_ones(target), self._literal_ones(value)
             fitted = self._fitted(whole, target.shape, at)
             if fitted is None:
                 return
@@ -275,7 +252,7 @@ class Arrays(Names):
             )
             return
         if mask is not None and _overlaps(place, mask):
-            kept = self._made(Whole(target.shape, mask, False), "mask", at)
+            kept = self._made(Array(target.shape, mask, False), "mask", at)
             mask = kept.element
         if op and self._integral(place) and self._floating(element):
             self.findings.add(
@@ -287,17 +264,17 @@ class Arrays(Names):
 
         def body(index: tuple[Expr, ...]) -> list[Stmt]:
             where = views.collected(target.at(index))
-            given = views.collected(Whole(target.shape, element, False).at(index))
+            given = views.collected(Array(target.shape, element, False).at(index))
             assert isinstance(where, Load)
             update = _update(where, given, op, at)
             if mask is None:
                 return [update]
-            test = views.collected(Whole(target.shape, mask, False).at(index))
+            test = views.collected(Array(target.shape, mask, False).at(index))
             return [If(test, (update,), loc=at)]
 
         self._nest(target.shape, at, body)
 
-    def _fitted(self, whole: Whole, shape: Sequence[Expr], at: Loc) -> Whole | None:
+    def _fitted(self, whole: Array, shape: Sequence[Expr], at: Loc) -> Array | None:
         """`whole` with no more axes than `shape`, every length checked."""
         extra = whole.rank - len(shape)
         if extra > 0:
@@ -321,7 +298,7 @@ class Arrays(Names):
         at: Loc,
         but: str = "",
         over: Scope | None = None,
-        place: Load | Whole | None = None,
+        place: Load | Array | None = None,
     ) -> None:
         """Elements of `array` are written here, those of `place` if that is known; for
         the rest see `_agree`.
@@ -351,8 +328,11 @@ class Arrays(Names):
         """
         if array not in self.allocated:
             return True
-        wholes = [self._whole(e) for s in self.running for e in s.bound.values()]
-        return any(w is not None and w.base == array for w in wholes)
+        return any(
+            isinstance(e, Array) and e.base == array
+            for s in self.running
+            for e in s.bound.values()
+        )
 
     def _allocate(
         self,
@@ -362,7 +342,7 @@ class Arrays(Names):
         dtype: Dtype,
         at: Loc,
         shaped: str = "",
-    ) -> Whole:
+    ) -> Array:
         """A new array of the program; `shaped` is one that has its shape."""
         self.allocated[name] = at
         self.made_in[name] = tuple(self.open)
@@ -374,7 +354,7 @@ class Arrays(Names):
         self.out.append(Alloc(name, shape, fill, dtype, loc=at))
         return whole_array(name, len(shape), at)
 
-    def _made(self, whole: Whole, hint: str, at: Loc, name: str = "") -> Whole:
+    def _made(self, whole: Array, hint: str, at: Loc, name: str = "") -> Array:
         """A new array with the elements of `whole`."""
         name = name or self._fresh(hint)
         if whole.dtype:
@@ -395,7 +375,7 @@ class Arrays(Names):
         self._nest(whole.shape, at, body)
         return made
 
-    def _computed(self, whole: Whole, hint: str, at: Loc) -> Whole:
+    def _computed(self, whole: Array, hint: str, at: Loc) -> Array:
         """`whole`, or an array of its values if an element takes work."""
         if whole.view or isinstance(whole.element, (Load, Const, Var)):
             return whole
@@ -420,12 +400,12 @@ class Arrays(Names):
     def _reduced(
         self,
         kind: str,
-        whole: Whole,
+        whole: Array,
         axes: Sequence[int],
         keep: bool,
         at: Loc,
         fold: str = "",
-    ) -> Expr:
+    ) -> Operand:
         """The sum (product, mean, least, greatest) over some axes.
 
         `fold` is the operation, where it is not NumPy's.
@@ -436,7 +416,7 @@ class Arrays(Names):
         if kind in ("sum", "mean", "prod") and self._integral(element):
             # NumPy adds small integers up in wide ones.
             element = Call("int64", (element,), loc=at)
-        source = Whole(whole.shape, element, False)
+        source = Array(whole.shape, element, False)
         count: Expr = ONE
         for k in axes:
             length = whole.shape[k]
@@ -504,8 +484,7 @@ class Arrays(Names):
                 total = Call("/", (total, _unless_none(count)), loc=at)
             if not keep:
                 return total
-            kept = Whole((ONE,) * whole.rank, total, False)
-            return self._encoded(kept, at)
+            return Array((ONE,) * whole.rank, total, False, loc=at)
         result = made
         if keep:
             result = views.part(
@@ -516,39 +495,38 @@ class Arrays(Names):
                 ],
             )
         if kind == "mean":
-            result = Whole(
+            result = Array(
                 result.shape,
                 Call("/", (result.element, _unless_none(count)), loc=at),
                 False,
             )
-        return self._encoded(result, at)
+        return self._located(result, at)
 
     def _spread_of(
-        self, kind: str, whole: Whole, axes: Sequence[int], keep: bool, at: Loc
-    ) -> Expr:
+        self, kind: str, whole: Array, axes: Sequence[int], keep: bool, at: Loc
+    ) -> Operand:
         """The variance, or its root."""
         whole = self._computed(whole, "value", at)
         mean = self._reduced("mean", whole, axes, True, at)
-        pair = [self._encoded(replace(whole, view=False), at), mean]
-        gap = self._elementwise(pair, lambda e: Call("-", tuple(e), loc=at), at)
-        gaps = self._whole(gap)
-        assert gaps is not None
+        pair = [replace(whole, view=False), mean]
+        gaps = self._elementwise(pair, lambda e: Call("-", tuple(e), loc=at), at)
+        assert isinstance(gaps, Array)
         square = Call("**", (gaps.element, Const(2)), loc=at)
-        squares = Whole(gaps.shape, square, False)
+        squares = Array(gaps.shape, square, False)
         found = self._reduced("mean", squares, axes, keep, at)
         if kind == "var":
             return found
         return self._elementwise([found], lambda e: Call("sqrt", tuple(e), loc=at), at)
 
     def _truths(
-        self, kind: str, whole: Whole, axes: Sequence[int], keep: bool, at: Loc
-    ) -> Expr:
+        self, kind: str, whole: Array, axes: Sequence[int], keep: bool, at: Loc
+    ) -> Operand:
         """Is any element true, are all?"""
         count: Expr = ONE
         for k in axes:
             count = Call("*", (count, whole.shape[k]), loc=at)
         one = Call("where", (whole.element, ONE, ZERO), loc=at)
-        total = self._reduced("sum", Whole(whole.shape, one, False), axes, keep, at)
+        total = self._reduced("sum", Array(whole.shape, one, False), axes, keep, at)
         if kind == "any":
             return self._elementwise(
                 [total], lambda e: Call(">", (e[0], ZERO), loc=at), at
@@ -557,7 +535,7 @@ class Arrays(Names):
             [total], lambda e: Call("==", (e[0], views.plain(count)), loc=at), at
         )
 
-    def _place_of(self, kind: str, whole: Whole, at: Loc) -> Expr:
+    def _place_of(self, kind: str, whole: Array, at: Loc) -> Expr:
         """Where the least or the greatest element of a vector is, the first of them."""
         whole = self._computed(whole, "value", at)
         (length,) = whole.shape
@@ -583,12 +561,12 @@ class Arrays(Names):
         self._nest(whole.shape, at, body, [ONE])
         return place
 
-    def _running(self, whole: Whole, at: Loc) -> Expr:
+    def _running(self, whole: Array, at: Loc) -> Array:
         """``np.cumsum`` of a vector."""
         element = whole.element
         if self._integral(element):
             element = Call("int64", (element,), loc=at)
-        source = Whole(whole.shape, element, False)
+        source = Array(whole.shape, element, False)
         name, total = self._fresh("sums"), Var(self._fresh("total"), loc=at)
         dtype = views.dtype_of(views.kinds(element))
         made = self._allocate(name, whole.shape, None, dtype, at)
@@ -601,24 +579,22 @@ class Arrays(Names):
             return [increment(total, given, at), Assign(place, total, loc=at)]
 
         self._nest(whole.shape, at, body)
-        return self._encoded(made, at)
+        return self._located(made, at)
 
-    def _rolled(self, whole: Whole, shift: Expr, at: Loc) -> Expr:
+    def _rolled(self, whole: Array, shift: Expr, at: Loc) -> Array:
         """``np.roll`` of a vector."""
         (length,) = whole.shape
         moved = Call("%", (Call("-", (axis(0), shift), loc=at), length), loc=at)
         env = {axis(0).name: moved}
-        return self._encoded(
-            Whole(whole.shape, substitute(whole.element, env), False), at
-        )
+        return Array(whole.shape, substitute(whole.element, env), False, loc=at)
 
-    def _trace(self, whole: Whole, at: Loc) -> Expr:
+    def _trace(self, whole: Array, at: Loc) -> Operand:
         rows, columns = whole.shape
         length = rows if rows == columns else Call("min", (rows, columns), loc=at)
-        diagonal = Whole((length,), whole.at([axis(0), axis(0)]), False)
+        diagonal = Array((length,), whole.at([axis(0), axis(0)]), False)
         return self._reduced("sum", diagonal, (0,), False, at)
 
-    def _joined(self, wholes: Sequence[Whole], at: Loc) -> Expr | None:
+    def _joined(self, wholes: Sequence[Array], at: Loc) -> Array | None:
         """``np.concatenate`` of vectors."""
         if not wholes or any(w.rank != 1 for w in wholes):
             return None
@@ -633,16 +609,17 @@ class Arrays(Names):
         made = self._allocate(self._fresh("joined"), (length,), None, dtype, at)
         for start, w in zip(starts, wholes, strict=True):
             part = views.part(made, [views.Slice(start, 1, w.shape[0])])
-            self._fill(part, self._encoded(w, at), at)
-        return self._encoded(made, at)
+            self._fill(part, w, at)
+        return self._located(made, at)
 
     # ---------------------------------------------------------------- products
 
-    def _product(self, left: Expr, right: Expr, at: Loc) -> Expr:
+    def _product(self, left: Operand, right: Operand, at: Loc) -> Operand:
         """``left @ right`` of vectors and matrices."""
-        unknown = [self._whole(e) is None for e in (left, right)]
+        unknown = [not isinstance(e, Array) for e in (left, right)]
         if any(unknown) and (
-            self.exact or not all(isinstance(e, (Var, Load)) for e in (left, right))
+            self.exact
+            or not all(isinstance(e, (Array, Var, Load)) for e in (left, right))
         ):
             if self.exact:
                 self.findings.add(
@@ -681,12 +658,11 @@ class Arrays(Names):
             return views.collected(Call("*", (x, y), loc=at))
 
         name = self._fresh("product" if shape else "total")
+        result: Operand
         if shape:
             kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
             dtype = views.dtype_of(kinds)
-            result = self._encoded(
-                self._allocate(name, shape, Const(0.0), dtype, at), at
-            )
+            result = self._allocate(name, shape, Const(0.0), dtype, at)
             # Should the product have more axes after all, one of the two has.
             for one, other in ((a, b), (b, a)):
                 if one.rank == 2 and other.base is not None and other.rank == 1:
@@ -712,7 +688,7 @@ class Arrays(Names):
         self._nest((*shape, inner), at, body)
         return result
 
-    def _outer(self, left: Expr, right: Expr, at: Loc) -> Expr:
+    def _outer(self, left: Operand, right: Operand, at: Loc) -> Operand:
         """``np.outer(left, right)`` of vectors."""
         a, b = self._arrayed(left, at), self._arrayed(right, at)
         if a is None or b is None or a.rank != 1 or b.rank != 1:
@@ -721,12 +697,12 @@ class Arrays(Names):
             )
             return ZERO
         column = views.part(a, [views.Slice(ZERO, 1, a.shape[0]), None])
-        pair = [self._encoded(column, at), self._encoded(b, at)]
+        pair = [column, b]
         return self._elementwise(pair, lambda e: Call("*", tuple(e), loc=at), at)
 
     # ---------------------------------------------------------------- subscripts
 
-    def _part(self, value: Expr, items: Sequence[Given], at: Loc) -> Expr:
+    def _part(self, value: Operand, items: Sequence[Given], at: Loc) -> Operand:
         """`value` with one pair of brackets behind it.
 
         An item is an index, a triple ``(lower, upper, step)``, None or Ellipsis.
@@ -762,38 +738,39 @@ class Arrays(Names):
                     made.append(None)
                     continue
                 case (lower, upper, int(step)):
+                    assert not isinstance(lower, Array)
+                    assert not isinstance(upper, Array)
                     made.append(views.sliced(lower, upper, step, whole.shape[k]))
                 case Const() | Var() | Load() | Extent() | Call():
                     made.append(self._position(whole, k, item))
             k += 1
         result = views.part(whole, made)
         if result.rank:
-            return self._encoded(result, at)
+            return self._located(result, at)
         element = result.element
         if whole.name is None:
             element = views.collected(element)
         return replace(element, loc=at)
 
-    def _masked(self, value: Expr, item: object, at: Loc) -> Expr | None:
+    def _masked(self, value: Operand, mask: Given, at: Loc) -> Array | None:
         """``a[mask]`` as a target; None if the subscript is no mask."""
-        mask = self._whole(item) if isinstance(item, Var) else None
-        if mask is None or not self._is_truth(mask.element):
+        if not isinstance(mask, Array) or not self._is_truth(mask.element):
             return None
         whole = self._subscripted(value, mask.rank, at)
         if whole is None or not whole.view or whole.rank < mask.rank:
             return None
         for mine, theirs in zip(whole.shape, mask.shape, strict=False):
             self._same_length(mine, theirs, at)
-        return self._encoded(replace(whole, mask=mask.element), at)
+        return self._located(replace(whole, mask=mask.element), at)
 
     def _is_truth(self, element: Expr) -> bool:
         found = self._known_dtype(element)
         return found == "bool" if found else views.kinds(element) == ("bool",)
 
-    def _subscripted(self, value: Expr, count: int, at: Loc) -> Whole | None:
+    def _subscripted(self, value: Operand, count: int, at: Loc) -> Array | None:
         """What is subscripted, with as many axes as it is known to have."""
         match value:
-            case Var(name) if name not in self.views:
+            case Var(name) | Array(name=str(name)):
                 rank = self._rank(name) if self._is_array(name) else 0
                 self.facts.append(RankFact(name, max(count, 1), at, least=True))
                 return whole_array(name, max(rank, count, 1), at)
@@ -801,14 +778,14 @@ class Arrays(Names):
                 rank = len(index) + max(count, 1)
                 self.facts.append(RankFact(array, rank, at, least=True))
                 return views.part(whole_array(array, rank, at), index)
-        whole = self._whole(value)
-        if whole is None:
-            self.findings.add(
-                "P203", at, "a number is subscripted here", "leave the subscripts out"
-            )
-        return whole
+            case Array():
+                return value
+        self.findings.add(
+            "P203", at, "a number is subscripted here", "leave the subscripts out"
+        )
+        return None
 
-    def _position(self, whole: Whole, k: int, index: Expr) -> Expr:
+    def _position(self, whole: Array, k: int, index: Expr) -> Expr:
         """An index as a position on axis `k`; beyond a slice it is checked here."""
         length = whole.shape[k]
         base = whole.element
@@ -842,8 +819,8 @@ class Arrays(Names):
 
     # ---------------------------------------------------------------- names of arrays
 
-    def _frozen(self, whole: Whole, scope: Scope) -> Whole:
-        """`whole` with the numbers it depends on as they are now."""
+    def _frozen(self, whole: Array, scope: Scope) -> Array:
+        """A view, with the numbers it depends on as they are now: a new object."""
 
         def keep(e: Expr) -> Expr:
             match e:
@@ -860,18 +837,19 @@ class Arrays(Names):
         assert isinstance(place, Load)
         index = tuple(map(visit, place.index))
         shape = tuple(map(visit, whole.shape))
-        return Whole(shape, replace(place, index=index), whole.view)
+        element = replace(place, index=index)
+        self.objects += 1
+        return Array(shape, element, True, object=self.objects, loc=whole.loc)
 
-    def _named(self, value: Var, scope: Scope, hint: str) -> Var:
+    def _named(self, value: Array, scope: Scope, hint: str) -> Array:
         """An array value that can be used again and again: a view, or a new array."""
-        whole = self._whole(value)
-        if whole is None or whole.name is not None:
+        if value.name is not None:
             return value
-        if whole.view:
-            return self._encoded(self._frozen(whole, scope), value.loc)
-        return self._encoded(self._made(whole, hint, value.loc), value.loc)
+        if value.view:
+            return self._frozen(value, scope)
+        return self._made(value, hint, value.loc)
 
-    def _hold(self, name: str, value: Var, scope: Scope) -> None:
+    def _hold(self, name: str, value: Array, scope: Scope) -> None:
         """From here on, in this block, `name` stands for this array."""
         scope.bound[name] = value
         scope.paths[name] = tuple(self.open)
@@ -880,11 +858,7 @@ class Arrays(Names):
 
     def _standing(self, scope: Scope) -> Standing:
         """Which arrays the names stand for, and since where."""
-        arrays: dict[str, Expr] = {
-            n: e
-            for n, e in scope.bound.items()
-            if isinstance(e, Var) and self._is_array_var(e)
-        }
+        arrays = {n: e for n, e in scope.bound.items() if isinstance(e, Array)}
         return arrays, {n: p for n, p in scope.paths.items() if n in arrays}
 
     def _stand(self, scope: Scope, then: Standing) -> Standing:
@@ -905,16 +879,18 @@ class Arrays(Names):
                 if name in then[1]:
                     scope.paths[name] = then[1][name]
 
-    def _read_back(self, value: Expr, scope: Scope, at: Loc) -> Expr:
+    def _read_back(self, value: Operand, at: Loc) -> Expr:
         """A returned value, as the function gives it to its caller."""
-        if not isinstance(value, Var) or value.name not in self.views:
+        if not isinstance(value, Array):
             return value
-        whole = self.views[value.name]
-        made = self._made(whole, "result", at)
-        if whole.view and whole.base not in self.allocated:
-            assert made.name is not None and whole.base is not None
-            self.parts[made.name] = whole.base, at
-        return self._encoded(made, at)
+        if value.name is not None and self._is_array(value.name):
+            return Var(value.name, loc=value.loc)
+        made = self._made(value, "result", at)
+        assert made.name is not None
+        if value.view and value.base not in self.allocated:
+            assert value.base is not None
+            self.parts[made.name] = value.base, at
+        return Var(made.name, loc=at)
 
 
 _RESULT = {

@@ -51,7 +51,6 @@ from pyrev.parse.functions import (
 )
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.names import (
-    REFUSED,
     Capture,
     Helper,
     Scope,
@@ -62,7 +61,14 @@ from pyrev.parse.names import (
 from pyrev.parse.probes import probing
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, plain, read
-from pyrev.parse.views import Whole
+from pyrev.parse.values import (
+    Array,
+    Nothing,
+    Operand,
+    Refused,
+    Tuple,
+    Value,
+)
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
 _DEPTH = 4
@@ -72,7 +78,7 @@ _DEPTH = 4
 class Calls(Creation):
     """The part of the walk that reads calls; statements are `Lowering`'s."""
 
-    def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+    def _body(self, scope: Scope) -> Value:
         raise NotImplementedError
 
     def _call(
@@ -81,8 +87,8 @@ class Calls(Creation):
         scope: Scope,
         *,
         dropped: bool = False,
-    ) -> tuple[tuple[Expr, ...], bool] | None:
-        """Lower a call; None if it gives nothing, `REFUSED` if it was refused."""
+    ) -> Value:
+        """Lower a call: what it gives; if that is `dropped`, nothing will do."""
         at = scope.source.loc(node)
         function = self._object(node.func, scope)
         text = gast.unparse(node.func).strip()
@@ -91,7 +97,7 @@ class Calls(Creation):
                 self.findings.add(
                     "P108", at, "`**` spreads arguments", "write each argument out"
                 )
-                return REFUSED
+                return Refused()
         if isinstance(function, Helper):
             return self._inline(function, node, scope, dropped)
         single = self._known(function, text, node, scope)
@@ -102,20 +108,20 @@ class Calls(Creation):
                 self.findings.add(
                     "P115", at, "the value is not used", "assign it, or remove the line"
                 )
-            return (single,), True
+            return single
         if self._is_known(function):
-            return REFUSED
+            return Refused()
         helper = self._helper(function, at)
-        if helper is REFUSED:
-            return REFUSED
+        if isinstance(helper, Refused):
+            return helper
         if isinstance(helper, Helper):
             return self._inline(helper, node, scope, dropped)
         if type(node.func) in fence.REJECTED:
-            return REFUSED
+            return Refused()
         for argument in node.args:
-            self._value(argument, scope, whole=True)
+            self._value(argument, scope)
         self._refuse_call(function, text, node, scope)
-        return REFUSED
+        return Refused()
 
     def _is_known(self, function: object) -> bool:
         if function is len or function is probe or is_range(function):
@@ -132,7 +138,7 @@ class Calls(Creation):
 
     def _known(
         self, function: object, text: str, node: gast.Call, scope: Scope
-    ) -> Expr | None:
+    ) -> Operand | None:
         """A call of a function of the table, or None."""
         at = scope.source.loc(node)
         if function is len and len(node.args) == 1 and not node.keywords:
@@ -157,7 +163,7 @@ class Calls(Creation):
         except TypeError:
             return None
         if reduces is not None and node.args:
-            first = self._value(node.args[0], scope, whole=True)
+            first = self._value(node.args[0], scope)
             if function is sum and (
                 node.args[1:] or node.keywords or self._is_deep(first)
             ):
@@ -180,13 +186,12 @@ class Calls(Creation):
             self._refuse_arguments(text, node, scope)
             return None
         if op is not None and len(node.args) == 1 and not node.keywords:
-            first = self._value(node.args[0], scope, whole=True)
-            whole = self._arrayed(first, at)
+            whole = self._arrayed(self._value(node.args[0], scope), at)
             if whole is not None and whole.rank == 1:
                 return self._reduced(op, whole, (0,), False, at, op)
         if op is None:
             if self.loose and isinstance(node.func, gast.Name):
-                args = self._values(node.args, scope)
+                args = self._numbers(node.args, scope)
                 return Call(node.func.id, tuple(args), loc=at)
             return None
         if len(node.args) < 2 or node.keywords:
@@ -200,20 +205,20 @@ class Calls(Creation):
                 " or the loop",
             )
             return None
-        first, *rest = self._values(node.args, scope)
+        result, *rest = self._numbers(node.args, scope)
         for other in rest:
-            first = Call(op, (first, other), loc=at)
-        return first
+            result = Call(op, (result, other), loc=at)
+        return result
 
     def _reduce(
         self,
         kind: str,
-        value: Expr,
+        value: Operand,
         rest: Sequence[gast.AST],
         node: gast.Call,
         text: str,
         scope: Scope,
-    ) -> Expr | None:
+    ) -> Operand | None:
         """A reduction of `value` with the arguments ``axis`` and ``keepdims``."""
         at = scope.source.loc(node)
         keywords = {k.arg: k.value for k in node.keywords}
@@ -236,10 +241,9 @@ class Calls(Creation):
                 "write the axis as a number: `axis=0`",
             )
             return None
-        whole = self._whole(value)
-        if whole is None and isinstance(value, (Var, Load)):
-            whole = self._arrayed(value, at)
+        whole = self._arrayed(value, at)
         if whole is None:
+            assert not isinstance(value, Array)
             # Of a number, which is all the text shows: itself.
             if axis_node is not None or kind not in _THEMSELVES:
                 self.lenient = True
@@ -260,7 +264,8 @@ class Calls(Creation):
                 # It may be a number then, and no name of it an array.
                 left = most if keep else most - len({*named})
                 if left < rank:
-                    return self._encoded(views.part(whole, [ZERO] * (rank - left)), at)
+                    rest_of = views.part(whole, [ZERO] * (rank - left))
+                    return self._located(rest_of, at)
             elif self.exact:
                 self.findings.add(
                     "P209",
@@ -283,7 +288,7 @@ class Calls(Creation):
             return None
         return self._reduced(kind, whole, axes, keep, at)
 
-    def _arranged(self, kind: str, node: gast.Call, scope: Scope) -> Expr | None:
+    def _arranged(self, kind: str, node: gast.Call, scope: Scope) -> Operand | None:
         """Differences, running sums and the like, of arrays with one axis."""
         at = scope.source.loc(node)
         if node.keywords or not node.args:
@@ -292,10 +297,10 @@ class Calls(Creation):
             parts = node.args[0]
             if len(node.args) > 1 or not isinstance(parts, (gast.Tuple, gast.List)):
                 return None
-            given = self._values(parts.elts, scope, whole=True)
+            given = self._values(parts.elts, scope)
             wholes = [self._arrayed(v, at) for v in given]
             return self._joined([w for w in wholes if w is not None], at)
-        first, *rest = self._values(node.args, scope, whole=True)
+        first, *rest = self._values(node.args, scope)
         whole = self._arrayed(first, at)
         if whole is None or len(rest) != (kind == "roll"):
             return None
@@ -303,11 +308,12 @@ class Calls(Creation):
             return self._measure("T", whole, at)
         if kind == "flip":
             every = [views.sliced(None, None, -1, n) for n in whole.shape]
-            return self._encoded(views.part(whole, every), at)
+            return self._located(views.part(whole, every), at)
         if kind == "norm":
             square = Call("*", (whole.element, whole.element), loc=at)
-            squares = Whole(whole.shape, square, False)
+            squares = Array(whole.shape, square, False)
             total = self._reduced("sum", squares, range(whole.rank), False, at)
+            assert not isinstance(total, Array)
             return Call("sqrt", (total,), loc=at)
         if kind == "trace":
             return self._trace(whole, at) if whole.rank == 2 else None
@@ -316,18 +322,19 @@ class Calls(Creation):
         if kind == "cumsum":
             return self._running(whole, at)
         if kind == "roll":
-            return self._rolled(whole, rest[0], at)
+            (shift,) = rest
+            return None if isinstance(shift, Array) else self._rolled(whole, shift, at)
         ends = [
             views.part(whole, [views.sliced(low, high, 1, whole.shape[0])])
             for low, high in ((Const(1), None), (None, Const(-1)))
         ]
-        pair = [self._encoded(e, at) for e in ends]
+        pair = [self._located(e, at) for e in ends]
         return self._elementwise(pair, lambda e: Call("-", tuple(e), loc=at), at)
 
     def _multiplied(
         self, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
-    ) -> Expr:
-        left, right = self._values(nodes, scope, whole=True)
+    ) -> Operand:
+        left, right = self._values(nodes, scope)
         if kind in ("inner", "vdot") and (self._is_deep(left) or self._is_deep(right)):
             self.findings.add(
                 "P201",
@@ -340,12 +347,11 @@ class Calls(Creation):
             return self._outer(left, right, at)
         return self._product(left, right, at)
 
-    def _is_deep(self, value: Expr) -> bool:
+    def _is_deep(self, value: Operand) -> bool:
         """Is it known to have more than one axis?"""
-        whole = self._whole(value)
-        return whole is not None and whole.rank > 1
+        return isinstance(value, Array) and value.rank > 1
 
-    def _method(self, node: gast.Call, scope: Scope) -> Expr | None:
+    def _method(self, node: gast.Call, scope: Scope) -> Operand | None:
         """A method of an array."""
         if not isinstance(node.func, gast.Attribute):
             return None
@@ -353,7 +359,7 @@ class Calls(Creation):
         base, name = node.func.value, node.func.attr
         known = name in REDUCING or name in ("dot", "copy", "transpose", "astype")
         if not known or (
-            isinstance(base, gast.Name) and self._array(base, scope) is None
+            isinstance(base, gast.Name) and self._referred(base, scope) is None
         ):
             return None
         if name == "copy" and not node.args and not node.keywords:
@@ -371,13 +377,13 @@ class Calls(Creation):
             if isinstance(dtype, Promoted):
                 if whole.name is None:
                     return None
-                copy = Whole(whole.shape, whole.element, False, dtype, whole.name)
-                return self._encoded(copy, at)
-            element = Call(dtype, (whole.element,), loc=at)
-            return self._encoded(Whole(whole.shape, element, False), at)
+                shape, element = whole.shape, whole.element
+                return Array(shape, element, False, dtype, whole.name, loc=at)
+            converted = Call(dtype, (whole.element,), loc=at)
+            return Array(whole.shape, converted, False, loc=at)
         if name not in REDUCING:
             return None
-        value = self._value(base, scope, whole=True)
+        value = self._value(base, scope)
         text = gast.unparse(node.func).strip()
         return self._reduce(name, value, node.args, node, text, scope)
 
@@ -409,7 +415,7 @@ class Calls(Creation):
 
     def _apply(
         self, found: Meaning, text: str, node: gast.Call, scope: Scope, spreads: bool
-    ) -> Expr | None:
+    ) -> Operand | None:
         at = scope.source.loc(node)
         # float("inf") is how many write infinity.
         match node.args:
@@ -434,8 +440,9 @@ class Calls(Creation):
             return None
         nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
         order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
-        given = self._values(nodes, scope, whole=True)
-        if any(self._whole(v) is not None for v in given):
+        given = self._values(nodes, scope)
+        numbers = [v for v in given if not isinstance(v, Array)]
+        if len(numbers) < len(given):
             if not spreads:
                 self.findings.add(
                     "P201",
@@ -453,7 +460,7 @@ class Calls(Creation):
                 ),
                 at,
             )
-        bound = dict(zip(order, given, strict=True))
+        bound = dict(zip(order, numbers, strict=True))
         used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
         for name, value in bound.items():
             if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
@@ -473,8 +480,8 @@ class Calls(Creation):
                 "give a number and the name of a function",
             )
             return None
-        value = self._value(given["x"], scope, whole=True)
-        if self._whole(value) is not None or self._is_array_var(value):
+        value = self._value(given["x"], scope)
+        if isinstance(value, Array):
             self.findings.add(
                 "P201",
                 at,
@@ -513,23 +520,23 @@ class Calls(Creation):
 
     def _inline(
         self, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
-    ) -> tuple[tuple[Expr, ...], bool] | None:
+    ) -> Value:
         """The body of a helper, in place of its call."""
         at = scope.source.loc(node)
         if scope.stack.count(helper.key) >= _DEPTH:
             self._refuse_recursion(helper.name, at)
-            return REFUSED
+            return Refused()
         if helper.key not in self.fenced:
             self.fenced.append(helper.key)
             fence.check(helper.source, self.findings)
             self.refused |= fence.bound_by_refused(helper.source.node)
         arguments = self._bind(helper, node, scope)
         if arguments is None:
-            return REFUSED
+            return Refused()
         bound: list[str] = []
         nodes: list[gast.AST] = []
         functions: dict[str, Helper] = {}
-        fixed: dict[str, Expr] = {}
+        fixed: dict[str, Operand] = {}
         for name, argument in arguments:
             if isinstance(argument, (Const, Call)):
                 fixed[name] = argument
@@ -540,37 +547,43 @@ class Calls(Creation):
             else:
                 bound.append(name)
                 nodes.append(argument)
-        given = self._values(nodes, scope, whole=True)
+        given = self._values(nodes, scope)
         values = dict(zip(bound, given, strict=True)) | fixed
         rule = rule_of(helper.python)
         if rule is not None:
-            if functions or any(map(self._is_more, values.values())):
+            numbers = {n: v for n, v in values.items() if not isinstance(v, Array)}
+            if functions or len(numbers) < len(values):
                 self._refuse_rule(helper, at, "is given more than numbers")
-                return REFUSED
-            values = {
+                return Refused()
+            numbers = {
                 n: v if isinstance(v, Const) else self._temp(v, n)
-                for n, v in values.items()
+                for n, v in numbers.items()
             }
             # As the rule has them: a call may name them in another order.
             order = [p.id for p in parameters(helper.source.node)]
-            values = {n: values[n] for n in order}
+            numbers = {n: numbers[n] for n in order}
+            values = {**numbers}
         for name, value in values.items():
-            if isinstance(value, Var) and value.name in self.views:
+            if isinstance(value, Array):
                 values[name] = self._named(value, scope, name)
         own = self._unseen(values.values())
         mark = len(self.out)
         for cheap in (True, False):
             inner = self._enter(helper, values, functions, scope, cheap, at)
             inner.owned |= own
-            lent = [e for e in inner.bound.values() if not isinstance(e, (Var, Const))]
+            lent = [
+                e
+                for e in inner.bound.values()
+                if not isinstance(e, (Array, Var, Const))
+            ]
             returned = self._body(inner)
             changed = written(tuple(self.out[mark:]))
             if not any(changed & names(e) for e in lent):
                 break
             del self.out[mark:]
-        if returned is None:
+        if isinstance(returned, Nothing):
             if self.findings.found:
-                return REFUSED
+                return Refused()
             if not dropped:
                 self.findings.add(
                     "P108",
@@ -578,10 +591,10 @@ class Calls(Creation):
                     f"`{helper.name}` returns nothing",
                     "end it with `return` and the value",
                 )
-            return None
-        results, single, _ = returned
+            return returned
         if rule is not None:
-            results = self._by_rule(helper, rule, values, results, scope, at)
+            found = self._by_rule(helper, rule, numbers, _parts(returned), scope, at)
+            returned = Tuple(found) if isinstance(returned, Tuple) else found[0]
             for s in probing(tuple(self.out[mark:])):
                 self.findings.add(
                     "P117",
@@ -590,11 +603,12 @@ class Calls(Creation):
                     " text",
                     "probe what it is called with, or what it returns",
                 )
-        return results, single
+        return returned
 
-    def _unseen(self, values: Iterable[Expr]) -> set[str]:
+    def _unseen(self, values: Iterable[Operand]) -> set[str]:
         """The arrays that were made for this call: it may do with them as it likes."""
-        given = [v.name for v in values if isinstance(v, Var)]
+        arrays = [v.name for v in values if isinstance(v, Array)]
+        given = [name for name in arrays if name is not None]
         return {
             name
             for name in given
@@ -603,10 +617,6 @@ class Calls(Creation):
             and name not in self.lent
             and not self._reachable(name)
         }
-
-    def _is_more(self, value: Expr) -> bool:
-        """Is it an array, or a part of one?"""
-        return self._is_array_var(value) or self._whole(value) is not None
 
     def _refuse_rule(self, helper: Helper, at: Loc, because: str) -> None:
         self.findings.add(
@@ -621,13 +631,14 @@ class Calls(Creation):
         helper: Helper,
         rule: Rule,
         values: Mapping[str, Expr],
-        results: Sequence[Expr],
+        results: Sequence[Value],
         scope: Scope,
         at: Loc,
     ) -> tuple[Expr, ...]:
         """The results of a helper, with the derivatives that its rule gives them."""
         nothing = (ZERO,) * len(results)
-        if any(map(self._is_more, results)):
+        numbers = _numbers(results)
+        if numbers is None:
             self._refuse_rule(helper, at, "returns more than numbers")
             return nothing
         made = self._helper(rule.vjp, at)
@@ -637,7 +648,7 @@ class Calls(Creation):
             self.fenced.append(made.key)
             fence.check(made.source, self.findings)
         named = [p.id for p in made.source.node.args.args]
-        own = [self._temp(r, f"{helper.name}_result") for r in results]
+        own = [self._temp(r, f"{helper.name}_result") for r in numbers]
         inputs = list(values.values())
         if len(named) != len(inputs) + 2 * len(own):
             self._refuse_rule(
@@ -653,10 +664,9 @@ class Calls(Creation):
         for value, seed in zip(own, seeds, strict=True):
             outside, self.out = self.out, []
             inner = self._enter(made, given, {}, scope, True, at)
-            returned = self._body(inner)
+            partials = _numbers(_parts(self._body(inner)))
             made_here, self.out = self.out, outside
-            partials = returned[0] if returned is not None else ()
-            if len(partials) != len(inputs) or any(map(self._is_more, partials)):
+            if partials is None or len(partials) != len(inputs):
                 what = f"{len(inputs)} of them" if len(inputs) > 1 else "one number"
                 self._refuse_rule(
                     helper, at, f"needs of `{made.name}` {what}, for each argument one"
@@ -690,7 +700,7 @@ class Calls(Creation):
             self.rules.append(rule)
         return tuple(found)
 
-    def _helper(self, function: object, at: Loc) -> Helper | object:
+    def _helper(self, function: object, at: Loc) -> Helper | Refused | None:
         """The helper that a Python function is, None if it is no plain function."""
         python = plain(function, self.grounds)
         if python is None:
@@ -700,7 +710,7 @@ class Calls(Creation):
         except UnsupportedError as error:
             for f in error.findings:
                 self.findings.add(f.code, at, f.because, f.help)
-            return REFUSED
+            return Refused()
         return Helper(python.__name__, source, python, None)
 
     def _function(self, node: gast.AST, scope: Scope) -> Helper | None:
@@ -717,7 +727,7 @@ class Calls(Creation):
     def _enter(
         self,
         helper: Helper,
-        values: Mapping[str, Expr],
+        values: Mapping[str, Operand],
         functions: Mapping[str, Helper],
         caller: Scope,
         cheap: bool,
@@ -750,18 +760,16 @@ class Calls(Creation):
                 or (simple and isinstance(value, Load))
                 or (simple and uses.count(name) <= 2)
             )
-            if self._is_array_var(value):
+            if isinstance(value, Array):
                 # What the helper calls otherwise later is the caller's array now.
                 scope.bound[name] = value
                 scope.paths[name] = scope.start
             elif lent and name not in assigned:
                 scope.bound[name] = value
             else:
-                variable = self._variable(name, scope)
-                assert isinstance(variable, Var)
-                self._resembles(variable, value)
-                put = replace(variable, loc=value.loc)
-                self.out.append(Assign(put, value, loc=value.loc))
+                variable = replace(self._number(name, scope), loc=value.loc)
+                self._resembles(variable.name, value)
+                self.out.append(Assign(variable, value, loc=value.loc))
         return scope
 
     def _bind(
@@ -851,7 +859,7 @@ class Calls(Creation):
             helps = "define it before the function is differentiated"
             if isinstance(node.func, gast.Attribute):
                 helps = "methods are outside the language: write it as loops"
-                if self._array(node.func.value, scope) is not None:
+                if self._referred(node.func.value, scope) is not None:
                     because = (
                         f"`.{node.func.attr}` is a method that pyrev does not know"
                     )
@@ -871,6 +879,24 @@ class Calls(Creation):
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    """The values that a body returns, one by one."""
+    match value:
+        case Tuple(elements):
+            return elements
+        case Nothing() | Refused():
+            return ()
+    return (value,)
+
+
+def _numbers(values: Sequence[Value]) -> tuple[Expr, ...] | None:
+    """Values that are numbers, None if one is more."""
+    found = tuple(
+        v for v in values if not isinstance(v, (Array, Tuple, Nothing, Refused))
+    )
+    return found if len(found) == len(values) else None
 
 
 def _is_false(node: gast.AST | None) -> bool:

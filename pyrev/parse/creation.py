@@ -30,17 +30,19 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.parse import views
+from pyrev.parse.expressions import Values
 from pyrev.parse.functions import CREATORS, dtype_name
 from pyrev.parse.names import Scope
-from pyrev.parse.values import Values
-from pyrev.parse.views import Whole, axis
+from pyrev.parse.values import Array, Operand, axis, stored_in
 
 
 @dataclass(slots=True)
 class Creation(Values):
     """The part of the walk that reads what makes an array."""
 
-    def _created(self, function: object, node: gast.Call, scope: Scope) -> Expr | None:
+    def _created(
+        self, function: object, node: gast.Call, scope: Scope
+    ) -> Operand | None:
         """The array that a call of `function` makes; None if it makes none."""
         try:
             kind, constant = CREATORS[function]  # type: ignore[index]
@@ -78,7 +80,7 @@ class Creation(Values):
         full: bool,
         constant: float | None,
         scope: Scope,
-    ) -> Expr | None:
+    ) -> Array | None:
         source = arguments.take(0, "shape", "a", "prototype")
         fill_node = arguments.take(1, "fill_value") if full else None
         dtype_node = arguments.take(2 if full else 1, "dtype")
@@ -102,7 +104,7 @@ class Creation(Values):
             dtype = "float64"
         fill: Expr = Const(0.0 if constant is None else constant)
         if fill_node is not None:
-            fill = self._value(fill_node, scope)
+            fill = self._number_of(fill_node, scope)
             if not like:
                 dtype = views.dtype_of(views.kinds(fill))
                 if resembled(dtype) and not isinstance(fill, (Var, Load)):
@@ -122,24 +124,22 @@ class Creation(Values):
             self._refuse_creation(source, what, helps, scope)
             return None
         blank = constant is None and not full
-        made = Whole(shape, fill, False, dtype, resembles, blank)
-        return self._encoded(made, at)
+        return Array(shape, fill, False, dtype, resembles, blank, loc=at)
 
-    def _copied(self, source: gast.AST, scope: Scope) -> Expr | None:
+    def _copied(self, source: gast.AST, scope: Scope) -> Array | None:
         whole = self._measured(source, scope)
         if whole is None:
             self._refuse_creation(source, "a number", _NUMBER, scope)
             return None
         at = scope.source.loc(source)
         if whole.name is None:
-            return self._encoded(replace(whole, view=False), at)
+            return replace(whole, view=False, loc=at)
         name = whole.name
-        made = Whole(whole.shape, whole.element, False, like(name), name)
-        return self._encoded(made, at)
+        return Array(whole.shape, whole.element, False, like(name), name, loc=at)
 
     def _literal_array(
         self, arguments: _Arguments, at: Loc, scope: Scope
-    ) -> Expr | None:
+    ) -> Array | None:
         """``np.array([[1.0, x], [y, 0.0]])``"""
         node = arguments.take(0, "object", "a")
         dtype_node = arguments.take(1, "dtype")
@@ -149,14 +149,14 @@ class Creation(Values):
             return self._copied(node, scope)
         return self._array_of(node, at, scope, dtype_node)
 
-    def _as_array(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
+    def _as_array(self, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
         """``np.asarray(a)``: an array is itself, a list becomes one."""
         node = arguments.positional[0] if arguments.positional else None
         if isinstance(node, (gast.List, gast.Tuple)):
             return self._literal_array(arguments, at, scope)
         source = arguments.take(0, "a")
         whole = None if source is None else self._measured(source, scope)
-        return None if whole is None else self._encoded(whole, at)
+        return None if whole is None else self._located(whole, at)
 
     def _array_of(
         self,
@@ -164,7 +164,7 @@ class Creation(Values):
         at: Loc,
         scope: Scope,
         dtype_node: gast.AST | None = None,
-    ) -> Expr | None:
+    ) -> Array | None:
         """A new array with the elements that a list or a list of lists gives."""
         rows = list(node.elts)
         shape: tuple[int, ...] = (len(rows),)
@@ -181,7 +181,7 @@ class Creation(Values):
         if not cells:
             self._refuse_creation(node, "no elements", "write `np.zeros(0)`", scope)
             return None
-        values = self._values(cells, scope)
+        values = self._numbers(cells, scope)
         tokens = views.union(map(views.kinds, values))
         dtype: Dtype | None = views.dtype_of(tokens)
         if dtype_node is not None:
@@ -197,12 +197,12 @@ class Creation(Values):
             place = (k,) if len(shape) == 1 else divmod(k, shape[1])
             index = tuple(Const(n, loc=value.loc) for n in place)
             self.out.append(Assign(Load(name, index, loc=at), value, loc=at))
-        return self._encoded(made, at)
+        return made
 
-    def _arange(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
+    def _arange(self, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
         nodes = [arguments.take(k) for k in range(3)]
         dtype_node = arguments.take(3, "dtype")
-        given = self._values([n for n in nodes if n is not None], scope)
+        given = self._numbers([n for n in nodes if n is not None], scope)
         if not given:
             return None
         start, stop, step = _range_of(given)
@@ -228,15 +228,15 @@ class Creation(Values):
             return None
         if dtype != "int64":
             element = Call(dtype, (element,), loc=at)
-        return self._encoded(Whole((bounds,), element, False), at)
+        return Array((bounds,), element, False, loc=at)
 
-    def _linspace(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
+    def _linspace(self, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
         nodes = [arguments.take(0, "start"), arguments.take(1, "stop")]
         number = arguments.take(2, "num")
         if None in nodes:
             return None
         every = [n for n in (*nodes, number) if n is not None]
-        start, stop, *rest = self._values(every, scope)
+        start, stop, *rest = self._numbers(every, scope)
         count = rest[0] if rest else Const(50)
         gaps = views.subtract(count, ONE)
         if not isinstance(gaps, Const):
@@ -246,18 +246,18 @@ class Creation(Values):
         first = start if isinstance(start, (Const, Var)) else self._temp(start, "start")
         moved = Call("*", (axis(0), width), loc=at)
         element = Call("float64", (Call("+", (first, moved), loc=at),), loc=at)
-        return self._encoded(Whole((views.size(count),), element, False), at)
+        return Array((views.size(count),), element, False, loc=at)
 
-    def _eye(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
+    def _eye(self, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
         node = arguments.take(0, "N", "n")
         if node is None:
             return None
-        count = views.size(self._value(node, scope))
+        count = views.size(self._number_of(node, scope))
         test = Call("==", (axis(0), axis(1)), loc=at)
         one, zero = Const(1.0), Const(0.0)
         element = Call("where", (test, one, zero), loc=at)
         element = Call("float64", (element,), loc=at)
-        return self._encoded(Whole((count, count), element, False), at)
+        return Array((count, count), element, False, loc=at)
 
     def _shape(
         self, node: gast.AST, scope: Scope
@@ -269,12 +269,12 @@ class Creation(Values):
                 self._refuse_creation(node, "a shape without axes", helps, scope)
                 return None, ""
             case gast.Tuple(elts=elements) | gast.List(elts=elements):
-                return tuple(self._values(elements, scope)), ""
+                return tuple(self._numbers(elements, scope)), ""
             case gast.Attribute(value=base, attr="shape"):
                 whole = self._measured(base, scope)
                 if whole is not None:
                     return whole.shape, whole.name or ""
-        return (self._value(node, scope),), ""
+        return (self._number_of(node, scope),), ""
 
     def _dtype(self, node: gast.AST, scope: Scope) -> Dtype | None:
         match node:
@@ -300,8 +300,8 @@ class Creation(Values):
         if own is not None:
             return (own,)
         if isinstance(node, gast.Constant):
-            return views.kinds(self._value(node, scope))
-        bound = self._array(node, scope)
+            return views.kinds(self._number_of(node, scope))
+        bound = stored_in(self._referred(node, scope))
         if bound is not None:  # a number or an array: to be promoted says neither
             return (Var(bound),)
         whole = self._measured(node, scope)

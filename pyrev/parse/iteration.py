@@ -7,25 +7,33 @@ or a tuple of elements, which the targets of the loop take apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gast
 
-from pyrev.ir.nodes import ONE, ZERO, Call, Check, Const, Expr, Loc, Var
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Call,
+    Check,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Loc,
+    Var,
+)
 from pyrev.parse import fence, views
 from pyrev.parse.calls import Calls
 from pyrev.parse.functions import is_range
 from pyrev.parse.names import Scope
-from pyrev.parse.views import Whole
-
-#: A number, an array by its `Var`, or several of them.
-Element = Expr | tuple["Element", ...]
+from pyrev.parse.values import Array, Operand, Tuple, Value, stored_in
 
 
 @dataclass(frozen=True, slots=True)
 class _Sequence:
     length: Expr
-    element: Callable[[Expr], Element]
+    element: Callable[[Expr], Value]
     #: Is it an iterator of Python's, which has no end to begin from?
     once: bool = False
 
@@ -34,13 +42,13 @@ class _Sequence:
 class Iteration(Calls):
     """The part of the walk that reads what loops run over."""
 
-    def _store(self, target: gast.AST, value: Expr, at: Loc, scope: Scope) -> None:
+    def _store(self, target: gast.AST, value: Operand, at: Loc, scope: Scope) -> None:
         raise NotImplementedError
 
     def _name_array(
         self,
         target: gast.Name,
-        value: Var,
+        value: Array,
         mark: tuple[int, int],
         at: Loc,
         scope: Scope,
@@ -90,31 +98,28 @@ class Iteration(Calls):
                 return self._numbered(node, scope)
         if isinstance(node, (gast.Tuple, gast.List)):
             return self._literal(node, scope)
-        value = self._value(node, scope, whole=True)
-        whole = self._arrayed(value, at)
+        whole = self._arrayed(self._value(node, scope), at)
         if whole is None:
             return None
-        named = self._named(self._encoded(whole, at), scope, "values")
-        rows = self._whole(named)
-        assert rows is not None
+        rows = self._named(self._located(whole, at), scope, "values")
         self.iterated += [rows.base] if rows.base is not None else []
 
-        def element(place: Expr) -> Element:
+        def element(place: Expr) -> Operand:
             row = views.part(rows, [place])
-            return self._encoded(row, at) if row.rank else views.collected(row.element)
+            return row if row.rank else views.collected(row.element)
 
         return _Sequence(rows.shape[0], element)
 
     def _counting(self, nodes: Sequence[gast.AST], scope: Scope) -> _Sequence | None:
         """``range(...)`` beside other sequences."""
-        given = self._values(nodes, scope)
+        given = self._numbers(nodes, scope)
         step = given[2] if len(given) == 3 else ONE
         if not isinstance(step, Const) or not given or step.value == 0:
             return None
         start, stop = (ZERO, given[0]) if len(given) == 1 else (given[0], given[1])
         length = views.range_length(start, stop, int(step.value))
 
-        def element(place: Expr) -> Element:
+        def element(place: Expr) -> Expr:
             return views.add(start, views.scale(place, int(step.value)))
 
         return _Sequence(length, element)
@@ -128,12 +133,12 @@ class Iteration(Calls):
         inner = self._sequence(node.args[0], scope)
         if inner is None:
             return None
-        start: Expr = ZERO if first is None else self._value(first, scope)
+        start: Expr = ZERO if first is None else self._number_of(first, scope)
         if not isinstance(start, Const):
             start = self._temp(start, "start")
 
-        def element(place: Expr) -> Element:
-            return views.add(start, place), inner.element(place)
+        def element(place: Expr) -> Tuple:
+            return Tuple((views.add(start, place), inner.element(place)))
 
         return _Sequence(inner.length, element, once=True)
 
@@ -156,43 +161,42 @@ class Iteration(Calls):
             # Of numbers of several types an array would make one.
             return None
         at = scope.source.loc(node)
-        made = self._array_of(node, at, scope)
-        whole = None if made is None else self._whole(made)
+        whole = self._array_of(node, at, scope)
         if whole is None:
             return None
 
-        def element(place: Expr) -> Element:
+        def element(place: Expr) -> Operand:
             row = views.part(whole, [place])
-            return self._encoded(row, at) if row.rank else row.element
+            return row if row.rank else row.element
 
         return _Sequence(whole.shape[0], element)
 
-    def _spread(
-        self, target: gast.AST, element: Element, at: Loc, scope: Scope
-    ) -> None:
+    def _spread(self, target: gast.AST, element: Value, at: Loc, scope: Scope) -> None:
         """Give the targets of a loop their values."""
-        if isinstance(target, (gast.Tuple, gast.List)):
-            parts: Sequence[Element] | None = None
-            if isinstance(element, tuple):
-                parts = element
-            elif (whole := self._whole(element)) is not None:
-                parts = self._taken_apart(whole, len(target.elts), at)
-            if parts is not None and len(parts) == len(target.elts):
-                for inner, part in zip(target.elts, parts, strict=True):
-                    self._spread(inner, part, at, scope)
-                return
-        elif not isinstance(element, tuple):
-            if isinstance(target, gast.Name) and self._is_array_var(element):
-                assert isinstance(element, Var)
+        match target, element:
+            case gast.Tuple() | gast.List(), Tuple() | Array():
+                parts: Sequence[Value]
+                if isinstance(element, Tuple):
+                    parts = element.elements
+                else:
+                    parts = self._taken_apart(element, len(target.elts), at)
+                if len(parts) == len(target.elts):
+                    for inner, part in zip(target.elts, parts, strict=True):
+                        self._spread(inner, part, at, scope)
+                    return
+            case gast.Tuple() | gast.List(), _:
+                pass
+            case gast.Name(), Array():
                 mark = len(self.out), len(self.allocated)
                 self._name_array(target, element, mark, at, scope)
-            else:
-                if isinstance(target, gast.Name):
-                    variable = self._variable(target.id, scope)
-                    if isinstance(variable, Var):
+                return
+            case _, Const() | Var() | Load() | Extent() | Call() | Array():
+                if isinstance(target, gast.Name) and not isinstance(element, Array):
+                    variable = stored_in(self._variable(target.id, scope))
+                    if variable is not None:
                         self._resembles(variable, element)
                 self._store(target, element, at, scope)
-            return
+                return
         self.findings.add(
             "P112",
             scope.source.loc(target),
@@ -200,15 +204,15 @@ class Iteration(Calls):
             "name each value: `for i, (x, y) in enumerate(zip(a, b))`",
         )
 
-    def _taken_apart(self, whole: Whole, count: int, at: Loc) -> list[Expr]:
+    def _taken_apart(self, whole: Array, count: int, at: Loc) -> list[Operand]:
         """The elements along the first axis, of which there must be `count`."""
         test = Call("==", (whole.shape[0], Const(count)), loc=at)
         message = f"{count} values are needed to unpack"
         self.out.append(Check(test, "ValueError", message, loc=at))
-        found: list[Expr] = []
+        found: list[Operand] = []
         for k in range(count):
             row = views.part(whole, [Const(k, loc=at)])
-            found.append(self._encoded(row, at) if row.rank else row.element)
+            found.append(replace(row, loc=at) if row.rank else row.element)
         return found
 
 
@@ -233,5 +237,5 @@ def _together(parts: Sequence[_Sequence], wanted: int) -> _Sequence | None:
         if not views.equal(length, p.length):
             length = Call("min", (length, p.length), loc=length.loc)
     return _Sequence(
-        length, lambda place: tuple(p.element(place) for p in parts), once=True
+        length, lambda p: Tuple(tuple(s.element(p) for s in parts)), once=True
     )

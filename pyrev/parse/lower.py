@@ -15,6 +15,7 @@ import gast
 
 from pyrev.ir.nodes import (
     FALSE,
+    NOWHERE,
     ONE,
     TRUE,
     ZERO,
@@ -56,11 +57,24 @@ from pyrev.parse.control import LEAVE, RETURNED, structured
 from pyrev.parse.directives import checkpointed
 from pyrev.parse.expression import BINARY, assigned, conjunction
 from pyrev.parse.functions import is_range
-from pyrev.parse.names import REFUSED, RESERVED, Helper, Scope
+from pyrev.parse.names import RESERVED, Helper, Scope
 from pyrev.parse.rebinding import Compound, Phases, Rebinding, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source
-from pyrev.parse.views import Whole
+from pyrev.parse.values import (
+    Array,
+    Nothing,
+    Operand,
+    Refused,
+    Tuple,
+    Value,
+    same,
+    stored_in,
+    whole_array,
+)
+
+#: What a body returns, and where.
+Returned = tuple[Value, Loc]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +100,8 @@ class _Differing:
     name: str
     which: str
     at: Loc
-    wholes: list[Whole] = field(default_factory=list)
-    choices: list[Whole | None] = field(default_factory=list)
+    wholes: list[Array] = field(default_factory=list)
+    choices: list[Array | None] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -98,6 +112,8 @@ class Lowering(Rebinding):
     _leaving: list[tuple[str, ...]] = field(default_factory=list)
     #: Of the function that is read, by position: results that differ from path to path.
     _differing: dict[int, _Differing] = field(default_factory=dict)
+    #: Where the last body that was read returns.
+    _returned_at: Loc = NOWHERE
 
     def function(self, source: Source, python: FunctionType | None) -> Block:
         """Lower a whole definition, its final `return` included."""
@@ -120,12 +136,8 @@ class Lowering(Rebinding):
                     f"parameter `{parameter.id}` hides what the derivative calls",
                     f"give it another name, such as `{parameter.id}_`",
                 )
-            scope.bound[parameter.id] = Var(parameter.id)
-        values = self._body(scope)
-        if values is not None:
-            results, single, at = values
-            results = tuple(self._read_back(r, scope, at) for r in results)
-            self.out.append(Return(results, single, loc=at))
+            scope.bound[parameter.id] = self._stored(parameter.id, NOWHERE)
+        self._return(self._body(scope), self._returned_at)
         return self._spelt()
 
     def statements(self, source: Source) -> Block:
@@ -137,37 +149,46 @@ class Lowering(Rebinding):
         self.running.append(scope)
         for node in source.node.body:
             if isinstance(node, gast.Return):
-                values = self._returned(node, scope)
-                if values is not None:
-                    results, single, at = values
-                    results = tuple(self._read_back(r, scope, at) for r in results)
-                    self.out.append(Return(results, single, loc=at))
+                self._return(*self._returned(node, scope))
             else:
                 self._statement(node, scope)
         return self._spelt()
 
-    def _body(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+    def _return(self, value: Value, at: Loc) -> None:
+        """The `return` of the program itself."""
+        single = not isinstance(value, Tuple)
+        parts = value.elements if isinstance(value, Tuple) else (value,)
+        results = tuple(
+            self._read_back(v, at)
+            for v in parts
+            if not isinstance(v, (Tuple, Nothing, Refused))
+        )
+        if results:
+            self.out.append(Return(results, single, loc=at))
+
+    def _body(self, scope: Scope) -> Value:
         """Lower a definition's statements; what it returns comes back."""
         around, self._exchanges = self._exchanges, []
         first, self._first = self._first, len(self.allocated)
         mark, writes = len(self.out), len(self.changed)
         self.running.append(scope)
-        results = self._lowered(scope)
+        result, at = self._lowered(scope)
         self.running.pop()
         if self._exchanges:
             self._writes_elsewhere(scope)
         self._function_ends(scope, writes, False)
         if self._exchanges:
-            results = self._finished(results, scope, mark)
+            result = self._finished(result, scope, mark)
             self._function_ends(scope, writes, True)
         self._exchanges, self._first = around, first
-        return results
+        self._returned_at = at
+        return result
 
-    def _lowered(self, scope: Scope) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+    def _lowered(self, scope: Scope) -> Returned:
         node = scope.source.node
         if isinstance(node, gast.Lambda):
             at = scope.source.loc(node.body)
-            return (self._value(node.body, scope, whole=True),), True, at
+            return self._value(node.body, scope), at
         body = tail_form(node.body)
         if body is not None and isinstance(body[-1], gast.If):
             return self._paths(body, scope)
@@ -177,13 +198,11 @@ class Lowering(Rebinding):
         if isinstance(last, gast.Return):
             return self._returned(last, scope)
         self._statement(last, scope)
-        return None
+        return Nothing(), scope.source.loc(last)
 
-    def _paths(
-        self, body: Sequence[gast.AST], scope: Scope
-    ) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+    def _paths(self, body: Sequence[gast.AST], scope: Scope) -> Returned:
         """A body whose `if`s end in `return`s: each path assigns the same variables."""
-        results: list[Var] = []
+        results: list[Operand] = []
         returns: list[tuple[int, bool]] = []
         mark = len(self.out)
         around, self._differing = self._differing, {}
@@ -199,22 +218,22 @@ class Lowering(Rebinding):
                 "the paths through this `if` return different numbers of values",
                 "return equally many values on every path",
             )
-            return (ZERO,), True, scope.source.loc(body[-1])
+            return ZERO, scope.source.loc(body[-1])
         if returns[0] == (0, False):
-            return None
+            return Nothing(), scope.source.loc(body[-1])
         at = results[0].loc
         last = self.out[-1]
         if len(results) == 1 and isinstance(last, Assign) and last.target == results[0]:
             # Every path was an expression: so is the call.
             self.out.pop()
-            return (last.value,), True, at
-        return tuple(results), returns[0][1], at
+            return last.value, at
+        return results[0] if returns[0][1] else Tuple(tuple(results)), at
 
     def _path(
         self,
         body: Sequence[gast.AST],
         scope: Scope,
-        results: list[Var],
+        results: list[Operand],
         returns: list[tuple[int, bool]],
     ) -> None:
         *rest, last = body
@@ -223,7 +242,7 @@ class Lowering(Rebinding):
         at = scope.source.loc(last)
         self._begin(last, scope)
         if isinstance(last, gast.If):
-            condition = self._value(last.test, scope, test=True)
+            condition = self._number_of(last.test, scope, test=True)
             helpers = dict(scope.helpers)
             self.depth += 1
             before = self._standing(scope)
@@ -242,35 +261,44 @@ class Lowering(Rebinding):
                 case _:
                     self.out.append(If(condition, tuple(then), tuple(other), loc=at))
             return
-        returned = self._returned(last, scope)
-        values, single, _ = returned if returned is not None else ((), False, at)
+        returned, _ = self._returned(last, scope)
+        values: tuple[Value, ...] = ()
+        if isinstance(returned, Tuple):
+            values = returned.elements
+        elif not isinstance(returned, Nothing):
+            values = (returned,)
+        single = not isinstance(returned, (Tuple, Nothing))
         returns.append((len(values), single))
         for k, value in enumerate(values):
+            assert not isinstance(value, (Tuple, Nothing, Refused))
             first = results[k] if k < len(results) else value
-            if self._is_array_var(value) or self._is_array_var(first):
+            if isinstance(value, Array) or isinstance(first, Array):
                 own = self._array_result(k, value, first, scope, at)
                 if k == len(results):
                     results.append(own)
                 continue
             if k == len(results):
                 results.append(Var(self._fresh("result"), loc=at))
-            self.out.append(Assign(results[k], value, loc=at))
+            place = results[k]
+            assert isinstance(place, Var)
+            self.out.append(Assign(place, value, loc=at))
 
     def _array_result(
-        self, k: int, value: Expr, first: Expr, scope: Scope, at: Loc
-    ) -> Var:
+        self, k: int, value: Operand, first: Operand, scope: Scope, at: Loc
+    ) -> Var | Array:
         """The k-th result of a path, an array; a path before it returned `first`.
 
         One array that every path returns is that array. That paths return different
         ones shows at the second; the next walk copies each into a new one.
         """
         differ = f"@result {k}", scope.source.loc(scope.source.node)
-        whole = self._whole(value)
-        foreign = whole is not None and whole.view and whole.base not in self.allocated
-        if whole is None or not self._is_array_var(first):
+        foreign = (
+            isinstance(value, Array) and value.view and value.base not in self.allocated
+        )
+        if not isinstance(value, Array) or not isinstance(first, Array):
             self._refuse_paths(at, "one path returns an array, and another a number")
         elif differ not in self.wanted:
-            if value != first:
+            if not same(value, first):
                 self.asked.add(differ)
         elif foreign and not scope.inlined:
             # Its caller would get another object than in Python.
@@ -282,19 +310,21 @@ class Lowering(Rebinding):
                 found = self._differing[k] = _Differing(*names_, at)
                 self.allocated[found.name] = at
                 self.made_in[found.name] = scope.start
-                shape = tuple(Extent(found.name, j) for j in range(whole.rank))
+                shape = tuple(Extent(found.name, j) for j in range(value.rank))
                 self.sizes[found.name] = shape
-            found.wholes.append(whole)
-            target = views.whole_array(found.name, self._rank(found.name), at)
-            self._takes_over(target, whole, "", at)
+            found.wholes.append(value)
+            target = whole_array(found.name, self._rank(found.name), at)
+            self._takes_over(target, value, "", at)
             self._fill(target, value, at, replaces=True)
-            if whole.view and whole.base is not None:
-                self._may_be(found.name, {whole.base}, scope, at)
-            number, choice = self._identity(whole, len(found.wholes) - 1)
+            if value.view and value.base is not None:
+                self._may_be(found.name, {value.base}, scope, at)
+            number, choice = self._identity(value, len(found.wholes) - 1)
             found.choices.append(choice)
             self.out.append(Assign(Var(found.which, loc=at), number, loc=at))
-            return Var(found.name, loc=at)
-        return value if isinstance(value, Var) else Var(self._fresh("result"), loc=at)
+            return target
+        if isinstance(value, (Array, Var)):
+            return value
+        return Var(self._fresh("result"), loc=at)
 
     def _refuse_paths(self, at: Loc, because: str) -> None:
         self.findings.add(
@@ -334,24 +364,19 @@ class Lowering(Rebinding):
         self.facts.append(RankFact(differing.name, whole.rank, differing.at))
         self.out.insert(mark, room)
 
-    def _returned(
-        self, node: gast.Return, scope: Scope
-    ) -> tuple[tuple[Expr, ...], bool, Loc] | None:
+    def _returned(self, node: gast.Return, scope: Scope) -> Returned:
         at = scope.source.loc(node)
         self._begin(node, scope)
         match node.value:
             case None | gast.Constant(value=None):
-                return None
+                return Nothing(), at
             case gast.Tuple(elts=elements) if elements:
-                values = self._values(elements, scope, whole=True)
-                return tuple(values), False, at
+                return Tuple(tuple(self._values(elements, scope))), at
             case gast.Call() as call:
-                results = self._call(call, scope)
-                if results == REFUSED:
-                    return (ZERO,), True, at
-                return (*results, at) if results is not None else None
+                result = self._call(call, scope)
+                return ZERO if isinstance(result, Refused) else result, at
             case value:
-                return (self._value(value, scope, whole=True),), True, at
+                return self._value(value, scope), at
 
     def _statement(self, node: gast.AST, scope: Scope) -> None:
         around = scope.current, scope.since
@@ -395,7 +420,7 @@ class Lowering(Rebinding):
                 with self._compound(scope, node) as around:
                     self._branch(node, scope, around)
             case gast.Assert(test=test, msg=message):
-                condition = self._value(test, scope, test=True)
+                condition = self._number_of(test, scope, test=True)
                 text = gast.unparse(test).strip()
                 if isinstance(message, gast.Constant):
                     text = str(message.value)
@@ -429,7 +454,7 @@ class Lowering(Rebinding):
                     self._while(node, scope, around)
 
     def _branch(self, node: gast.If, scope: Scope, around: Compound) -> None:
-        condition = self._value(node.test, scope, test=True)
+        condition = self._number_of(node.test, scope, test=True)
         before, seen = self._standing(scope), self._visible(scope)
         with self._block() as then:
             self._all(node.body, scope)
@@ -445,7 +470,9 @@ class Lowering(Rebinding):
         # the loop, as the one that goes on has them.
         target = seen[0]
         if self._leaves_loop(node.body) != self._leaves_loop(node.orelse):
-            target = taken[0] if self._leaves_loop(node.orelse) else dict(scope.bound)
+            target = taken[0]
+            if not self._leaves_loop(node.orelse):
+                target = self._standing(scope)[0]
         target = {n: target[n] for n in seen[0]}
         passed = self._standing(scope)
         self._stand(scope, taken)
@@ -501,37 +528,36 @@ class Lowering(Rebinding):
                 return
         single = len(targets) == 1 and isinstance(first, gast.Name)
         mark = len(self.out), len(self.allocated)
-        result = self._value(value, scope, whole=True)
-        if self._is_array_var(result):
-            assert isinstance(result, Var)
+        result = self._value(value, scope)
+        if isinstance(result, Array):
             if len(targets) > 1:
                 result = self._named(result, scope, "value")
             for target in targets:
                 if isinstance(target, gast.Name):
                     self._name_array(target, result, mark, at, scope)
                     bound = scope.bound.get(target.id)
-                    result = bound if isinstance(bound, Var) else result
+                    result = bound if isinstance(bound, Array) else result
                     mark = len(self.out), len(self.allocated)
                 elif isinstance(target, (gast.Tuple, gast.List)):
                     self._refuse_target(target, scope)
                 else:
                     self._store(target, result, at, scope)
             return
-        variable = self._variable(first.id, scope) if single else None
-        if isinstance(variable, Var):
+        variable = stored_in(self._variable(first.id, scope)) if single else None
+        if variable is not None:
             if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
                 self._resembles(variable, result)
             elif isinstance(result, (Call, Const)) and not any(
                 self._open_parts(result)
             ):
-                self.sums.add(variable.name)
+                self.sums.add(variable)
             elif (
                 isinstance(result, Call)
-                and self.ranks.get(variable.name)
+                and self.ranks.get(variable)
                 and not self._is_bound(first.id, scope)
             ):
                 # It is used as an array: so is what it is computed from.
-                self._spread_rank(variable.name, result)
+                self._spread_rank(variable, result)
         if len(targets) > 1 and not isinstance(result, Const):
             result = self._temp(result, "value")
         for target in targets:
@@ -541,7 +567,7 @@ class Lowering(Rebinding):
                 self._store(target, result, at, scope)
 
     def _bound_last(
-        self, targets: Sequence[gast.AST], values: Sequence[Expr], scope: Scope
+        self, targets: Sequence[gast.AST], values: Sequence[Operand], scope: Scope
     ) -> list[int]:
         """In which order names get their values: last those whose arrays others get.
 
@@ -554,13 +580,9 @@ class Lowering(Rebinding):
 
         def is_free(k: int) -> bool:
             bound = scope.bound.get(names_[k])
-            whole = self._whole(bound) if isinstance(bound, Var) else None
-            return (
-                whole is None
-                or whole.base is None
-                or not any(
-                    self._shares(values[j], {whole.base}) for j in left if j != k
-                )
+            base = bound.base if isinstance(bound, Array) else None
+            return base is None or not any(
+                self._shares(values[j], {base}) for j in left if j != k
             )
 
         order: list[int] = []
@@ -586,46 +608,46 @@ class Lowering(Rebinding):
             if isinstance(e, Var):
                 self.alike.append((name, e.name))
 
-    def _store(self, target: gast.AST, value: Expr, at: Loc, scope: Scope) -> None:
+    def _store(self, target: gast.AST, value: Operand, at: Loc, scope: Scope) -> None:
         with self._aside() as emitted:
             place = self._target(target, scope)
         # Python evaluates the value before the subscripts of the target.
-        held = [value]
-        self._before(held, emitted)
-        value = held[0]
+        (value,) = self._before([value], emitted)
         self.out.extend(emitted)
-        if isinstance(place, Whole):
+        if isinstance(place, Array):
             self._fill(place, value, at)
-        elif place is not None and self._is_array_var(value):
+        elif place is None:
+            return
+        elif isinstance(value, Array):
             self.findings.add(
                 "P201",
                 at,
                 "an array is stored in one element",
                 "assign to a slice, or store a number",
             )
-        elif place is not None:
+        else:
             self.out.append(Assign(place, value, loc=at))
 
     def _unpack(
         self, targets: Sequence[gast.AST], value: gast.AST, at: Loc, scope: Scope
     ) -> None:
-        values: Sequence[Expr]
+        given: Sequence[Value]
         mark = len(self.out), len(self.allocated)
         match value:
             case gast.Tuple(elts=elements) | gast.List(elts=elements):
-                values = self._values(elements, scope, whole=True)
+                given = self._values(elements, scope)
             case gast.Attribute(value=base, attr="shape") if (
                 whole := self._measured(base, scope, len(targets))
             ) is not None:
-                values = whole.shape
+                given = whole.shape
             case gast.Call():
-                results = self._call(value, scope)
-                if results is None or results == REFUSED:
+                result = self._call(value, scope)
+                if isinstance(result, (Nothing, Refused)):
                     return
-                values = results[0]
+                given = result.elements if isinstance(result, Tuple) else (result,)
             case _:
-                whole = self._whole(self._value(value, scope, whole=True))
-                if whole is None:
+                operand = self._value(value, scope)
+                if not isinstance(operand, Array):
                     self.findings.add(
                         "P112",
                         scope.source.loc(value),
@@ -633,7 +655,8 @@ class Lowering(Rebinding):
                         "assign the elements one by one",
                     )
                     return
-                values = self._taken_apart(whole, len(targets), at)
+                given = self._taken_apart(operand, len(targets), at)
+        values = [v for v in given if not isinstance(v, (Tuple, Nothing, Refused))]
         if len(values) != len(targets):
             if any(isinstance(t, gast.Starred) for t in targets):
                 return
@@ -644,56 +667,60 @@ class Lowering(Rebinding):
                 "make the two sides equally long",
             )
             return
-        values = list(values)
         if all(isinstance(n, gast.Name) for n in (*targets, *_elements(value))):
             # Names that change places are arrays if one of them is.
-            placed = [v.name for v in values if isinstance(v, Var)]
-            self.alike += [(placed[0], name) for name in placed[1:]]
+            stored = [s for s in map(stored_in, values) if s is not None]
+            self.alike += [(stored[0], name) for name in stored[1:]]
         if self._rotated(targets, values, scope):
             return
         # All values are there before the first name is bound.
         values = [
-            self._named(v, scope, "value") if isinstance(v, Var) else v for v in values
+            self._named(v, scope, "value") if isinstance(v, Array) else v
+            for v in values
         ]
         order = self._bound_last(targets, values, scope)
         targets, values = [targets[k] for k in order], [values[k] for k in order]
         for k, target in enumerate(targets):
-            given = values[k]
-            if isinstance(given, Var) and self._is_array_var(given):
+            one = values[k]
+            if isinstance(one, Array):
                 if isinstance(target, gast.Name):
-                    self._name_array(target, given, mark, at, scope)
+                    self._name_array(target, one, mark, at, scope)
                     continue
                 with self._aside() as emitted:
                     if isinstance(target, (gast.Tuple, gast.List)):
-                        self._spread(target, given, at, scope)
+                        self._spread(target, one, at, scope)
                     else:
-                        self._store(target, given, at, scope)
+                        self._store(target, one, at, scope)
                 self._keep_later(values, k, emitted)
                 continue
             with self._aside() as emitted:
                 place = self._target(target, scope)
-            self._before(values, emitted)
+            values[:] = self._before(values, emitted)
             self.out.extend(emitted)
+            one = values[k]
+            assert not isinstance(one, Array)
             if place is None:
                 continue
-            if isinstance(place, Whole):
+            if isinstance(place, Array):
                 with self._aside() as emitted:
-                    self._fill(place, values[k], at)
+                    self._fill(place, one, at)
                 self._keep_later(values, k, emitted)
                 continue
             if isinstance(place, Var):
-                self._resembles(place, values[k])
+                self._resembles(place.name, one)
             name = place.name if isinstance(place, Var) else place.array
-            for later in range(k + 1, len(values)):
-                if name in names(values[later]):
-                    values[later] = self._temp(values[later], name)
-            self.out.append(Assign(place, values[k], loc=at))
+            for j, later in enumerate(values[k + 1 :], k + 1):
+                if isinstance(later, Array):
+                    continue
+                if name in names(later):
+                    values[j] = self._temp(later, name)
+            self.out.append(Assign(place, one, loc=at))
 
-    def _keep_later(self, values: list[Expr], k: int, emitted: Sequence[Stmt]) -> None:
+    def _keep_later(
+        self, values: list[Operand], k: int, emitted: Sequence[Stmt]
+    ) -> None:
         """`emitted` assigns value `k`; later values are those from before it."""
-        later = values[k + 1 :]
-        self._before(later, emitted)
-        values[k + 1 :] = later
+        values[k + 1 :] = self._before(values[k + 1 :], emitted)
         self.out.extend(emitted)
 
     def _augment(self, node: gast.AugAssign, scope: Scope) -> None:
@@ -701,17 +728,17 @@ class Lowering(Rebinding):
         # Python reads the target before it evaluates the value.
         place = self._target(node.target, scope, augmented=True)
         mark = len(self.out)
-        value = self._value(node.value, scope, whole=True)
+        value = self._value(node.value, scope)
         if place is None:
             return
-        if isinstance(place, Whole):
+        if isinstance(place, Array):
             if isinstance(node.op, gast.MatMult):
-                value = self._product(self._encoded(place, at), value, at)
+                value = self._product(place, value, at)
                 self._fill(place, value, at)
                 return
             self._fill(place, value, at, BINARY[type(node.op)])
             return
-        if self._is_array_var(value) or isinstance(node.op, gast.MatMult):
+        if isinstance(value, Array) or isinstance(node.op, gast.MatMult):
             self._augment_number(node, place, value, mark, at, scope)
             return
         if written(tuple(self.out[mark:])) & names(place):
@@ -731,7 +758,7 @@ class Lowering(Rebinding):
         self,
         node: gast.AugAssign,
         place: Var | Load,
-        value: Expr,
+        value: Operand,
         mark: int,
         at: Loc,
         scope: Scope,
@@ -749,7 +776,7 @@ class Lowering(Rebinding):
         result = self._elementwise(
             [place, value], lambda e: Call(word, tuple(e), loc=at), at
         )
-        assert isinstance(result, Var)
+        assert isinstance(result, Array)
         self._name_array(node.target, result, (mark, len(self.allocated)), at, scope)
 
     # ---------------------------------------------------------------- loops
@@ -762,7 +789,7 @@ class Lowering(Rebinding):
             with self._block():
                 self._all(node.body, scope)
             return
-        leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
+        leave = [self._number(f, scope) for f in getattr(node, LEAVE, ())]
         index = header.index
         start = self._visible(scope)[0]
         ways: list[tuple[int, ...]] = []
@@ -829,12 +856,12 @@ class Lowering(Rebinding):
 
     def _while(self, node: gast.While, scope: Scope, around: Compound) -> None:
         at = scope.source.loc(node)
-        leave = [self._flag(f, scope) for f in getattr(node, LEAVE, ())]
+        leave = [self._number(f, scope) for f in getattr(node, LEAVE, ())]
         start = self._visible(scope)[0]
 
         def test() -> tuple[list[Stmt], Expr]:
             with self._block() as made:
-                found = self._value(node.test, scope, test=True)
+                found = self._number_of(node.test, scope, test=True)
             if found == TRUE and leave:
                 return made, none_of(leave)
             if leave:
@@ -860,7 +887,7 @@ class Lowering(Rebinding):
         # The test needs statements, or other arrays each time: a flag holds its value.
         go = Var(self._fresh("go"), loc=at)
 
-        def tested(mapping: Mapping[str, Expr]) -> list[Stmt]:
+        def tested(mapping: Mapping[str, Array]) -> list[Stmt]:
             now = self._standing(scope)[0]
             scope.bound |= mapping
             made, found = test()
@@ -881,11 +908,6 @@ class Lowering(Rebinding):
         for k, one in enumerate(copies):
             done.append([*one, *tested(phases[(k + 1) % len(copies)])])
         self._counted(done, go, phases, scope, at)
-
-    def _flag(self, name: str, scope: Scope) -> Var:
-        flag = self._variable(name, scope)
-        assert isinstance(flag, Var)
-        return flag
 
     def _counted(
         self,
@@ -1016,8 +1038,7 @@ class Lowering(Rebinding):
         name = node.target.id
         if isinstance(step, Const):
             if not loose(name, scope.source.node):
-                variable = self._variable(name, scope)
-                assert isinstance(variable, Var)
+                variable = self._number(name, scope)
 
                 def lend(place: Expr) -> None:
                     scope.bound[name] = place
@@ -1089,7 +1110,7 @@ class Lowering(Rebinding):
             return self._range(node.args[0], scope, True)
         if not is_range(function) or not 1 <= len(node.args) <= 3:
             return None
-        values = self._values(node.args, scope)
+        values = self._numbers(node.args, scope)
         at = scope.source.loc(node)
         step: Expr = Const(1, loc=at)
         if len(values) == 3:
@@ -1112,7 +1133,7 @@ class Lowering(Rebinding):
 
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
-    ) -> Var | Load | Whole | None:
+    ) -> Var | Load | Array | None:
         """What is assigned to: a number by name, an element, or a part of an array."""
         at = scope.source.loc(node)
         match node:
@@ -1125,16 +1146,15 @@ class Lowering(Rebinding):
                         "give the number another name",
                     )
                     return None
-                place = self._variable(name, scope)
-                assert isinstance(place, Var)
-                whole = self._whole(place)
-                if whole is not None and augmented:
+                bound = self._seen(self._variable(name, scope), at)
+                if isinstance(bound, Array) and augmented:
                     self._used(name, scope, at)
-                    self._changes(whole.base or "", at, place=whole)
-                    return whole
-                if whole is not None and (
-                    place.name in self.allocated
-                    or place.name in self.views
+                    self._changes(bound.base or "", at, place=bound)
+                    return bound
+                place = Var(stored_in(bound) or "", loc=at)
+                if isinstance(bound, Array) and (
+                    bound.name is None
+                    or bound.name in self.allocated
                     or name in parameter_ids(scope)
                 ):
                     if self._deeper(name, scope):
@@ -1145,13 +1165,12 @@ class Lowering(Rebinding):
                 if name not in scope.numbers:
                     scope.numbers.add(name)
                     scope.paths[name] = tuple(self.open)
-                return replace(place, loc=at)
+                return place
             case gast.Subscript():
                 load = self._subscript(node, scope, store=True)
-                part = self._whole(load)
-                if part is not None:
-                    if part.view:
-                        return part
+                if isinstance(load, Array):
+                    if load.view:
+                        return load
                     self._refuse_target(node, scope)
                     return None
                 if isinstance(load, (Extent, Call)):

@@ -17,14 +17,26 @@ import gast
 import numpy as np
 
 from pyrev.ir.diagnostics import Findings
-from pyrev.ir.nodes import Assign, Block, Call, Dtype, Expr, Load, Loc, Stmt, Var, fresh
+from pyrev.ir.nodes import (
+    NOWHERE,
+    Assign,
+    Block,
+    Call,
+    Dtype,
+    Expr,
+    Load,
+    Loc,
+    Stmt,
+    Var,
+    fresh,
+)
 from pyrev.ir.renaming import rename, renamed_dtype
 from pyrev.parse.bindings import bindings
 from pyrev.parse.custom import Rule
 from pyrev.parse.grounds import MISSING, Grounds, Missing, cell_of, lookup
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
-from pyrev.parse.views import Whole
+from pyrev.parse.values import Array, Operand, placed, stored_in, whole_array
 from pyrev.runtime.error_boundary import reads_users
 
 # Names that the printed form of a program uses itself.
@@ -34,8 +46,6 @@ RESERVED = frozenset(
 )
 
 
-# What a refused call gives: no value, though one may be wanted.
-REFUSED: tuple[tuple[Expr, ...], bool] = ((), True)
 _NOWHERE = Loc("", 0, 0, 0, 0)
 
 
@@ -72,7 +82,7 @@ class Scope:
     inlined: bool
     #: The calls that lead here.
     site: tuple[Loc, ...] = ()
-    bound: dict[str, Expr] = field(default_factory=dict)
+    bound: dict[str, Operand] = field(default_factory=dict)
     helpers: dict[str, Helper] = field(default_factory=dict)
     #: Where the present array of a name was bound, and where it was used since.
     paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -121,7 +131,7 @@ class Place:
 
     scope: Scope
     node: gast.AST | None
-    bound: Mapping[str, Expr]
+    bound: Mapping[str, Operand]
     last: bool
 
 
@@ -137,7 +147,7 @@ class Lent:
     at: Loc
     #: What it is a copy of; None if that changes: for what a helper returned, and for
     #: what changed places with a copy.
-    source: Whole | None
+    source: Array | None
     #: The arrays that it may be in Python.
     origins: frozenset[str]
     scope: Scope
@@ -151,7 +161,7 @@ class Lent:
     fresh: Var | None = None
     #: Which of `choices` it is when the program runs; None stands for a new array.
     which: Var | None = None
-    choices: tuple[Whole | None, ...] = ()
+    choices: tuple[Array | None, ...] = ()
     #: How many writes there were when its elements were last put back, and where.
     clean: int = 0
     cleaned: tuple[int, ...] = ()
@@ -196,7 +206,8 @@ class Names:
     rules: list[Rule] = field(default_factory=list)
     facts: list[RankFact] = field(default_factory=list)
     same: list[tuple[str, str]] = field(default_factory=list)
-    alike: list[tuple[str, str]] = field(default_factory=list)
+    #: Names that are alike, and names that are like an array of so many axes.
+    alike: list[tuple[str, str | int]] = field(default_factory=list)
     #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
     alike_kinds: list[tuple[str, Dtype, Loc]] = field(default_factory=list)
     rows: list[tuple[str, str, int, int]] = field(default_factory=list)
@@ -215,7 +226,7 @@ class Names:
     #: Of each of these writes, the functions that were running.
     changed_in: list[tuple[Place, ...]] = field(default_factory=list)
     #: The elements that are written now, if it is known which.
-    _place: Load | Whole | None = None
+    _place: Load | Array | None = None
     #: The functions that are being read, the outermost first.
     running: list[Scope] = field(default_factory=list)
     iterated: list[str] = field(default_factory=list)
@@ -226,10 +237,11 @@ class Names:
     #: What arrays are called in the program: the walk itself goes on using the names
     #: that they were made with.
     spelling: dict[str, str] = field(default_factory=dict)
-    views: dict[str, Whole] = field(default_factory=dict)
     sizes: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
     open: list[int] = field(default_factory=list)
     opened: int = 0
+    #: How many views have got names.
+    objects: int = 0
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?
     lenient: bool = False
@@ -251,9 +263,12 @@ class Names:
         def pair(p: tuple[str, str]) -> tuple[str, str]:
             return name(p[0]), name(p[1])
 
+        def rank(p: tuple[str, str | int]) -> tuple[str, str | int]:
+            return name(p[0]), name(p[1]) if isinstance(p[1], str) else p[1]
+
         self.facts = [replace(f, array=name(f.array)) for f in self.facts]
         self.same = list(map(pair, self.same))
-        self.alike = list(map(pair, self.alike))
+        self.alike = list(map(rank, self.alike))
         self.alike_dtypes = list(map(pair, self.alike_dtypes))
         self.alike_kinds = [
             (name(a), renamed_dtype(d, new), at) for a, d, at in self.alike_kinds
@@ -309,26 +324,48 @@ class Names:
         self.out.append(Assign(variable, value, loc=value.loc))
         return variable
 
-    def _variable(self, name: str, scope: Scope) -> Expr:
+    def _variable(self, name: str, scope: Scope) -> Operand:
         """What a local name stands for; its first mention gives it its IR name."""
         if name not in scope.bound:
-            if scope.inlined or name in RESERVED:
-                scope.bound[name] = Var(self._fresh(name))
-            else:
-                scope.bound[name] = Var(name)
-            bound = scope.bound[name]
-            assert isinstance(bound, Var)
-            place = self.users[bound.name] = scope.site, name
+            own = self._fresh(name) if scope.inlined or name in RESERVED else name
+            place = self.users[own] = scope.site, name
             if scope.inlined:
-                self.ranks[bound.name] = self.inner.get(place, 0)
+                self.ranks[own] = self.inner.get(place, 0)
+            scope.bound[name] = self._stored(own, NOWHERE)
         return scope.bound[name]
+
+    def _number(self, name: str, scope: Scope) -> Var:
+        """The variable of the program for the numbers that a local name stands for."""
+        own = stored_in(self._variable(name, scope))
+        return Var(self._fresh(name) if own is None else own)
+
+    def _stored(self, name: str, at: Loc) -> Var | Array:
+        """What is stored under a name of the program: an array, if the last walk knew,
+        or a number.
+        """
+        if self._is_array(name):
+            return whole_array(name, self._rank(name), at)
+        return Var(name, loc=at)
+
+    def _seen(self, value: Operand, at: Loc) -> Operand:
+        """What a name stands for, where it is read.
+
+        What the last walk knew to be an array this one must find out again.
+        """
+        name = stored_in(value)
+        if isinstance(value, Array) and name is not None and name not in self.allocated:
+            self.facts.append(RankFact(name, 1, at, least=True))
+        return placed(value, at)
+
+    def _rank(self, array: str) -> int:
+        """How many axes an array has, as far as the last walk knows."""
+        if array in self.sizes:
+            return len(self.sizes[array])
+        return max(self.ranks.get(array, 1), 1)
 
     def _used(self, name: str, scope: Scope, at: Loc) -> None:
         """Note a use of a name; refuse it where it may stand for different arrays."""
-        bound = scope.bound.get(name)
-        if not (isinstance(bound, Var) and self._is_array_var(bound)):
-            return
-        if name in scope.numbers:
+        if not isinstance(scope.bound.get(name), Array) or name in scope.numbers:
             return
         scope.uses.setdefault(name, []).append(tuple(self.open))
         path = scope.paths.get(name, ())
@@ -366,10 +403,7 @@ class Names:
         match node:
             case gast.Name(id=name):
                 found = self._find(name, scope)
-                if isinstance(found, Scope):
-                    bound = found.bound.get(name)
-                    return bound if isinstance(bound, Helper) else MISSING
-                return found
+                return MISSING if isinstance(found, Scope) else found
             case gast.Attribute(value=base, attr=attr):
                 module = self._object(base, scope)
                 if isinstance(module, ModuleType):
@@ -377,24 +411,28 @@ class Names:
                     return self.grounds.attribute(module, attr, fixed=constants)
         return MISSING
 
-    def _array(self, node: gast.AST, scope: Scope) -> str | None:
-        """The array that a bare name (or a module's attribute) stands for."""
+    def _referred(self, node: gast.AST, scope: Scope) -> Var | Array | None:
+        """The array that a bare name (or a module's attribute) stands for.
+
+        A `Var` may turn out to be one.
+        """
+        at = scope.source.loc(node)
+        found: object = None
         match node:
             case gast.Name(id=name):
                 found = self._find(name, scope)
                 if isinstance(found, Scope):
-                    self._used(name, found, scope.source.loc(node))
+                    self._used(name, found, at)
                     bound = self._variable(name, found)
-                    return bound.name if isinstance(bound, Var) else None
+                    return bound if isinstance(bound, (Var, Array)) else None
                 if isinstance(found, Missing) and self.loose:
-                    return str(name)
-                if isinstance(found, np.ndarray) and found.ndim > 0:
-                    return self._capture(self._holder(scope), (name,), found)
+                    return self._stored(str(name), at)
             case gast.Attribute():
                 found = self._object(node, scope)
-                if isinstance(found, np.ndarray) and found.ndim > 0:
-                    path = tuple(gast.unparse(node).strip().split("."))
-                    return self._capture(self._holder(scope), path, found)
+        if isinstance(found, np.ndarray) and found.ndim > 0:
+            path = tuple(gast.unparse(node).strip().split("."))
+            name = self._capture(self._holder(scope), path, found)
+            return self._stored(name, at)
         return None
 
     def _holder(self, scope: Scope) -> FunctionType:
@@ -446,12 +484,7 @@ class Names:
                     yield from self._open_parts(a)
 
     def _is_array(self, name: str) -> bool:
-        return (
-            self.ranks.get(name, 0) > 0 or name in self.allocated or name in self.views
-        )
-
-    def _is_array_var(self, value: Expr) -> bool:
-        return isinstance(value, Var) and self._is_array(value.name)
+        return self.ranks.get(name, 0) > 0 or name in self.allocated
 
 
 def _key(holder: FunctionType, path: tuple[str, ...]) -> tuple[object, ...]:

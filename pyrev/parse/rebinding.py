@@ -58,7 +58,15 @@ from pyrev.parse.control import RETURNED
 from pyrev.parse.iteration import Iteration
 from pyrev.parse.names import Lent, Place, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.views import Whole
+from pyrev.parse.values import (
+    Array,
+    Operand,
+    Tuple,
+    Value,
+    same,
+    stored_in,
+    whole_array,
+)
 
 # Names that come back after more iterations than this are no ring of buffers: their
 # contents are exchanged, and the body stays one.
@@ -69,8 +77,7 @@ _BACK = "@back "
 # Or it is to be known when the program runs which array the copy is.
 _WHICH = "@which "
 
-Returned = tuple[tuple[Expr, ...], bool, Loc] | None
-Arrays = Mapping[str, Expr]
+Arrays = Mapping[str, Array]
 #: What the names of arrays stand for before each copy of a loop's body.
 Phases = Sequence[Arrays]
 
@@ -121,7 +128,7 @@ class Due:
     own: str
     back: bool
     node: gast.AST
-    place: Load | Whole
+    place: Load | Array
     at: Loc
 
 
@@ -145,7 +152,7 @@ class Rebinding(Iteration):
 
     def _target(
         self, node: gast.AST, scope: Scope, augmented: bool = False
-    ) -> Var | Load | Whole | None:
+    ) -> Var | Load | Array | None:
         raise NotImplementedError
 
     # ---------------------------------------------------------------- binding a name
@@ -153,7 +160,7 @@ class Rebinding(Iteration):
     def _name_array(
         self,
         target: gast.Name,
-        value: Var,
+        value: Array,
         mark: tuple[int, int],
         at: Loc,
         scope: Scope,
@@ -178,34 +185,32 @@ class Rebinding(Iteration):
                 return
             scope.numbers.discard(name)
             current = None
-        elif not (isinstance(current, Var) and self._is_array_var(current)):
+        elif not isinstance(current, Array):
             current = None
         elif name not in scope.paths and not scope.inlined:
             # A parameter, which is an array by what this walk knows already.
             current = current if name in parameter_ids(scope) else None
-        if current is not None:
-            assert isinstance(current, Var)
-            if current == value:
+        if isinstance(current, Array):
+            if same(current, value):
                 # As in ``u = relax(u)`` with a helper that returns its parameter.
                 return
             if self._overwritten(name, current, value, mark, at, scope):
                 return
-        whole = self._whole(value)
-        assert whole is not None
-        before = scope.bound.get(name)
+        before = stored_in(scope.bound.get(name))
         guessed = not self.exact and name in parameter_ids(scope)
-        if current is None and guessed and isinstance(before, Var):
+        if current is None and guessed and before is not None:
             # A parameter, and maybe an array from the beginning.
-            like = self._encoded(whole, at).name
-            self.facts.append(RankFact(like, whole.rank, at, least=True))
-            self.alike.append((before.name, like))
-        if whole.name is None and not whole.view:
-            made = self._made(whole, name, at, self._array_name(name, scope))
+            if value.name is None:
+                self.alike.append((before, value.rank))
+            else:
+                self.facts.append(RankFact(value.name, value.rank, at, least=True))
+                self.alike.append((before, value.name))
+        if value.name is None and not value.view:
+            made = self._made(value, name, at, self._array_name(name, scope))
             scope.owned.add(made.name or "")
-            self._hold(name, self._encoded(made, at), scope)
+            self._hold(name, made, scope)
             return
-        new = value.name in list(self.allocated)[mark[1] :]
-        if new:
+        if value.name is not None and value.name in list(self.allocated)[mark[1] :]:
             self.spelling[value.name] = self._array_name(name, scope)
             scope.owned.add(value.name)
         self._hold(name, self._named(value, scope, name), scope)
@@ -213,24 +218,23 @@ class Rebinding(Iteration):
     def _array_name(self, name: str, scope: Scope) -> str:
         """What a new array is called in the program."""
         known = scope.bound.get(name)
+        stored = stored_in(known)
         if known is None or (
-            isinstance(known, Var)
+            stored is not None
             and name not in scope.paths
             and name not in parameter_ids(scope)
-            and known.name not in self.allocated
-            and known.name not in self.views
+            and stored not in self.allocated
         ):
-            variable = self._variable(name, scope)
-            assert isinstance(variable, Var)
-            if variable.name not in {*self.allocated, *self.spelling.values()}:
-                return variable.name
+            own = self._number(name, scope).name
+            if own not in {*self.allocated, *self.spelling.values()}:
+                return own
         return self._fresh(name)
 
     def _overwritten(
         self,
         name: str,
-        current: Var,
-        value: Var,
+        current: Array,
+        value: Array,
         mark: tuple[int, int],
         at: Loc,
         scope: Scope,
@@ -249,37 +253,34 @@ class Rebinding(Iteration):
         if compound is not None and not compound.needs(name):
             return False
         path = tuple(self.open)
-        whole = self._whole(value)
-        assert whole is not None
         # What changed places with an array of the caller may be that array by now.
         held = [a for a in scope.owned if a not in self._turned]
         alone = current.name in held and not any(
-            self._shares(e, {current.name})
+            self._shares(e, {current.name or ""})
             for user, e in scope.bound.items()
             if user != name and path[: len(p := scope.paths.get(user, ()))] == p
         )
         alone = alone and current.name not in self.iterated
         statements, allocations = mark
         new = value.name in list(self.allocated)[allocations:]
-        if alone and (new or not whole.view or self._leaves(value, bound, scope, at)):
-            target = self._whole(current)
-            assert target is not None
-            if not self._takes_over(target, whole, name, at):
+        if alone and (new or not value.view or self._leaves(value, bound, scope)):
+            assert current.name is not None
+            if not self._takes_over(current, value, name, at):
                 return True
-            may_be = self._origins(whole.base)
-            self._keeps(current.name, whole, may_be, False, scope, at)
+            may_be = self._origins(value.base)
+            self._keeps(current.name, value, may_be, False, scope, at)
             self._replaced.append((current.name, path[len(scope.start) :]))
-            if not whole.blank:
-                self._fill(target, value, at, replaces=True)
+            if not value.blank:
+                self._fill(current, value, at, replaces=True)
             for user, e in scope.bound.items():
-                if e == value and user != name:
+                if same(e, value) and user != name:
                     scope.retired.add(user)
             return True
-        if new or not whole.view:
+        if new or not value.view:
             self._ask(name, bound, current.name in held)
         return False
 
-    def _takes_over(self, target: Whole, whole: Whole, name: str, at: Loc) -> bool:
+    def _takes_over(self, target: Array, whole: Array, name: str, at: Loc) -> bool:
         """Can `target` hold these elements? Lengths are checked when it runs.
 
         `name` is what it is called in the text, "" for what several paths return.
@@ -323,22 +324,19 @@ class Rebinding(Iteration):
         path = tuple(self.open)
         return len(path) > len(bound) and path[: len(bound)] == bound
 
-    def _shares(self, bound: Expr, arrays: Set[str]) -> bool:
+    def _shares(self, bound: Operand, arrays: Set[str]) -> bool:
         """Is this one of the arrays, or a view of one?"""
-        whole = self._whole(bound)
-        return whole is not None and whole.view and whole.base in arrays
+        return isinstance(bound, Array) and bound.view and bound.base in arrays
 
-    def _leaves(
-        self, value: Var, bound: tuple[int, ...], scope: Scope, at: Loc
-    ) -> bool:
+    def _leaves(self, value: Array, bound: tuple[int, ...], scope: Scope) -> bool:
         """Is this an array made since, which nobody reads by its other names again?"""
-        others = [n for n, e in scope.bound.items() if e == value]
+        others = [n for n, e in scope.bound.items() if same(e, value)]
         # Also in the next iteration of a loop around.
         if any(Reads(n).later(scope.source.node, scope.current) for n in others):
             return False
         for user, e in scope.bound.items():
             path = scope.paths.get(user, scope.start)
-            if e == replace(value, loc=e.loc) and len(path) > len(bound):
+            if same(e, value) and len(path) > len(bound):
                 return value.name in scope.owned
         return False
 
@@ -351,24 +349,27 @@ class Rebinding(Iteration):
         )
 
     def _rotated(
-        self, targets: Sequence[gast.AST], values: Sequence[Expr], scope: Scope
+        self, targets: Sequence[gast.AST], values: Sequence[Operand], scope: Scope
     ) -> bool:
         """``u, v = v, u`` of whole arrays: the names change places, nothing moves."""
         names_ = [t.id for t in targets if isinstance(t, gast.Name)]
-        arrays = [v for v in values if isinstance(v, Var)]
-        if len(names_) != len(targets) or len(arrays) != len(values):
+        if len({*names_}) != len(targets) or len(values) != len(targets):
             return False
-        if not any(map(self._is_array_var, arrays)):
+        if not all(isinstance(v, (Array, Var)) for v in values):
             return False
-        bound = [scope.bound.get(n) for n in names_]
-        if sorted(e.name for e in bound if isinstance(e, Var)) != sorted(
-            a.name for a in arrays
-        ) or len(set(names_)) != len(names_):
+        if not any(isinstance(v, Array) for v in values):
             return False
-        for n, array in zip(names_, arrays, strict=True):
-            scope.bound[n] = Var(array.name)
+        left = [scope.bound.get(n) for n in names_]
+        for v in values:
+            found = next((k for k, e in enumerate(left) if same(e, v)), None)
+            if found is None:
+                return False
+            del left[found]
+        for n, v in zip(names_, values, strict=True):
+            scope.bound[n] = v
         # What changes places with an array is one, of the same rank.
-        self.same += [(arrays[0].name, a.name) for a in arrays[1:]]
+        stored = [s for s in map(stored_in, values) if s is not None]
+        self.same += [(stored[0], other) for other in stored[1:]]
         return True
 
     # ---------------------------------------------------------------- where paths meet
@@ -379,26 +380,24 @@ class Rebinding(Iteration):
         at = scope.source.loc(node)
         for name, place in sorted(self.wanted):
             value = scope.bound.get(name)
-            if place != at or not isinstance(value, Var):
+            if place != at or not isinstance(value, Array):
                 continue
-            whole = self._whole(value)
-            if whole is None:
-                continue
-            lent = self.lent.get(whole.name or "")
+            lent = self.lent.get(value.name or "")
             if lent is not None and lent.name == name and lent.scope is scope:
                 if not any(
-                    self._shares(e, {value.name})
+                    self._shares(e, {value.name or ""})
                     for n, e in scope.bound.items()
                     if n != name
                 ):
                     continue  # a loop around this one has made its copy
-            copied = replace(whole, view=False)
-            if whole.name is not None:
-                copied = replace(copied, dtype=like(whole.name), like=whole.name)
-            own = self._made(copied, name, at).name or ""
-            self._lend(own, name, whole, scope, at)
+            copied = replace(value, view=False)
+            if value.name is not None:
+                copied = replace(copied, dtype=like(value.name), like=value.name)
+            made = self._made(copied, name, at)
+            own = made.name or ""
+            self._lend(own, name, value, scope, at)
             scope.owned.add(own)
-            self._hold(name, Var(own, loc=at), scope)
+            self._hold(name, made, scope)
         compound = Compound(tuple(self.open), at, node, scope, len(self.changed))
         self.compounds.append(compound)
         try:
@@ -408,7 +407,7 @@ class Rebinding(Iteration):
 
     # ---------------------------------------------------------------- lent arrays
 
-    def _lend(self, own: str, name: str, source: Whole, scope: Scope, at: Loc) -> None:
+    def _lend(self, own: str, name: str, source: Array, scope: Scope, at: Loc) -> None:
         """`own` is a copy of `source` that stands for it from here on."""
         base = source.base or ""
         origins = {base}
@@ -495,8 +494,8 @@ class Rebinding(Iteration):
         source, fresh, at = lent.source, lent.fresh, lent.at
         assert source is not None and fresh is not None and source.base is not None
         with self._inner(), self._aside() as made:
-            whole = views.whole_array(array, self._rank(array), at)
-            self._fill(source, self._encoded(whole, at), at, replaces=True)
+            whole = whole_array(array, self._rank(array), at)
+            self._fill(source, whole, at, replaces=True)
             self._changes(source.base, at, but=array)
         test = Call("==", (fresh, ZERO), loc=at)
         self.out.append(If(test, tuple(made), loc=at))
@@ -592,7 +591,7 @@ class Rebinding(Iteration):
             if lent.source is not None and lent.fresh is None:
                 self.asked.add((_BACK + lent.name, lent.at))
 
-    def _choices(self, own: str) -> list[tuple[Expr, Whole]]:
+    def _choices(self, own: str) -> list[tuple[Expr, Array]]:
         """The arrays that a copy may be, each with the test that says so, if it is
         known when the program runs.
         """
@@ -617,7 +616,7 @@ class Rebinding(Iteration):
             return []
         return [(Call("==", (lent.fresh, ZERO)), lent.source)]
 
-    def _identity(self, whole: Whole, k: int) -> tuple[Expr, Whole | None]:
+    def _identity(self, whole: Array, k: int) -> tuple[Expr, Array | None]:
         """The array that this is in Python, None for one that nobody else has; and the
         number that says so when the program runs: `k`, or -1 if it is a new one.
         """
@@ -688,9 +687,8 @@ class Rebinding(Iteration):
                 with self._inner(), self._aside() as made:
                     if isinstance(copy, Load) and isinstance(due.place, Load):
                         self.out.append(Assign(copy, due.place, loc=due.at))
-                    elif isinstance(copy, Whole) and isinstance(due.place, Whole):
-                        value = self._encoded(due.place, due.at)
-                        self._fill(copy, value, due.at, replaces=True)
+                    elif isinstance(copy, Array) and isinstance(due.place, Array):
+                        self._fill(copy, due.place, due.at, replaces=True)
                     self._changes(other, due.at, but=written, place=copy)
                 self.out.append(If(test, tuple(made), loc=due.at))
             lent.clean, lent.cleaned = len(self.changed), tuple(self.open)
@@ -791,7 +789,7 @@ class Rebinding(Iteration):
         branches. What nobody reads any more stays behind.
         """
         arrays, paths = entry
-        changed = [n for n, e in arrays.items() if scope.bound.get(n) != e]
+        changed = [n for n, e in arrays.items() if not same(scope.bound.get(n), e)]
         needed = [n for n in changed if around.needs(n)]
         turning = self._turning(arrays, scope.bound, changed)
         turning = turning or self._turning(arrays, scope.bound, needed)
@@ -806,36 +804,37 @@ class Rebinding(Iteration):
         scope.paths |= {n: paths[n] for n in arrays if n in paths}
 
     def _turning(
-        self, entry: Arrays, now: Arrays, changed: Sequence[str]
+        self, entry: Arrays, now: Mapping[str, Operand], changed: Sequence[str]
     ) -> frozenset[str]:
         """The names that stand for each other's arrays."""
-        left = {n for n in changed if n in now and self._is_whole(entry[n])}
+        old = {n: entry[n].name for n in changed if n in now}
+        new = {n: stored_in(now[n]) for n in old}
+        left = {n for n, array in old.items() if array is not None}
         while True:
-            both = {entry[n] for n in left} & {now[n] for n in left}
-            kept = {n for n in left if entry[n] in both and now[n] in both}
+            both = {old[n] for n in left} & {new[n] for n in left}
+            kept = {n for n in left if old[n] in both and new[n] in both}
             if kept == left:
                 break
             left = kept
-        if len({entry[n] for n in left}) < len(left):
+        if len({old[n] for n in left}) < len(left):
             return frozenset()
         return frozenset(left)
-
-    def _is_whole(self, value: Expr) -> bool:
-        whole = self._whole(value)
-        return whole is not None and whole.name is not None
 
     def _copied_back(
         self, moved: Sequence[str], entry: Arrays, scope: Scope, around: Compound
     ) -> None:
         """The elements of other arrays go into those that the names had before."""
         at = around.at
-        todo: dict[str, tuple[Whole, Whole]] = {}
+        todo: dict[str, tuple[Array, Array]] = {}
         # Of all of them, before the first is a new array.
-        values = {n: self._whole(scope.bound[n]) for n in moved}
-        origins = {n: self._origins(v.base if v else None) for n, v in values.items()}
+        values = {n: scope.bound[n] for n in moved}
+        origins = {
+            n: self._origins(v.base if isinstance(v, Array) else None)
+            for n, v in values.items()
+        }
         for name in moved:
-            target, value = self._whole(entry[name]), self._whole(scope.bound[name])
-            if target is None or value is None:
+            target, value = entry[name], values[name]
+            if not isinstance(value, Array):
                 self._refuse_rebinding(name, at, "`{}` is a number or an array before")
                 return
             own = target.name in scope.owned - {*self.iterated} and not any(
@@ -873,14 +872,14 @@ class Rebinding(Iteration):
                 todo[first] = target, self._made(replace(value, view=False), first, at)
                 continue
             target, value = todo.pop(free[0])
-            self._fill(target, self._encoded(value, at), at, replaces=True)
+            self._fill(target, value, at, replaces=True)
             assert target.name is not None
             self._replaced.append((target.name, tuple(self.open)[len(scope.start) :]))
 
     def _keeps(
         self,
         array: str,
-        whole: Whole,
+        whole: Array,
         may_be: Set[str],
         named: bool,
         scope: Scope,
@@ -945,11 +944,11 @@ class Rebinding(Iteration):
         that would take too many, the body ends with an exchange of the contents.
         """
         end = dict(scope.bound)
-        moved = {n for n, e in start.items() if end.get(n) != e}
+        moved = {n for n, e in start.items() if not same(end.get(n), e)}
         if not moved:
             return [body], [start]
-        of = {e: n for n, e in start.items() if n in moved}
-        moves = {n: of[end[n]] for n in moved}
+        of = {e.name: n for n, e in start.items() if n in moved}
+        moves = {n: of[stored_in(end[n])] for n in moved}
         period = _period(moves)
         if period > _LONGEST_CYCLE:
             self._put(body, start, scope, self.compounds[-1])
@@ -957,11 +956,10 @@ class Rebinding(Iteration):
         copies = [body]
         while len(copies) < period:
             for name, value in list(scope.bound.items()):
-                new = isinstance(value, Var) and value.name in self.allocated
-                if new and name not in start:
+                if stored_in(value) in self.allocated and name not in start:
                     scope.bound[name] = Var(self._fresh(name))
             copies.append(copy(len(copies)))
-        lost = sorted(n for n in moved if scope.bound[n] != start[n])
+        lost = sorted(n for n in moved if not same(scope.bound[n], start[n]))
         if lost:  # what they stood for has no name any more
             self.findings.add(
                 "P206",
@@ -993,9 +991,9 @@ class Rebinding(Iteration):
             scope.bound |= phases[int(phase.value)]
             return
         start = phases[0]
-        moved = {n for n in start if phases[1][n] != start[n]}
+        moved = {n for n in start if not same(phases[1][n], start[n])}
         for k, now in enumerate(phases[1:], 1):
-            source = {start[n]: now[n] for n in sorted(moved)}
+            source = [(start[n], now[n]) for n in sorted(moved)]
             with self._block() as made:
                 self._exchange(source, moved, scope, around)
             test = Call("==", (phase, Const(k)), loc=around.at)
@@ -1019,9 +1017,9 @@ class Rebinding(Iteration):
         self, block: list[Stmt], target: Arrays, scope: Scope, around: Compound
     ) -> None:
         """Exchange contents behind `block` until names stand for those of `target`."""
-        moved = {n: e for n, e in target.items() if scope.bound[n] != e}
+        moved = {n: e for n, e in target.items() if not same(scope.bound[n], e)}
         if moved:
-            source = {e: scope.bound[n] for n, e in moved.items()}
+            source = [(e, scope.bound[n]) for n, e in moved.items()]
             outside, self.out = self.out, block
             self._exchange(source, moved.keys(), scope, around)
             self.out = outside
@@ -1029,7 +1027,7 @@ class Rebinding(Iteration):
 
     def _exchange(
         self,
-        source: Mapping[Expr, Expr],
+        source: Sequence[tuple[Array, Operand]],
         moved: Set[str],
         scope: Scope,
         around: Compound,
@@ -1041,12 +1039,12 @@ class Rebinding(Iteration):
         """
         pairs = {
             a.name: b.name
-            for a, b in source.items()
-            if isinstance(a, Var) and isinstance(b, Var)
+            for a, b in source
+            if isinstance(b, Array) and a.name is not None and b.name is not None
         }
         self._refuse_witnesses(pairs, moved, scope, around)
-        bound = [(n, scope.bound[n]) for n in sorted(moved)]
-        users = {e.name: n for n, e in bound if isinstance(e, Var)}
+        bound = {n: stored_in(scope.bound[n]) for n in sorted(moved)}
+        users = {array: n for n, array in bound.items() if array is not None}
         for cycle in _cycles(pairs):
             if len(cycle) > 1:
                 self._exchange_cycle(cycle, users, scope, around)
@@ -1120,7 +1118,7 @@ class Rebinding(Iteration):
     ) -> None:
         """What else names the arrays would see contents that Python leaves in place."""
 
-        def sees(e: Expr) -> bool:
+        def sees(e: Operand) -> bool:
             return self._shares(e, pairs.keys())
 
         found = [n for n, e in scope.bound.items() if n not in moved and sees(e)]
@@ -1168,7 +1166,7 @@ class Rebinding(Iteration):
                 if array in self.changed[since:]:
                     self._agree(array, self.changed_at[array], over=scope)
 
-    def _finished(self, results: Returned, scope: Scope, mark: int) -> Returned:
+    def _finished(self, result: Value, scope: Scope, mark: int) -> Value:
         """At the end each array that was there before gets its own contents back.
 
         What is returned is evaluated before that; an array among them is a copy, since
@@ -1179,9 +1177,8 @@ class Rebinding(Iteration):
             self._check_group(group, scope)
         moved = {a for g in groups for a in g}
         states = [_State(self, g) for g in groups]
-        if results is not None and moved:
-            values = [self._kept_result(v, moved, states, scope) for v in results[0]]
-            results = (tuple(values), *results[1:])
+        if moved:
+            result = self._kept_result(result, moved, states, scope)
         marks = {_mark(k): e.pairs for k, e in enumerate(self._exchanges)}
 
         def settle(block: Sequence[Stmt]) -> list[Stmt]:
@@ -1200,7 +1197,7 @@ class Rebinding(Iteration):
         self.out[mark:] = [s for state in states for s in state.first()] + body
         for state in reversed(states):
             state.back()
-        return results
+        return result
 
     def _check_group(self, group: Sequence[str], scope: Scope) -> None:
         """Only what is there all the time changes places with the caller's arrays."""
@@ -1221,46 +1218,58 @@ class Rebinding(Iteration):
                 )
 
     def _kept_result(
-        self, value: Expr, moved: set[str], states: Sequence[_State], scope: Scope
-    ) -> Expr:
+        self, value: Value, moved: Set[str], states: Sequence[_State], scope: Scope
+    ) -> Value:
         """A returned value, as it is before contents go back."""
-        if isinstance(value, Var) and value.name in moved:
-            shape = tuple(Extent(value.name, k) for k in range(self._rank(value.name)))
-            made = self._fresh("result")
-            self.allocated[made] = value.loc
-            self.made_in[made] = tuple(self.open)
-            self.sizes[made] = shape
-            self.same.append((made, value.name))
-            dtype, source = like(value.name), value.name
-            self._may_be(made, self._outside(moved), scope, value.loc)
-            self.out.append(Alloc(made, shape, None, dtype, source, loc=value.loc))
-            for state in states:
-                if value.name in state.arrays:
-                    self._is_chosen(made, state, value)
-            return Var(made, loc=value.loc)
-        whole = self._whole(value)
-        if whole is not None and whole.reads() & moved:
-            copied = self._made(replace(whole, view=False), "result", value.loc)
-            if whole.view and copied.name is not None:
-                self._may_be(copied.name, self._outside(moved), scope, value.loc)
-            return self._encoded(copied, value.loc)
-        if whole is not None or isinstance(value, (Const, Var)):
-            return value
-        return self._temp(value, "result")
+        match value:
+            case Tuple(elements):
+                kept = (self._kept_result(e, moved, states, scope) for e in elements)
+                return Tuple(tuple(kept))
+            case Array(name=str(name)) if name in moved:
+                return self._kept_array(name, moved, states, scope, value.loc)
+            case Array() if value.reads() & moved:
+                copied = self._made(replace(value, view=False), "result", value.loc)
+                if value.view and copied.name is not None:
+                    self._may_be(copied.name, self._outside(moved), scope, value.loc)
+                return copied
+            case Load() | Extent() | Call():
+                return self._temp(value, "result")
+        return value
 
-    def _is_chosen(self, made: str, state: _State, value: Var) -> None:
-        """`made` is a copy of the array whose contents `value` has by now."""
+    def _kept_array(
+        self,
+        array: str,
+        moved: Set[str],
+        states: Sequence[_State],
+        scope: Scope,
+        at: Loc,
+    ) -> Array:
+        """A copy of an array that is returned, made before contents go back."""
+        shape = tuple(Extent(array, k) for k in range(self._rank(array)))
+        made = self._fresh("result")
+        self.allocated[made] = at
+        self.made_in[made] = tuple(self.open)
+        self.sizes[made] = shape
+        self.same.append((made, array))
+        self._may_be(made, self._outside(moved), scope, at)
+        self.out.append(Alloc(made, shape, None, like(array), array, loc=at))
+        for state in states:
+            if array in state.arrays:
+                self._is_chosen(made, state, array, at)
+        return whole_array(made, len(shape), at)
+
+    def _is_chosen(self, made: str, state: _State, array: str, at: Loc) -> None:
+        """`made` is a copy of the array whose contents `array` has by now."""
         lent = self.lent.get(made)
         outer = [a for a in state.arrays if a in self._outside({a})]
         if lent is None or not lent.origins <= {*outer}:
             return
-        lent.which = Var(self._fresh("which"), loc=value.loc)
+        lent.which = Var(self._fresh("which"), loc=at)
         lent.choices = tuple(
-            views.whole_array(a, self._rank(a), value.loc) if a in outer else None
+            whole_array(a, self._rank(a), at) if a in outer else None
             for a in state.arrays
         )
-        place = state.of(value.name)
-        self.out.append(Assign(lent.which, place, loc=value.loc))
+        self.out.append(Assign(lent.which, state.of(array), loc=at))
 
     def _outside(self, arrays: Set[str]) -> frozenset[str]:
         """What these may be in Python that was there before the present function."""
@@ -1336,12 +1345,12 @@ _UNSURE = (
 )
 
 
-def _array_of(place: Load | Whole) -> str | None:
+def _array_of(place: Load | Array) -> str | None:
     """The array that these elements are of."""
     return place.array if isinstance(place, Load) else place.base
 
 
-def _in_array(place: Load | Whole, array: str) -> Load | Whole:
+def _in_array(place: Load | Array, array: str) -> Load | Array:
     """The same elements of another array of the same shape."""
     if isinstance(place, Load):
         return replace(place, array=array)
@@ -1349,7 +1358,7 @@ def _in_array(place: Load | Whole, array: str) -> Load | Whole:
     return replace(place, element=replace(place.element, array=array))
 
 
-def _stays(place: Load | Whole, node: gast.AST | None) -> bool:
+def _stays(place: Load | Array, node: gast.AST | None) -> bool:
     """Are the same elements meant when the statement that writes them is over?"""
     index: tuple[Expr, ...]
     if isinstance(place, Load):
