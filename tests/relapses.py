@@ -234,7 +234,7 @@ RELAPSES: list[Relapse] = [
         "helpers",
         "the copy that a helper returns is no longer one of its arrays",
         REBINDING,
-        "            self._may_be(made, self._outside(moved), scope, at)\n",
+        "        self._may_be(made, self._outside(moved), scope, at)\n",
         "",
         ALIASES,
     ),
