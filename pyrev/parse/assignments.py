@@ -53,17 +53,17 @@ def assign(
             unpack(w, first.elts, value, at, scope)
             return
     single = len(targets) == 1 and isinstance(first, gast.Name)
-    mark = len(w.emit.out), len(w.storage.allocated)
+    since = len(w.storage.allocated)
     result = read_operand(w, value, scope)
     if isinstance(result, Array):
         if len(targets) > 1:
             result = reusable(w, result, scope, "value")
         for target in targets:
             if isinstance(target, gast.Name):
-                bind_name(w, target, result, mark, at, scope)
+                bind_name(w, target, result, since, at, scope)
                 bound = scope.bound.get(target.id)
                 result = bound if isinstance(bound, Array) else result
-                mark = len(w.emit.out), len(w.storage.allocated)
+                since = len(w.storage.allocated)
             elif isinstance(target, (gast.Tuple, gast.List)):
                 refuse_target(w, target, scope)
             else:
@@ -127,7 +127,7 @@ def unpack(
     w: Walk, targets: Sequence[gast.AST], value: gast.AST, at: Loc, scope: Scope
 ) -> None:
     """``a, b[i] = c, d``: all values are there before the first target is assigned."""
-    mark = len(w.emit.out), len(w.storage.allocated)
+    since = len(w.storage.allocated)
     given = _several(w, value, len(targets), at, scope)
     if given is None:
         return
@@ -147,12 +147,12 @@ def unpack(
     values = [
         reusable(w, v, scope, "value") if isinstance(v, Array) else v for v in values
     ]
-    order = binding_order(w, targets, values, scope)
+    order = binding_order(targets, values, scope)
     targets, values = [targets[k] for k in order], [values[k] for k in order]
     for k, target in enumerate(targets):
         one = values[k]
         if isinstance(one, Array) and isinstance(target, gast.Name):
-            bind_name(w, target, one, mark, at, scope)
+            bind_name(w, target, one, since, at, scope)
         elif isinstance(one, Array):
             with w.emit.aside() as emitted:
                 if isinstance(target, (gast.Tuple, gast.List)):
@@ -227,7 +227,7 @@ def _unpack_number(
 
 
 def binding_order(
-    w: Walk, targets: Sequence[gast.AST], values: Sequence[Operand], scope: Scope
+    targets: Sequence[gast.AST], values: Sequence[Operand], scope: Scope
 ) -> list[int]:
     """In which order names get their values: last those whose arrays others get.
 
@@ -264,7 +264,7 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
     at = scope.source.loc(node)
     # Python reads the target before it evaluates the value.
     place = read_target(w, node.target, scope, augmented=True)
-    mark = len(w.emit.out)
+    mark = w.emit.mark
     value = read_operand(w, node.value, scope)
     if place is None:
         return
@@ -276,11 +276,10 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
         assign_elements(w, place, value, at, BINARY[type(node.op)])
         return
     if isinstance(value, Array) or isinstance(node.op, gast.MatMult):
-        augment_number(w, node, place, value, mark, at, scope)
+        augment_number(w, node, place, value, at, scope)
         return
-    if written(tuple(w.emit.out[mark:])) & names(place):
-        late = w.emit.out[mark:]
-        del w.emit.out[mark:]
+    if written(w.emit.since(mark)) & names(place):
+        late = w.emit.take(mark)
         if isinstance(place, Load):
             index = tuple(w.emit.keep(e, "index") for e in place.index)
             place = replace(place, index=index)
@@ -297,7 +296,6 @@ def augment_number(
     node: gast.AugAssign,
     place: Var | Load,
     value: Operand,
-    mark: int,
     at: Loc,
     scope: Scope,
 ) -> None:
@@ -313,7 +311,7 @@ def augment_number(
     word = BINARY[type(node.op)]
     result = elementwise(w, [place, value], lambda e: Call(word, tuple(e), loc=at), at)
     assert isinstance(result, Array)
-    bind_name(w, node.target, result, (mark, len(w.storage.allocated)), at, scope)
+    bind_name(w, node.target, result, len(w.storage.allocated), at, scope)
 
 
 def _elements(node: gast.AST) -> list[gast.AST]:

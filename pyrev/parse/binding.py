@@ -30,11 +30,14 @@ def bind_name(
     w: Walk,
     target: gast.Name,
     value: Array,
-    mark: tuple[int, int],
+    since: int,
     at: Loc,
     scope: Scope,
 ) -> None:
-    """``name = array``: a new array takes the name, another gets one more."""
+    """``name = array``: a new array takes the name, another gets one more.
+
+    It is new if it was made after the first `since` arrays.
+    """
     name = target.id
     if name in scope.helpers:
         read_target(w, target, scope)
@@ -63,7 +66,7 @@ def bind_name(
         if same(current, value):
             # As in ``u = relax(u)`` with a helper that returns its parameter.
             return
-        if overwrites(w, name, current, value, mark, at, scope):
+        if overwrites(w, name, current, value, since, at, scope):
             return
     before = stored_in(scope.bound.get(name))
     guessed = not w.known.exact and name in parameter_ids(scope)
@@ -79,7 +82,7 @@ def bind_name(
         scope.owned.add(made.name or "")
         bind_array(w, name, made, scope)
         return
-    if value.name is not None and value.name in list(w.storage.allocated)[mark[1] :]:
+    if value.name is not None and value.name in list(w.storage.allocated)[since:]:
         w.found.spelling[value.name] = array_name(w, name, scope)
         scope.owned.add(value.name)
     bind_array(w, name, reusable(w, value, scope, name), scope)
@@ -106,7 +109,7 @@ def overwrites(
     name: str,
     current: Array,
     value: Array,
-    mark: tuple[int, int],
+    since: int,
     at: Loc,
     scope: Scope,
 ) -> bool:
@@ -132,8 +135,7 @@ def overwrites(
         if user != name and path[: len(p := scope.paths.get(user, ()))] == p
     )
     alone = alone and current.name not in w.storage.iterated
-    statements, allocations = mark
-    new = value.name in list(w.storage.allocated)[allocations:]
+    new = value.name in list(w.storage.allocated)[since:]
     if alone and (new or not value.view or leaves(value, bound, scope)):
         assert current.name is not None
         if not take_over(w, current, value, name, at):

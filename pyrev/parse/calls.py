@@ -101,7 +101,7 @@ def inline(
     for name, value in values.items():
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
-    mark = len(w.emit.out)
+    mark = w.emit.mark
     returned = _entered(w, helper, values, functions, scope, at)
     if isinstance(returned, Nothing):
         if w.findings.found:
@@ -152,7 +152,7 @@ def _entered(
     the body turns out not to change what it reads.
     """
     own = unseen(w, values.values())
-    mark = len(w.emit.out)
+    mark = w.emit.mark
     for cheap in (True, False):
         inner = enter(w, helper, values, functions, scope, cheap, at)
         inner.owned |= own
@@ -160,10 +160,10 @@ def _entered(
             e for e in inner.bound.values() if not isinstance(e, (Array, Var, Const))
         ]
         returned = w.readers.body(w, inner)
-        changed = written(tuple(w.emit.out[mark:]))
+        changed = written(w.emit.since(mark))
         if not any(changed & names(e) for e in lent):
             break
-        del w.emit.out[mark:]
+        w.emit.take(mark)
     return returned
 
 

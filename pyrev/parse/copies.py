@@ -109,7 +109,7 @@ def end_function(w: Walk, scope: Scope, writes: int, turned: bool) -> None:
             or len(w.storage.made_in[array]) > len(scope.start)
         ):
             continue
-        if not w.env.running or is_read(w, copy.points_to, running_places(w)):
+        if not w.env.running or is_read(copy.points_to, running_places(w)):
             if turned and copy.source.base in moved:
                 w.refuse("P206", copy.at, *CALLERS)
             put_back(w, array)

@@ -91,7 +91,7 @@ def read_filled(
         return None
     at = scope.source.loc(source)
     # Python evaluates the shape first, then the fill value.
-    mark = len(w.emit.out)
+    mark = w.emit.mark
     shape: tuple[Expr, ...] | None
     dtype: Dtype
     resembles = ""
@@ -121,7 +121,7 @@ def read_filled(
         dtype = named
     if shape is None:
         return None
-    if any(written(tuple(w.emit.out[mark:])) & names(e) for e in shape):
+    if any(written(w.emit.since(mark)) & names(e) for e in shape):
         what = "a fill value that changes the shape"
         helps = "compute the fill value in a statement before"
         refuse_creation(w, source, what, helps, scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from pyrev.ir.nodes import (
@@ -53,14 +53,33 @@ class Emitter:
         """More statements."""
         self.out.extend(statements)
 
+    @property
+    def mark(self) -> int:
+        """A place in the block: here."""
+        return len(self.out)
+
+    def since(self, mark: int) -> Block:
+        """The statements of the block from a place on."""
+        return tuple(self.out[mark:])
+
+    def take(self, mark: int) -> list[Stmt]:
+        """The same, no more in the block: they are to stand elsewhere, or nowhere."""
+        taken = self.out[mark:]
+        del self.out[mark:]
+        return taken
+
     @contextmanager
-    def aside(self) -> Iterator[list[Stmt]]:
-        """Statements written inside go to a list, to be put elsewhere in this block."""
-        outside, self.out = self.out, []
+    def into(self, block: list[Stmt]) -> Iterator[list[Stmt]]:
+        """Statements written inside go behind those of another block."""
+        outside, self.out = self.out, block
         try:
-            yield self.out
+            yield block
         finally:
             self.out = outside
+
+    def aside(self) -> AbstractContextManager[list[Stmt]]:
+        """Statements written inside go to a list, to be put elsewhere in this block."""
+        return self.into([])
 
     @contextmanager
     def inner(self) -> Iterator[None]:

@@ -150,9 +150,8 @@ def exchange_into(
     moved = {n: e for n, e in target.items() if not same(scope.bound[n], e)}
     if moved:
         source = [(e, scope.bound[n]) for n, e in moved.items()]
-        outside, w.emit.out = w.emit.out, block
-        exchange_contents(w, source, moved.keys(), scope, around)
-        w.emit.out = outside
+        with w.emit.into(block):
+            exchange_contents(w, source, moved.keys(), scope, around)
     scope.bound |= target
 
 
@@ -195,7 +194,7 @@ def exchange_cycle(
     rank = rank_of(w, first)
     message = f"`{users.get(first, first)}` and `%s` change places"
     message += " and have different shapes"
-    w.emit.out += (
+    w.emit.extend(
         Check(
             Call("==", (Extent(a, k), Extent(first, k)), loc=at),
             "ValueError",
@@ -239,7 +238,7 @@ def emit_swap(w: Walk, pairs: Mapping[str, str], at: Loc) -> None:
     for k in reversed(range(rank)):
         extent = Extent(first, k, loc=at)
         body = (For(index[k].name, ZERO, extent, ONE, body, loc=at),)
-    w.emit.out += body
+    w.emit.extend(body)
 
 
 def refuse_witnesses(

@@ -172,8 +172,8 @@ def bind_targets(
         case gast.Tuple() | gast.List(), _:
             pass
         case gast.Name(), Array():
-            mark = len(w.emit.out), len(w.storage.allocated)
-            bind_name(w, target, element, mark, at, scope)
+            since = len(w.storage.allocated)
+            bind_name(w, target, element, since, at, scope)
             return
         case _, Const() | Var() | Load() | Extent() | Call() | Array():
             if isinstance(target, gast.Name) and not isinstance(element, Array):

@@ -204,7 +204,7 @@ def _while(w: Walk, node: gast.While, scope: Scope, around: Compound) -> None:
             return [inner]
         return [*made, Assign(go, found, loc=at)]
 
-    w.emit.out += tested(phases[0])
+    w.emit.extend(tested(phases[0]))
     done: list[list[Stmt]] = []
     for k, one in enumerate(copies):
         done.append([*one, *tested(phases[(k + 1) % len(copies)])])
@@ -283,7 +283,7 @@ def emit_unrolled(
             w.emit.add(For(index, lo, last, wide, body, slots=slots, loc=at))
         # What is left, one by one: each copy counts from the first of them.
         for one in copies[:over]:
-            w.emit.out += with_value(one, index, Const(known[-over], loc=at))
+            w.emit.extend(with_value(one, index, Const(known[-over], loc=at)))
         undo_rotation(w, Const(over), phases, scope, w.env.compounds[-1])
         return
     gap = sub_int(hi, lo) if step.value > 0 else sub_int(lo, hi)
@@ -303,7 +303,7 @@ def emit_unrolled(
         one = with_value(copies[k], index, here)
         rest = (If(Call(">", (left, Const(k)), loc=at), (*one, *rest), loc=at),)
     w.emit.add(Assign(here, begin, loc=at))
-    w.emit.out += rest
+    w.emit.extend(rest)
     undo_rotation(w, left, phases, scope, w.env.compounds[-1])
 
 

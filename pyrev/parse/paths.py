@@ -54,7 +54,7 @@ def read_body(w: Walk, scope: Scope) -> Value:
     """Lower a definition's statements; what it returns comes back."""
     around, w.aliases.exchanges = w.aliases.exchanges, []
     first, w.storage.first = w.storage.first, len(w.storage.allocated)
-    mark, writes = len(w.emit.out), len(w.storage.changed)
+    mark, writes = w.emit.mark, len(w.storage.changed)
     w.env.running.append(scope)
     result, at = read_definition(w, scope)
     w.env.running.pop()
@@ -91,7 +91,7 @@ def read_paths(w: Walk, body: Sequence[gast.AST], scope: Scope) -> Returned:
     """A body whose `if`s end in `return`s: each path assigns the same variables."""
     results: list[Operand] = []
     returns: list[tuple[int, bool]] = []
-    mark = len(w.emit.out)
+    mark = w.emit.mark
     around, w.env.differing = w.env.differing, {}
     read_path(w, body, scope, results, returns)
     for differing in w.env.differing.values():
@@ -112,7 +112,7 @@ def read_paths(w: Walk, body: Sequence[gast.AST], scope: Scope) -> Returned:
     last = w.emit.out[-1]
     if len(results) == 1 and isinstance(last, Assign) and last.target == results[0]:
         # Every path was an expression: so is the call.
-        w.emit.out.pop()
+        w.emit.take(w.emit.mark - 1)
         return last.value, at
     return results[0] if returns[0][1] else Tuple(tuple(results)), at
 
@@ -240,7 +240,7 @@ def note_choice(w: Walk, differing: Differing) -> None:
 
 def make_room(w: Walk, differing: Differing, mark: int) -> None:
     """Allocate, in front of the paths, the array that each of them fills."""
-    new = written(tuple(w.emit.out[mark:]))
+    new = written(w.emit.since(mark))
 
     def known(e: Expr) -> Expr:
         if isinstance(e, Extent) and e.array in new and e.array in w.storage.sizes:
@@ -258,7 +258,7 @@ def make_room(w: Walk, differing: Differing, mark: int) -> None:
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     room = Alloc(differing.name, shape, None, dtype, loc=differing.at)
     w.found.facts.append(RankFact(differing.name, whole.rank, differing.at))
-    w.emit.out.insert(mark, room)
+    w.emit.extend([room, *w.emit.take(mark)])
 
 
 def read_return(w: Walk, node: gast.Return, scope: Scope) -> Returned:

@@ -219,7 +219,7 @@ def check_aliases(
     if enclosed or found.points_to & fixed:
         w.refuse("P206", at, *CALLERS)
         return
-    if is_read(w, found.points_to, present_places(w), over):
+    if is_read(found.points_to, present_places(w), over):
         if over is not None or not is_due(w, array, "", at):
             w.refuse("P206", at, *CALLERS)
         return
@@ -247,7 +247,7 @@ def is_stale(
     if not copy.points_to & written or is_new(w, own):
         return False
     names_ = exchanged_with(w, own) - {array}
-    if not (is_read(w, names_, places, over) or in_flight(w, own)):
+    if not (is_read(names_, places, over) or in_flight(w, own)):
         # What is put back later must not have the elements of before.
         source = copy.source.base if copy.source is not None else None
         if not now or copy.fresh is None or source != array:
@@ -347,7 +347,7 @@ def exchanged_with(w: Walk, array: str) -> set[str]:
 
 
 def is_read(
-    w: Walk, arrays: Set[str], places: Sequence[Place], over: Scope | None = None
+    arrays: Set[str], places: Sequence[Place], over: Scope | None = None
 ) -> bool:
     """May one of the arrays be read behind these places, as it is now?
 

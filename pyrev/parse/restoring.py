@@ -90,8 +90,8 @@ def restore_contents(w: Walk, result: Value, scope: Scope, mark: int) -> Value:
                     done.append(with_blocks(s, inner))
         return done
 
-    body = settle(w.emit.out[mark:])
-    w.emit.out[mark:] = [s for state in states for s in state.first()] + body
+    body = settle(w.emit.take(mark))
+    w.emit.extend([s for state in states for s in state.first()] + body)
     for state in reversed(states):
         state.back()
     return result

@@ -64,7 +64,7 @@ def by_rule(
         derived = _derived(w, helper, rule, list(inputs.values()), numbers, scope, at)
     if derived is None:
         derived = (ZERO,) * len(results)
-    for s in probing(tuple(w.emit.out[mark:])):
+    for s in probing(w.emit.since(mark)):
         w.refuse(
             "P117",
             s.loc,
@@ -105,10 +105,9 @@ def _derived(
     seeds = [Var(w.emit.fresh("d_result"), loc=at) for _ in own]
     given = dict(zip(named, [*inputs, *own, *seeds], strict=True))
     for value, seed in zip(own, seeds, strict=True):
-        outside, w.emit.out = w.emit.out, []
-        inner = enter(w, made, given, {}, scope, True, at)
-        partials = all_numbers(parts_of_result(w.readers.body(w, inner)))
-        made_here, w.emit.out = w.emit.out, outside
+        with w.emit.aside() as made_here:
+            inner = enter(w, made, given, {}, scope, True, at)
+            partials = all_numbers(parts_of_result(w.readers.body(w, inner)))
         if partials is None or len(partials) != len(inputs):
             what = f"{len(inputs)} of them" if len(inputs) > 1 else "one number"
             refuse_rule(
@@ -127,7 +126,7 @@ def _derived(
             )
             return None
         # The factor stays until dtypes are known: it makes floats of integers.
-        w.emit.out += with_value(body, seed.name, Const(1.0))
+        w.emit.extend(with_value(body, seed.name, Const(1.0)))
         # Of a rule that needs no result the derivatives are known, too.
         free = not custom_rules.reaches(own, body, partials)
         moving: Expr = Call("stop_gradient" if free else "once", (value,), loc=at)

@@ -228,8 +228,9 @@ def allocate(
     dtype: Dtype,
     at: Loc,
     shaped: str = "",
+    source: str | None = None,
 ) -> Array:
-    """A new array of the program; `shaped` is one that has its shape."""
+    """A new array of the program, a copy of `source`; `shaped` has its shape."""
     w.storage.allocated[name] = at
     w.storage.made_in[name] = w.emit.path
     w.storage.sizes[name] = shape
@@ -237,7 +238,7 @@ def allocate(
         w.found.same.append((name, shaped))
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
-    w.emit.add(Alloc(name, shape, fill, dtype, loc=at))
+    w.emit.add(Alloc(name, shape, fill, dtype, source, loc=at))
     return whole_array(name, len(shape), at)
 
 
@@ -247,11 +248,8 @@ def make(w: Walk, whole: Array, hint: str, at: Loc, name: str = "") -> Array:
     if whole.dtype:
         source = whole.source
         fill = None if whole.blank or source is not None else whole.element
-        made = allocate(w, name, whole.shape, fill, whole.dtype, at, whole.like)
-        alloc = w.emit.out[-1]
-        assert isinstance(alloc, Alloc)
-        w.emit.out[-1] = replace(alloc, source=source)
-        return made
+        shape, dtype = whole.shape, whole.dtype
+        return allocate(w, name, shape, fill, dtype, at, whole.like, source)
     dtype = views.dtype_of(views.kinds(whole.element))
     made = allocate(w, name, whole.shape, None, dtype, at)
 
