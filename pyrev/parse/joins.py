@@ -22,17 +22,16 @@ from pyrev.parse.values import Array, Operand, same, stored_in
 from pyrev.parse.walk import Compound, Walk, Wanted
 from pyrev.parse.whole_arrays import assign_elements, make
 
-Bindings = tuple[dict[str, Array], dict[str, tuple[int, ...]]]
-
-
+#: The arrays that names stand for.
 Arrays = Mapping[str, Array]
+#: The same, and in which blocks the names were bound to them.
+Bindings = tuple[dict[str, Array], dict[str, tuple[int, ...]]]
 
 
 def bind_array(w: Walk, name: str, value: Array, scope: Scope) -> None:
     """From here on, in this block, `name` stands for this array."""
     scope.bound[name] = value
     scope.paths[name] = w.emit.path
-    scope.uses.pop(name, None)
     scope.retired.discard(name)
 
 

@@ -42,6 +42,7 @@ from pyrev.parse.reductions import (
     any_or_all,
     arg_extremum,
     concatenate,
+    norm,
     reduce_axes,
     roll,
     running_sum,
@@ -53,7 +54,7 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.subscripts import measure, measured
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import as_array, elementwise, located
+from pyrev.parse.whole_arrays import applied, as_array, elementwise, located
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
@@ -98,8 +99,9 @@ def known_call(
     try:
         op = FOLDED.get(function)
         reduces, multiplies = REDUCTIONS.get(function), PRODUCTS.get(function)
+        arranges = ARRANGED.get(function)
     except TypeError:
-        return None
+        return None  # no function of a table
     if reduces is not None and node.args:
         first = read_operand(w, node.args[0], scope)
         if function is sum and (node.args[1:] or node.keywords or is_deep(first)):
@@ -113,23 +115,31 @@ def known_call(
         return read_reduction(w, reduces, first, node.args[1:], node, text, scope)
     if multiplies is not None and len(node.args) == 2 and not node.keywords:
         return read_product(w, multiplies, node.args, scope, at)
-    if function in ARRANGED:
-        made = read_arrangement(w, ARRANGED[function], node, scope)
+    if arranges is not None:
+        made = read_arrangement(w, arranges, node, scope)
         if made is None:
             refuse_arguments(w, text, node, scope)
         return made
     if reduces is not None or multiplies is not None:
         refuse_arguments(w, text, node, scope)
         return None
-    if op is not None and len(node.args) == 1 and not node.keywords:
+    if op is not None:
+        return read_fold(w, op, text, node, scope)
+    if w.known.loose and isinstance(node.func, gast.Name):
+        args = read_numbers(w, node.args, scope)
+        return Call(node.func.id, tuple(args), loc=at)
+    return None
+
+
+def read_fold(
+    w: Walk, op: str, text: str, node: gast.Call, scope: Scope
+) -> Operand | None:
+    """``max(a, b, c)`` of numbers, ``max(v)`` of a vector."""
+    at = scope.source.loc(node)
+    if len(node.args) == 1 and not node.keywords:
         whole = as_array(w, read_operand(w, node.args[0], scope), at)
         if whole is not None and whole.rank == 1:
             return reduce_axes(w, op, whole, (0,), False, at, op)
-    if op is None:
-        if w.known.loose and isinstance(node.func, gast.Name):
-            args = read_numbers(w, node.args, scope)
-            return Call(node.func.id, tuple(args), loc=at)
-        return None
     if len(node.args) < 2 or node.keywords:
         if any(type(a) in fence.REJECTED for a in node.args):
             return None
@@ -160,10 +170,8 @@ def read_reduction(
     keywords = {k.arg: k.value for k in node.keywords}
     if rest:
         keywords["axis"] = rest[0]
-    axis_node, keep_node = (
-        keywords.pop("axis", None),
-        keywords.pop("keepdims", None),
-    )
+    axis_node = keywords.pop("axis", None)
+    keep_node = keywords.pop("keepdims", None)
     keep = isinstance(keep_node, gast.Constant) and keep_node.value is True
     if keywords or len(rest) > 1 or not (keep or _is_false(keep_node)):
         refuse_arguments(w, text, node, scope)
@@ -190,45 +198,55 @@ def read_reduction(
         return value
     rank = whole.rank
     if any(not -rank <= k < rank for k in named):
-        base = whole.base
-        if base is not None:
-            # The next walk knows of the other axes.
-            w.found.unsettled = True
-            most = max(k + 1 if k >= 0 else -k for k in named)
-            more = rank_of(w, base) + most - rank
-            w.found.facts.append(RankFact(base, more, at, least=True))
-            # It may be a number then, and no name of it an array.
-            left = most if keep else most - len({*named})
-            if left < rank:
-                rest_of = views.part(whole, [ZERO] * (rank - left))
-                return located(w, rest_of, at)
-        elif w.known.exact:
-            w.refuse(
-                "P209",
-                at,
-                f"an axis that an array of rank {rank} does not have",
-                "count the axes from zero",
-            )
-        else:
-            w.found.lenient = True
-        return value
+        shrunk = _without_axes(w, whole, named, keep, at)
+        return value if shrunk is None else shrunk
     axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
-    if kind in ("var", "std"):
-        return variance(w, kind, whole, axes, keep, at)
-    if kind in ("any", "all"):
-        return any_or_all(w, kind, whole, axes, keep, at)
-    if kind in ("argmin", "argmax"):
-        if whole.rank == 1 and not keep:
+    match kind:
+        case "var" | "std":
+            return variance(w, kind, whole, axes, keep, at)
+        case "any" | "all":
+            return any_or_all(w, kind, whole, axes, keep, at)
+        case "argmin" | "argmax" if whole.rank == 1 and not keep:
             return arg_extremum(w, kind, whole, at)
-        refuse_arguments(w, text, node, scope)
-        return None
+        case "argmin" | "argmax":
+            refuse_arguments(w, text, node, scope)
+            return None
     return reduce_axes(w, kind, whole, axes, keep, at)
+
+
+def _without_axes(
+    w: Walk, whole: Array, named: Sequence[int], keep: bool, at: Loc
+) -> Array | None:
+    """What stands for a reduction over axes that an array does not have yet; None for
+    the array itself.
+    """
+    rank, base = whole.rank, whole.base
+    if base is not None:
+        # The next walk knows of the other axes.
+        w.found.unsettled = True
+        most = max(k + 1 if k >= 0 else -k for k in named)
+        more = rank_of(w, base) + most - rank
+        w.found.facts.append(RankFact(base, more, at, least=True))
+        # It may be a number then, and no name of it an array.
+        left = most if keep else most - len({*named})
+        if left < rank:
+            return located(w, views.part(whole, [ZERO] * (rank - left)), at)
+    elif w.known.exact:
+        w.refuse(
+            "P209",
+            at,
+            f"an axis that an array of rank {rank} does not have",
+            "count the axes from zero",
+        )
+    else:
+        w.found.lenient = True
+    return None
 
 
 def read_arrangement(
     w: Walk, kind: str, node: gast.Call, scope: Scope
 ) -> Operand | None:
-    """Differences, running sums and the like, of arrays with one axis."""
+    """Differences, running sums and the like; None for arguments that do not fit."""
     at = scope.source.loc(node)
     if node.keywords or not node.args:
         return None
@@ -241,34 +259,30 @@ def read_arrangement(
         return concatenate(w, [a for a in wholes if a is not None], at)
     first, *rest = read_operands(w, node.args, scope)
     whole = as_array(w, first, at)
-    if whole is None or len(rest) != (kind == "roll"):
+    if whole is None:
         return None
-    if kind == "transpose":
-        return measure(w, "T", whole, at)
-    if kind == "flip":
-        every = [views.sliced(None, None, -1, n) for n in whole.shape]
-        return located(w, views.part(whole, every), at)
-    if kind == "norm":
-        square = Call("*", (whole.element, whole.element), loc=at)
-        squares = Array(whole.shape, square, False)
-        total = reduce_axes(w, "sum", squares, range(whole.rank), False, at)
-        assert not isinstance(total, Array)
-        return Call("sqrt", (total,), loc=at)
-    if kind == "trace":
-        return trace(w, whole, at) if whole.rank == 2 else None
-    if whole.rank != 1:
-        return None
-    if kind == "cumsum":
-        return running_sum(w, whole, at)
-    if kind == "roll":
-        (shift,) = rest
-        return None if isinstance(shift, Array) else roll(whole, shift, at)
-    ends = [
-        views.part(whole, [views.sliced(low, high, 1, whole.shape[0])])
-        for low, high in ((Const(1), None), (None, Const(-1)))
-    ]
-    pair = [located(w, e, at) for e in ends]
-    return elementwise(w, pair, lambda e: Call("-", tuple(e), loc=at), at)
+    match kind, whole.rank, rest:
+        case "transpose", _, []:
+            return measure(w, "T", whole, at)
+        case "flip", _, []:
+            every = [views.sliced(None, None, -1, n) for n in whole.shape]
+            return located(w, views.part(whole, every), at)
+        case "norm", _, []:
+            return norm(w, whole, at)
+        case "trace", 2, []:
+            return trace(w, whole, at)
+        case "cumsum", 1, []:
+            return running_sum(w, whole, at)
+        case "roll", 1, [shift] if not isinstance(shift, Array):
+            return roll(whole, shift, at)
+        case "diff", 1, []:
+            (length,) = whole.shape
+            ends = [
+                located(w, views.part(whole, [views.sliced(low, high, 1, length)]), at)
+                for low, high in ((Const(1), None), (None, Const(-1)))
+            ]
+            return applied(w, "-", ends, at)
+    return None
 
 
 def read_product(

@@ -77,7 +77,6 @@ def note_use(w: Walk, name: str, scope: Scope, at: Loc) -> None:
     """Note a use of a name; refuse it where it may stand for different arrays."""
     if not isinstance(scope.bound.get(name), Array) or name in scope.numbers:
         return
-    scope.uses.setdefault(name, []).append(w.emit.path)
     path = scope.paths.get(name, ())
     if w.emit.path[: len(path)] == path and name not in scope.retired:
         return

@@ -270,6 +270,15 @@ def trace(w: Walk, whole: Array, at: Loc) -> Operand:
     return reduce_axes(w, "sum", diagonal, (0,), False, at)
 
 
+def norm(w: Walk, whole: Array, at: Loc) -> Expr:
+    """``np.linalg.norm``: the root of the sum of all squares."""
+    square = Call("*", (whole.element, whole.element), loc=at)
+    squares = Array(whole.shape, square, False)
+    total = reduce_axes(w, "sum", squares, range(whole.rank), False, at)
+    assert not isinstance(total, Array)
+    return Call("sqrt", (total,), loc=at)
+
+
 def concatenate(w: Walk, wholes: Sequence[Array], at: Loc) -> Array | None:
     """``np.concatenate`` of vectors."""
     if not wholes or any(a.rank != 1 for a in wholes):

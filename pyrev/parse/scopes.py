@@ -58,9 +58,8 @@ class Scope:
     site: tuple[Loc, ...] = ()
     bound: dict[str, Operand] = field(default_factory=dict)
     helpers: dict[str, Helper] = field(default_factory=dict)
-    #: Where the present array of a name was bound, and where it was used since.
+    #: In which block the present array of a name was bound.
     paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    uses: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     #: The arrays that the function made itself; names that had another array copied.
     owned: set[str] = field(default_factory=set)
     retired: set[str] = field(default_factory=set)
