@@ -71,7 +71,7 @@ def places() -> list[tuple[str, int, int]]:
         for path in sorted(Path(pyrev.parse.__file__).parent.glob("*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).endswith("findings.add")
+        and ast.unparse(node.func).endswith(("findings.add", "w.refuse"))
     ]
 
 
@@ -80,8 +80,9 @@ def test_every_place_that_refuses_has_a_file(monkeypatch: pytest.MonkeyPatch) ->
     add = Findings.add
 
     def noted(self: Findings, code: str, at: Loc, because: str, help: str) -> None:
-        caller = sys._getframe(1)
-        met.add((caller.f_code.co_filename, caller.f_lineno))
+        # The place, or `Walk.refuse` and the place that calls it.
+        for caller in (sys._getframe(1), sys._getframe(2)):
+            met.add((caller.f_code.co_filename, caller.f_lineno))
         add(self, code, at, because, help)
 
     monkeypatch.setattr(Findings, "add", noted)

@@ -16,7 +16,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 
@@ -32,13 +32,15 @@ from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.grounds import Grounds
-from pyrev.parse.lower import Lowering
-from pyrev.parse.names import Called, Capture
+from pyrev.parse.lower import READERS, lower_function, lower_statements
 from pyrev.parse.returned_views import lent
+from pyrev.parse.scopes import Called, Capture
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.parse.values import stored_in
+from pyrev.parse.walk import Environment, Known, Walk, Wanted
 from pyrev.runtime.code_cache import GENERATED
 from pyrev.runtime.stack_depth import deep
 
@@ -207,157 +209,200 @@ def _read(
     split: frozenset[str] | None = frozenset(),
 ) -> Parsed:
     """One reading; `least` are ranks to begin with, and `exact` those of parameters
-    that have no others; `seen` receives what may grow. The names in `split` (None:
-    all) are a variable for each of their versions.
+    that have no others; `seen` receives what may grow. The names in `split` (None: all)
+    are a variable for each of their versions.
     """
     grounds, texts = Grounds(), Texts(*known)
     function = plain(f, grounds)
     if function is None:
-        raise UnsupportedError(
-            [
-                Finding(
-                    "P101" if isinstance(f, type) else "P114",
-                    nodes.NOWHERE,
-                    *_no_function(f),
-                )
-            ]
-        )
+        code = "P101" if isinstance(f, type) else "P114"
+        raise UnsupportedError([Finding(code, nodes.NOWHERE, *_no_function(f))])
     source = read(function, texts)
     _refuse_method(function, source)
-    if rule_of(function) is not None:
-        raise UnsupportedError(
-            [
-                Finding(
-                    "P117",
-                    source.loc(source.node),
-                    f"`{function.__name__}` has a derivative of its own",
-                    "differentiate a function that calls it",
-                )
-            ]
-        )
+    _refuse_rule(function, source)
+    given = _given(source, types or {}, exact)
+    text = _Text(function, source, given, types is not None, split, grounds, texts)
+    settled = _settle(text, least, seen)
+    walk, body = settled.walk, _checked(text, settled)
+    params = tuple(settled.params)
+    alike = [(n, d, at) for n, d, at in walk.found.alike_kinds]
+    at = source.loc(source.node)
+    alike += [(a, nodes.like(b), at) for a, b in walk.found.alike_dtypes]
+    body, pairs = shapes.settle_dtypes(body, params, alike)
+    body = settle_sizes(shapes.fold_sizes(body, params), params)
+    body = shapes.number(shallow(body, walk.emit.taken))
+    parts = lent(body, walk.found.parts, params, walk.findings)
+    walk.findings.check()
+    program = nodes.Program(
+        function.__name__ if function.__name__.isidentifier() else "function",
+        params,
+        body,
+        tuple(settled.values),
+        pairs,
+        parts,
+        tuple(c.name for c in walk.found.callbacks.values()),
+        str(function.__globals__.get("__name__")).startswith(GENERATED),
+        loc=at,
+    )
+    refuse_sums_of_truths(program)
+    return Parsed(
+        checked_dtypes(program) if final else program,
+        tuple(walk.found.captures.values()),
+        tuple(walk.found.callbacks.values()),
+        grounds,
+        texts,
+        tuple(walk.found.rules),
+        function,
+        inspect.signature(function, follow_wrapped=False),
+        _own(walk, source, body),
+        walk.found.lenient,
+    )
+
+
+#: The rank and dtype of each parameter; None for what is open.
+_Given = Mapping[str, tuple[int | None, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A definition that is read, and what is given of its parameters."""
+
+    function: FunctionType
+    source: Source
+    given: _Given
+    #: Are these the ranks and dtypes of a call?
+    exact: bool
+    #: The names of which each version is a variable; None for all.
+    split: frozenset[str] | None
+    grounds: Grounds
+    texts: Texts
+
+    @property
+    def open_ranks(self) -> list[str]:
+        """The parameters whose ranks the text shows, if anything does."""
+        return [n for n, (rank, _) in self.given.items() if rank is None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The last walk, what it wrote, and what is known by then."""
+
+    walk: Walk
+    body: nodes.Block
+    values: Mapping[str, object]
+    ranks: Mapping[str, int]
+    integers: shapes.Integers
+    params: Sequence[nodes.Param]
+
+
+def _given(
+    source: Source, types: Mapping[str, tuple[int, str]], exact: Mapping[str, int]
+) -> _Given:
+    """What annotations, a call and a guess say of the parameters."""
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
-    for name, (rank, dtype) in (types or {}).items():
+    for name, (rank, dtype) in types.items():
         given[name] = (rank, dtype)
     for name, rank in exact.items():
         given[name] = (rank, given[name][1])
-    open_ranks = [n for n, (rank, _) in given.items() if rank is None]
+    return given
+
+
+def _settle(text: _Text, least: Mapping[str, int], seen: dict[str, int]) -> _Settled:
+    """Walk over a definition until what a walk finds is what it began with."""
     found: dict[str, int] = dict(least)
     inner: dict[Called, int] = {}
     dtypes: dict[str, str] = {}
-    wanted: frozenset[tuple[str, nodes.Loc]] = frozenset()
+    wanted: frozenset[Wanted] = frozenset()
     # What is an integer because of a text that is lowered otherwise once it is known to
     # be one (a sum of integers begins with another zero): where walks come back to what
     # they found before, it stays what it was once.
     whole: set[str] = set()
     before: list[object] = []
     for _ in range(_WALKS):
-        walk = Lowering(
-            dict(found),
-            inner=inner,
-            exact=types is not None,
-            dtypes=dtypes,
-            wanted=wanted,
-            grounds=grounds,
-            texts=texts,
-            split=split,
-        )
-        body = walk.function(source, function)
-        values = {c.name: c.read() for c in walk.captures.values()}
-        fixed = {n: r for n, (r, _) in given.items() if r is not None}
-        fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
-        lasting = {n: r for n, r in found.items() if n in given or n in values}
-        ranks = shapes.ranks(
-            walk.facts, walk.same, walk.alike, fixed, walk.rows, lasting
-        )
-        integers = shapes.integers(body)
-        params = [
-            _param(
-                p.id,
-                ranks.get(p.id, 0),
-                given[p.id][1],
-                p.id in integers.names | whole,
-                source.loc(p),
-            )
-            for p in parameters(source.node)
-        ]
-        for name, value in values.items():
-            dtype = np.asarray(value).dtype.name
-            params.append(_param(name, ranks.get(name, 0), dtype, False, nodes.NOWHERE))
-        kinds = infer(nodes.Program("", tuple(params), body))
-        kinds |= {old: kinds[n] for old, n in walk.spelling.items() if n in kinds}
+        last = Known(dict(found), inner, text.exact, dtypes, wanted, text.split)
+        one = _walked(text, last, whole)
+        walk, ranks = one.walk, one.ranks
+        kinds = infer(nodes.Program("", tuple(one.params), one.body))
+        kinds |= {old: kinds[n] for old, n in walk.found.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.
-        named = {*given, *values} | {
-            n for n, (site, _) in walk.users.items() if not site
-        }
+        users = walk.found.users
+        asked = {*text.given, *one.values}
+        named = asked | {n for n, (site, _) in users.items() if not site}
         ranked = {n: r for n, r in ranks.items() if n in named}
-        now = {p: ranks[n] for n, p in walk.users.items() if p[0] and ranks.get(n)}
+        now = {p: ranks[n] for n, p in users.items() if p[0] and ranks.get(n)}
         if ranked == found:
             # A name that is known to become an array is another one until then.
             now = inner | now
         settled = ranked == found and now == inner
-        if settled and kinds == dtypes and walk.asked <= wanted:
+        if settled and kinds == dtypes and walk.found.asked <= wanted:
             break
         state = ranked, now, kinds, wanted
         if whole or state in before:
-            whole |= integers.names
+            whole |= one.integers.names
         before.append(state)
         # What was asked for while arguments had other ranks may not be needed.
-        same = all(ranked.get(n) == found.get(n) for n in {*given, *values})
-        wanted = wanted | walk.asked if same else frozenset()
+        same = all(ranked.get(n) == found.get(n) for n in asked)
+        wanted = wanted | walk.found.asked if same else frozenset()
         found, inner, dtypes = ranked, now, kinds
     else:
-        seen |= {n: found.get(n, 0) for n in open_ranks}
+        seen |= {n: found.get(n, 0) for n in text.open_ranks}
         walk.findings.check()
-        raise InternalError(
-            f"the ranks of `{function.__name__}` do not settle: {found}"
-        )
-    names = [p.id for p in parameters(source.node)]
+        name = text.function.__name__
+        raise InternalError(f"the ranks of `{name}` do not settle: {found}")
     seen |= {
         n: ranks.get(n, 0)
-        for n in open_ranks
-        if ranks.get(n, 0) or n not in integers.names
+        for n in text.open_ranks
+        if ranks.get(n, 0) or n not in one.integers.names
     }
-    shapes.check_ranks(walk.facts, ranks, walk.findings)
-    shapes.check_kinds(body, ranks, walk.findings)
-    typed = [*values, *(name for name, (_, dtype) in given.items() if dtype)]
-    shapes.check_integers(body, params, typed, integers, walk.findings)
-    if not walk.findings.found:
-        body = shapes.check_bound(body, [*names, *values], walk.taken, walk.findings)
-    walk.findings.check()
-    if walk.unsettled:
-        raise InternalError(f"the ranks of `{function.__name__}` are not known")
-    alike = [(n, d, at) for n, d, at in walk.alike_kinds]
-    alike += [(a, nodes.like(b), source.loc(source.node)) for a, b in walk.alike_dtypes]
-    body, pairs = shapes.settle_dtypes(body, params, alike)
-    body = settle_sizes(shapes.fold_sizes(body, tuple(params)), tuple(params))
-    body = shapes.number(shallow(body, walk.taken))
-    parts = lent(body, walk.parts, tuple(params), walk.findings)
-    walk.findings.check()
-    name = function.__name__ if function.__name__.isidentifier() else "function"
-    program = nodes.Program(
-        name,
-        tuple(params),
-        body,
-        tuple(values),
-        pairs,
-        parts,
-        tuple(c.name for c in walk.callbacks.values()),
-        str(function.__globals__.get("__name__")).startswith(GENERATED),
-        loc=source.loc(source.node),
-    )
-    refuse_sums_of_truths(program)
-    return Parsed(
-        checked_dtypes(program) if final else program,
-        tuple(walk.captures.values()),
-        tuple(walk.callbacks.values()),
-        grounds,
-        texts,
-        tuple(walk.rules),
-        function,
-        inspect.signature(function, follow_wrapped=False),
-        _own(walk, source, body),
-        walk.lenient,
-    )
+    return one
+
+
+def _walked(text: _Text, last: Known, whole: Set[str]) -> _Settled:
+    """One walk, and the parameters that the program has by what it found.
+
+    `whole` are integers for good.
+    """
+    walk = Walk(last, READERS, env=Environment(text.grounds, text.texts))
+    body = lower_function(walk, text.source, text.function)
+    given = text.given
+    values = {c.name: c.read() for c in walk.found.captures.values()}
+    fixed = {n: r for n, (r, _) in given.items() if r is not None}
+    fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
+    lasting = {n: r for n, r in last.ranks.items() if n in given or n in values}
+    facts, same, alike = walk.found.facts, walk.found.same, walk.found.alike
+    ranks = shapes.ranks(facts, same, alike, fixed, walk.found.rows, lasting)
+    integers = shapes.integers(body)
+    params = [
+        _param(
+            p.id,
+            ranks.get(p.id, 0),
+            given[p.id][1],
+            p.id in integers.names | whole,
+            text.source.loc(p),
+        )
+        for p in parameters(text.source.node)
+    ]
+    for name, value in values.items():
+        dtype = np.asarray(value).dtype.name
+        params.append(_param(name, ranks.get(name, 0), dtype, False, nodes.NOWHERE))
+    return _Settled(walk, body, values, ranks, integers, params)
+
+
+def _checked(text: _Text, settled: _Settled) -> nodes.Block:
+    """The body, with checks of what may not be bound; findings are raised."""
+    walk, body, findings = settled.walk, settled.body, settled.walk.findings
+    shapes.check_ranks(walk.found.facts, settled.ranks, findings)
+    shapes.check_kinds(body, settled.ranks, findings)
+    typed = [*settled.values, *(n for n, (_, dtype) in text.given.items() if dtype)]
+    shapes.check_integers(body, settled.params, typed, settled.integers, findings)
+    if not findings.found:
+        names = [p.id for p in parameters(text.source.node)]
+        bound = [*names, *settled.values]
+        body = shapes.check_bound(body, bound, walk.emit.taken, findings)
+    findings.check()
+    if walk.found.unsettled:
+        raise InternalError(f"the ranks of `{text.function.__name__}` are not known")
+    return body
 
 
 def _no_function(f: object) -> tuple[str, str]:
@@ -405,9 +450,18 @@ def _refuse_method(function: FunctionType, source: Source) -> None:
         )
 
 
-def _own(walk: Lowering, source: Source, body: nodes.Block) -> tuple[str, ...]:
+def _refuse_rule(function: FunctionType, source: Source) -> None:
+    """`UnsupportedError` for a function that has a derivative of its own."""
+    if rule_of(function) is not None:
+        at = source.loc(source.node)
+        because = f"`{function.__name__}` has a derivative of its own"
+        helps = "differentiate a function that calls it"
+        raise UnsupportedError([Finding("P117", at, because, helps)])
+
+
+def _own(walk: Walk, source: Source, body: nodes.Block) -> tuple[str, ...]:
     """The names of the function that stand for one value of the program each."""
-    bound = walk.outermost.bound if walk.outermost is not None else {}
+    bound = walk.env.outermost.bound if walk.env.outermost is not None else {}
     made = {s.array for s in nodes.walk(body) if isinstance(s, nodes.Alloc)}
     made |= set(nodes.assigned_scalars(body))
     times = Counter(bindings(source.node))
@@ -420,8 +474,8 @@ def _own(walk: Lowering, source: Source, body: nodes.Block) -> tuple[str, ...]:
     return tuple(
         n
         for n, e in bound.items()
-        if isinstance(e, nodes.Var)
-        and walk.spelling.get(e.name, e.name) == n
+        if (own := stored_in(e)) is not None
+        and walk.found.spelling.get(own, own) == n
         and times[n] == 1
         and n in made
         and n not in params
@@ -457,16 +511,23 @@ def parse_block(text: str) -> nodes.Block:
     source = Source(file, tuple(text.splitlines(True)), definition)
     found: dict[str, int] = {}
     for _ in range(_WALKS):
-        walk = Lowering(dict(found), loose=True)
-        body = walk.statements(source)
+        walk = Walk(Known(dict(found), loose=True), READERS)
+        body = lower_statements(walk, source)
         lasting = {n: r for n, r in found.items() if n in identifiers(definition)}
-        ranks = shapes.ranks(walk.facts, walk.same, walk.alike, {}, walk.rows, lasting)
+        ranks = shapes.ranks(
+            walk.found.facts,
+            walk.found.same,
+            walk.found.alike,
+            {},
+            walk.found.rows,
+            lasting,
+        )
         if ranks == found:
             break
         found = ranks
     else:
         raise InternalError(f"the ranks do not settle: {found}")
-    shapes.check_ranks(walk.facts, ranks, walk.findings)
+    shapes.check_ranks(walk.found.facts, ranks, walk.findings)
     walk.findings.check()
     return shapes.number(body)
 
@@ -481,6 +542,7 @@ def _file(text: str) -> str:
 def _param(
     name: str, rank: int, dtype: str | None, needed: bool, at: nodes.Loc
 ) -> nodes.Param:
+    """A parameter of the program; its dtype is given, or what its uses need."""
     return nodes.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)
 
 

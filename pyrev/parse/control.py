@@ -117,7 +117,7 @@ class _Rewriter:
         falls = not _ends(body)
         mixed = len(counts) > 1 or len({v[1] for v in values if v is not None}) > 1
         if mixed or (falls and counts != {None}):
-            # Lowering reports each `return` where it stands.
+            # `statements` reports each `return` where it stands.
             return list(body)
         first = values[0]
         common: list[gast.AST | None] = []

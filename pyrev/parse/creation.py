@@ -7,7 +7,7 @@ an expression that needs one, makes them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import gast
 import numpy as np
@@ -31,300 +31,329 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import views
 from pyrev.parse.functions import CREATORS, dtype_name
-from pyrev.parse.names import Scope
-from pyrev.parse.values import Values
-from pyrev.parse.views import Whole, axis
+from pyrev.parse.names import object_of, referred
+from pyrev.parse.operands import read_numbers
+from pyrev.parse.reading import read_number
+from pyrev.parse.scopes import Scope
+from pyrev.parse.subscripts import measured
+from pyrev.parse.values import Array, Operand, axis, stored_in
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import allocate, located
 
 
-@dataclass(slots=True)
-class Creation(Values):
-    """The part of the walk that reads what makes an array."""
+def read_creation(
+    w: Walk, function: object, node: gast.Call, scope: Scope
+) -> Operand | None:
+    """The array that a call of `function` makes; None if it makes none."""
+    try:
+        kind, constant = CREATORS[function]  # type: ignore[index]
+    except (KeyError, TypeError):
+        return None
+    arguments = _Arguments(list(node.args), node.keywords)
+    at = scope.source.loc(node)
+    match kind:
+        case "array":
+            made = literal_array(w, arguments, at, scope)
+        case "same":
+            made = read_asarray(w, arguments, at, scope)
+        case "arange":
+            made = read_arange(w, arguments, at, scope)
+        case "linspace":
+            made = read_linspace(w, arguments, at, scope)
+        case "eye":
+            made = read_eye(w, arguments, at, scope)
+        case "copy":
+            source = arguments.take(0, "a")
+            made = None if source is None else read_copy(w, source, scope)
+        case _:
+            full = function in (np.full, np.full_like)
+            made = read_filled(w, arguments, kind == "like", full, constant, scope)
+    if made is None or arguments.left:
+        if not any(_inside(f.at, at) for f in w.findings.found):
+            refuse_creation(w, node, "these arguments", _ARGUMENTS, scope)
+        return Const(0)
+    return made
 
-    def _created(self, function: object, node: gast.Call, scope: Scope) -> Expr | None:
-        """The array that a call of `function` makes; None if it makes none."""
-        try:
-            kind, constant = CREATORS[function]  # type: ignore[index]
-        except (KeyError, TypeError):
-            return None
-        arguments = _Arguments(list(node.args), node.keywords)
-        at = scope.source.loc(node)
-        match kind:
-            case "array":
-                made = self._literal_array(arguments, at, scope)
-            case "same":
-                made = self._as_array(arguments, at, scope)
-            case "arange":
-                made = self._arange(arguments, at, scope)
-            case "linspace":
-                made = self._linspace(arguments, at, scope)
-            case "eye":
-                made = self._eye(arguments, at, scope)
-            case "copy":
-                source = arguments.take(0, "a")
-                made = None if source is None else self._copied(source, scope)
-            case _:
-                full = function in (np.full, np.full_like)
-                made = self._filled(arguments, kind == "like", full, constant, scope)
-        if made is None or arguments.left:
-            if not any(_inside(f.at, at) for f in self.findings.found):
-                self._refuse_creation(node, "these arguments", _ARGUMENTS, scope)
-            return Const(0)
-        return made
 
-    def _filled(
-        self,
-        arguments: _Arguments,
-        like: bool,
-        full: bool,
-        constant: float | None,
-        scope: Scope,
-    ) -> Expr | None:
-        source = arguments.take(0, "shape", "a", "prototype")
-        fill_node = arguments.take(1, "fill_value") if full else None
-        dtype_node = arguments.take(2 if full else 1, "dtype")
-        if source is None or (full and fill_node is None):
-            return None
-        at = scope.source.loc(source)
-        # Python evaluates the shape first, then the fill value.
-        mark = len(self.out)
-        shape: tuple[Expr, ...] | None
-        dtype: Dtype
-        resembles = ""
-        if like:
-            whole = self._measured(source, scope)
-            if whole is None:
-                self._refuse_creation(source, "a number", _NUMBER, scope)
-                return None
-            shape, resembles = whole.shape, whole.name or ""
-            dtype = views.dtype_of(views.kinds(whole.element))
-        else:
-            shape, resembles = self._shape(source, scope)
-            dtype = "float64"
-        fill: Expr = Const(0.0 if constant is None else constant)
-        if fill_node is not None:
-            fill = self._value(fill_node, scope)
-            if not like:
-                dtype = views.dtype_of(views.kinds(fill))
-                if resembled(dtype) and not isinstance(fill, (Var, Load)):
-                    fill = self._temp(fill, "fill")
-                    dtype = views.dtype_of(views.kinds(fill))
-        if dtype_node is not None:
-            named = self._dtype(dtype_node, scope)
-            if named is None:
-                self._refuse_creation(dtype_node, "this dtype", _DTYPE, scope)
-                return None
-            dtype = named
-        if shape is None:
-            return None
-        if any(written(tuple(self.out[mark:])) & names(e) for e in shape):
-            what = "a fill value that changes the shape"
-            helps = "compute the fill value in a statement before"
-            self._refuse_creation(source, what, helps, scope)
-            return None
-        blank = constant is None and not full
-        made = Whole(shape, fill, False, dtype, resembles, blank)
-        return self._encoded(made, at)
-
-    def _copied(self, source: gast.AST, scope: Scope) -> Expr | None:
-        whole = self._measured(source, scope)
+def read_filled(
+    w: Walk,
+    arguments: _Arguments,
+    like: bool,
+    full: bool,
+    constant: float | None,
+    scope: Scope,
+) -> Array | None:
+    """``np.zeros(shape)`` and its like: one value everywhere."""
+    source = arguments.take(0, "shape", "a", "prototype")
+    fill_node = arguments.take(1, "fill_value") if full else None
+    dtype_node = arguments.take(2 if full else 1, "dtype")
+    if source is None or (full and fill_node is None):
+        return None
+    at = scope.source.loc(source)
+    # Python evaluates the shape first, then the fill value.
+    mark = w.emit.mark
+    shape: tuple[Expr, ...] | None
+    dtype: Dtype
+    resembles = ""
+    if like:
+        whole = measured(w, source, scope)
         if whole is None:
-            self._refuse_creation(source, "a number", _NUMBER, scope)
+            refuse_creation(w, source, "a number", _NUMBER, scope)
             return None
-        at = scope.source.loc(source)
-        if whole.name is None:
-            return self._encoded(replace(whole, view=False), at)
-        name = whole.name
-        made = Whole(whole.shape, whole.element, False, like(name), name)
-        return self._encoded(made, at)
-
-    def _literal_array(
-        self, arguments: _Arguments, at: Loc, scope: Scope
-    ) -> Expr | None:
-        """``np.array([[1.0, x], [y, 0.0]])``"""
-        node = arguments.take(0, "object", "a")
-        dtype_node = arguments.take(1, "dtype")
-        if not isinstance(node, (gast.List, gast.Tuple)):
-            if node is None or dtype_node is not None:
-                return None
-            return self._copied(node, scope)
-        return self._array_of(node, at, scope, dtype_node)
-
-    def _as_array(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
-        """``np.asarray(a)``: an array is itself, a list becomes one."""
-        node = arguments.positional[0] if arguments.positional else None
-        if isinstance(node, (gast.List, gast.Tuple)):
-            return self._literal_array(arguments, at, scope)
-        source = arguments.take(0, "a")
-        whole = None if source is None else self._measured(source, scope)
-        return None if whole is None else self._encoded(whole, at)
-
-    def _array_of(
-        self,
-        node: gast.AST,
-        at: Loc,
-        scope: Scope,
-        dtype_node: gast.AST | None = None,
-    ) -> Expr | None:
-        """A new array with the elements that a list or a list of lists gives."""
-        rows = list(node.elts)
-        shape: tuple[int, ...] = (len(rows),)
-        cells = rows
-        if rows and all(isinstance(r, (gast.List, gast.Tuple)) for r in rows):
-            lengths = {len(r.elts) for r in rows}
-            if len(lengths) > 1:
-                what = "rows of different lengths"
-                helps = "write equally many elements in each row"
-                self._refuse_creation(node, what, helps, scope)
-                return None
-            shape = (len(rows), lengths.pop())
-            cells = [e for r in rows for e in r.elts]
-        if not cells:
-            self._refuse_creation(node, "no elements", "write `np.zeros(0)`", scope)
+        shape, resembles = whole.shape, whole.name or ""
+        dtype = views.dtype_of(views.kinds(whole.element))
+    else:
+        shape, resembles = read_shape(w, source, scope)
+        dtype = "float64"
+    fill: Expr = Const(0.0 if constant is None else constant)
+    if fill_node is not None:
+        fill = read_number(w, fill_node, scope)
+        if not like:
+            dtype = views.dtype_of(views.kinds(fill))
+            if resembled(dtype) and not isinstance(fill, (Var, Load)):
+                fill = w.emit.temp(fill, "fill")
+                dtype = views.dtype_of(views.kinds(fill))
+    if dtype_node is not None:
+        named = read_dtype(w, dtype_node, scope)
+        if named is None:
+            refuse_creation(w, dtype_node, "this dtype", _DTYPE, scope)
             return None
-        values = self._values(cells, scope)
-        tokens = views.union(map(views.kinds, values))
-        dtype: Dtype | None = views.dtype_of(tokens)
-        if dtype_node is not None:
-            dtype = self._dtype(dtype_node, scope)
-            if dtype is None:
-                self._refuse_creation(dtype_node, "this dtype", _DTYPE, scope)
-                return None
-        assert dtype is not None
-        name = self._fresh("values")
-        extents = tuple(Const(n) for n in shape)
-        made = self._allocate(name, extents, None, dtype, at)
-        for k, value in enumerate(values):
-            place = (k,) if len(shape) == 1 else divmod(k, shape[1])
-            index = tuple(Const(n, loc=value.loc) for n in place)
-            self.out.append(Assign(Load(name, index, loc=at), value, loc=at))
-        return self._encoded(made, at)
+        dtype = named
+    if shape is None:
+        return None
+    if any(written(w.emit.since(mark)) & names(e) for e in shape):
+        what = "a fill value that changes the shape"
+        helps = "compute the fill value in a statement before"
+        refuse_creation(w, source, what, helps, scope)
+        return None
+    blank = constant is None and not full
+    return Array(shape, fill, False, dtype, resembles, blank, loc=at)
 
-    def _arange(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
-        nodes = [arguments.take(k) for k in range(3)]
-        dtype_node = arguments.take(3, "dtype")
-        given = self._values([n for n in nodes if n is not None], scope)
-        if not given:
+
+def read_copy(w: Walk, source: gast.AST, scope: Scope) -> Array | None:
+    """``a.copy()``: the elements of an array in a new one."""
+    whole = measured(w, source, scope)
+    if whole is None:
+        refuse_creation(w, source, "a number", _NUMBER, scope)
+        return None
+    at = scope.source.loc(source)
+    if whole.name is None:
+        return replace(whole, view=False, loc=at)
+    name = whole.name
+    return Array(whole.shape, whole.element, False, like(name), name, loc=at)
+
+
+def literal_array(
+    w: Walk, arguments: _Arguments, at: Loc, scope: Scope
+) -> Array | None:
+    """``np.array([[1.0, x], [y, 0.0]])``"""
+    node = arguments.take(0, "object", "a")
+    dtype_node = arguments.take(1, "dtype")
+    if not isinstance(node, (gast.List, gast.Tuple)):
+        if node is None or dtype_node is not None:
             return None
-        start, stop, step = _range_of(given)
-        if any(isinstance(e, Const) and type(e.value) is not int for e in given):
-            self._refuse_creation(nodes[0], "a range of floats", _LINSPACE, scope)
+        return read_copy(w, node, scope)
+    return array_of_list(w, node, at, scope, dtype_node)
+
+
+def read_asarray(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
+    """``np.asarray(a)``: an array is itself, a list becomes one."""
+    node = arguments.positional[0] if arguments.positional else None
+    if isinstance(node, (gast.List, gast.Tuple)):
+        return literal_array(w, arguments, at, scope)
+    source = arguments.take(0, "a")
+    whole = None if source is None else measured(w, source, scope)
+    return None if whole is None else located(w, whole, at)
+
+
+def array_of_list(
+    w: Walk,
+    node: gast.AST,
+    at: Loc,
+    scope: Scope,
+    dtype_node: gast.AST | None = None,
+) -> Array | None:
+    """A new array with the elements that a list or a list of lists gives."""
+    rows = list(node.elts)
+    shape: tuple[int, ...] = (len(rows),)
+    cells = rows
+    if rows and all(isinstance(r, (gast.List, gast.Tuple)) for r in rows):
+        lengths = {len(r.elts) for r in rows}
+        if len(lengths) > 1:
+            what = "rows of different lengths"
+            helps = "write equally many elements in each row"
+            refuse_creation(w, node, what, helps, scope)
             return None
-        if not isinstance(step, Const) or step.value == 0:
-            what = "steps that are not an integer literal"
-            self._refuse_creation(nodes[2], what, _LINSPACE, scope)
+        shape = (len(rows), lengths.pop())
+        cells = [e for r in rows for e in r.elts]
+    if not cells:
+        refuse_creation(w, node, "no elements", "write `np.zeros(0)`", scope)
+        return None
+    values = read_numbers(w, cells, scope)
+    tokens = views.union(map(views.kinds, values))
+    dtype: Dtype | None = views.dtype_of(tokens)
+    if dtype_node is not None:
+        dtype = read_dtype(w, dtype_node, scope)
+        if dtype is None:
+            refuse_creation(w, dtype_node, "this dtype", _DTYPE, scope)
             return None
-        bounds = views.range_length(start, stop, int(step.value))
-        element: Expr = axis(0)
-        if step != ONE:
-            element = Call("*", (element, step), loc=at)
-        element = views.add(start, element) if start != Const(0) else element
-        dtype: Dtype | None = "int64"
-        if dtype_node is not None:
-            dtype = self._dtype(dtype_node, scope)
-            if dtype is None:
-                return None
-        assert dtype is not None
-        if isinstance(dtype, Promoted):
+    assert dtype is not None
+    name = w.emit.fresh("values")
+    extents = tuple(Const(n) for n in shape)
+    made = allocate(w, name, extents, None, dtype, at)
+    for k, value in enumerate(values):
+        place = (k,) if len(shape) == 1 else divmod(k, shape[1])
+        index = tuple(Const(n, loc=value.loc) for n in place)
+        w.emit.add(Assign(Load(name, index, loc=at), value, loc=at))
+    return made
+
+
+def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
+    """``np.arange(start, stop, step)`` of integers."""
+    nodes = [arguments.take(k) for k in range(3)]
+    dtype_node = arguments.take(3, "dtype")
+    given = read_numbers(w, [n for n in nodes if n is not None], scope)
+    if not given:
+        return None
+    start, stop, step = _range_of(given)
+    if any(isinstance(e, Const) and type(e.value) is not int for e in given):
+        refuse_creation(w, nodes[0], "a range of floats", _LINSPACE, scope)
+        return None
+    if not isinstance(step, Const) or step.value == 0:
+        what = "steps that are not an integer literal"
+        refuse_creation(w, nodes[2], what, _LINSPACE, scope)
+        return None
+    bounds = views.range_length(start, stop, int(step.value))
+    element: Expr = axis(0)
+    if step != ONE:
+        element = Call("*", (element, step), loc=at)
+    element = views.add(start, element) if start != Const(0) else element
+    dtype: Dtype | None = "int64"
+    if dtype_node is not None:
+        dtype = read_dtype(w, dtype_node, scope)
+        if dtype is None:
             return None
-        if dtype != "int64":
-            element = Call(dtype, (element,), loc=at)
-        return self._encoded(Whole((bounds,), element, False), at)
+    assert dtype is not None
+    if isinstance(dtype, Promoted):
+        return None
+    if dtype != "int64":
+        element = Call(dtype, (element,), loc=at)
+    return Array((bounds,), element, False, loc=at)
 
-    def _linspace(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
-        nodes = [arguments.take(0, "start"), arguments.take(1, "stop")]
-        number = arguments.take(2, "num")
-        if None in nodes:
-            return None
-        every = [n for n in (*nodes, number) if n is not None]
-        start, stop, *rest = self._values(every, scope)
-        count = rest[0] if rest else Const(50)
-        gaps = views.subtract(count, ONE)
-        if not isinstance(gaps, Const):
-            gaps = Call("max", (gaps, ONE), loc=at)
-        span = Call("-", (stop, start), loc=at)
-        width = self._temp(Call("/", (span, gaps), loc=at), "width")
-        first = start if isinstance(start, (Const, Var)) else self._temp(start, "start")
-        moved = Call("*", (axis(0), width), loc=at)
-        element = Call("float64", (Call("+", (first, moved), loc=at),), loc=at)
-        return self._encoded(Whole((views.size(count),), element, False), at)
 
-    def _eye(self, arguments: _Arguments, at: Loc, scope: Scope) -> Expr | None:
-        node = arguments.take(0, "N", "n")
-        if node is None:
-            return None
-        count = views.size(self._value(node, scope))
-        test = Call("==", (axis(0), axis(1)), loc=at)
-        one, zero = Const(1.0), Const(0.0)
-        element = Call("where", (test, one, zero), loc=at)
-        element = Call("float64", (element,), loc=at)
-        return self._encoded(Whole((count, count), element, False), at)
+def read_linspace(
+    w: Walk, arguments: _Arguments, at: Loc, scope: Scope
+) -> Array | None:
+    """``np.linspace(start, stop, num)``"""
+    nodes = [arguments.take(0, "start"), arguments.take(1, "stop")]
+    number = arguments.take(2, "num")
+    if None in nodes:
+        return None
+    every = [n for n in (*nodes, number) if n is not None]
+    start, stop, *rest = read_numbers(w, every, scope)
+    count = rest[0] if rest else Const(50)
+    gaps = views.subtract(count, ONE)
+    if not isinstance(gaps, Const):
+        gaps = Call("max", (gaps, ONE), loc=at)
+    span = Call("-", (stop, start), loc=at)
+    width = w.emit.temp(Call("/", (span, gaps), loc=at), "width")
+    first = start if isinstance(start, (Const, Var)) else w.emit.temp(start, "start")
+    moved = Call("*", (axis(0), width), loc=at)
+    element = Call("float64", (Call("+", (first, moved), loc=at),), loc=at)
+    return Array((views.size(count),), element, False, loc=at)
 
-    def _shape(
-        self, node: gast.AST, scope: Scope
-    ) -> tuple[tuple[Expr, ...] | None, str]:
-        """A shape, and the array whose shape it is by its text."""
-        match node:
-            case gast.Tuple(elts=[]) | gast.List(elts=[]):
-                helps = "use a number in its place"
-                self._refuse_creation(node, "a shape without axes", helps, scope)
-                return None, ""
-            case gast.Tuple(elts=elements) | gast.List(elts=elements):
-                return tuple(self._values(elements, scope)), ""
-            case gast.Attribute(value=base, attr="shape"):
-                whole = self._measured(base, scope)
-                if whole is not None:
-                    return whole.shape, whole.name or ""
-        return (self._value(node, scope),), ""
 
-    def _dtype(self, node: gast.AST, scope: Scope) -> Dtype | None:
-        match node:
-            case gast.Attribute(value=base, attr="dtype"):
-                whole = self._measured(base, scope)
-                if whole is not None:
-                    return views.dtype_of(views.kinds(whole.element))
-            case gast.Constant(value=str() as text):
-                return dtype_name(text)
-            case gast.Call(func=func, args=args, keywords=[]) if (
-                args and self._object(func, scope) is np.result_type
-            ):
-                return views.dtype_of(
-                    views.union([self._promoted(a, scope) for a in args])
-                )
-        if self.loose and isinstance(node, gast.Attribute) and node.attr in DTYPES:
-            return str(node.attr)
-        return dtype_name(self._object(node, scope))
+def read_eye(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
+    """``np.eye(n)``"""
+    node = arguments.take(0, "N", "n")
+    if node is None:
+        return None
+    count = views.size(read_number(w, node, scope))
+    test = Call("==", (axis(0), axis(1)), loc=at)
+    one, zero = Const(1.0), Const(0.0)
+    element = Call("where", (test, one, zero), loc=at)
+    element = Call("float64", (element,), loc=at)
+    return Array((count, count), element, False, loc=at)
 
-    def _promoted(self, node: gast.AST, scope: Scope) -> views.Kinds:
-        """What one argument of `np.result_type` adds to what is promoted."""
-        own = dtype_name(self._object(node, scope))
-        if own is not None:
-            return (own,)
-        if isinstance(node, gast.Constant):
-            return views.kinds(self._value(node, scope))
-        bound = self._array(node, scope)
-        if bound is not None:  # a number or an array: to be promoted says neither
-            return (Var(bound),)
-        whole = self._measured(node, scope)
-        return () if whole is None else views.kinds(whole.element)
 
-    def _refuse_creation(
-        self, node: gast.AST, what: str, helps: str, scope: Scope
-    ) -> None:
-        self.findings.add(
-            "P208",
-            scope.source.loc(node),
-            f"a new array cannot be made from {what}",
-            helps,
-        )
+def read_shape(
+    w: Walk, node: gast.AST, scope: Scope
+) -> tuple[tuple[Expr, ...] | None, str]:
+    """A shape, and the array whose shape it is by its text."""
+    match node:
+        case gast.Tuple(elts=[]) | gast.List(elts=[]):
+            helps = "use a number in its place"
+            refuse_creation(w, node, "a shape without axes", helps, scope)
+            return None, ""
+        case gast.Tuple(elts=elements) | gast.List(elts=elements):
+            return tuple(read_numbers(w, elements, scope)), ""
+        case gast.Attribute(value=base, attr="shape"):
+            whole = measured(w, base, scope)
+            if whole is not None:
+                return whole.shape, whole.name or ""
+    return (read_number(w, node, scope),), ""
+
+
+def read_dtype(w: Walk, node: gast.AST, scope: Scope) -> Dtype | None:
+    """The dtype that an expression names, None if it names none."""
+    match node:
+        case gast.Attribute(value=base, attr="dtype"):
+            whole = measured(w, base, scope)
+            if whole is not None:
+                return views.dtype_of(views.kinds(whole.element))
+        case gast.Constant(value=str() as text):
+            return dtype_name(text)
+        case gast.Call(func=func, args=args, keywords=[]) if (
+            args and object_of(w, func, scope) is np.result_type
+        ):
+            return views.dtype_of(
+                views.union([promoted_kinds(w, a, scope) for a in args])
+            )
+    if w.known.loose and isinstance(node, gast.Attribute) and node.attr in DTYPES:
+        return str(node.attr)
+    return dtype_name(object_of(w, node, scope))
+
+
+def promoted_kinds(w: Walk, node: gast.AST, scope: Scope) -> views.Kinds:
+    """What one argument of `np.result_type` adds to what is promoted."""
+    own = dtype_name(object_of(w, node, scope))
+    if own is not None:
+        return (own,)
+    if isinstance(node, gast.Constant):
+        return views.kinds(read_number(w, node, scope))
+    bound = stored_in(referred(w, node, scope))
+    if bound is not None:  # a number or an array: to be promoted says neither
+        return (Var(bound),)
+    whole = measured(w, node, scope)
+    return () if whole is None else views.kinds(whole.element)
+
+
+def refuse_creation(
+    w: Walk, node: gast.AST, what: str, helps: str, scope: Scope
+) -> None:
+    """What no new array can be made from."""
+    w.refuse(
+        "P208",
+        scope.source.loc(node),
+        f"a new array cannot be made from {what}",
+        helps,
+    )
 
 
 _ARGUMENTS = "give a shape of integers or `a.shape`, a fill value and a dtype, no more"
+
+
 _DTYPE = "use a dtype of bools, ints or floats of up to 64 bits"
+
+
 _LINSPACE = "use `np.linspace`, or fill `np.empty(n)` in a loop"
+
+
 _NUMBER = "give it an array, or write `np.full(shape, value)`"
 
 
 def _inside(inner: Loc, outer: Loc) -> bool:
+    """Is one place of the text inside another?"""
     return (
         inner.file == outer.file
         and (outer.line, outer.col) <= (inner.line, inner.col)
@@ -354,6 +383,7 @@ class _Arguments:
 
 
 def _range_of(given: Sequence[Expr]) -> tuple[Expr, Expr, Expr]:
+    """The start, the stop and the step of a range."""
     zero: Expr = Const(0)
     match given:
         case [stop]:

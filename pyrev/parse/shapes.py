@@ -66,14 +66,15 @@ class RankFact:
 def ranks(
     facts: Iterable[RankFact],
     same: Iterable[tuple[str, str]],
-    alike: Iterable[tuple[str, str]],
+    alike: Iterable[tuple[str, str | int]],
     fixed: Mapping[str, int],
     rows: Iterable[tuple[str, str, int, int]] = (),
     known: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, int]:
     """The rank of every array: most subscripts, and equal for an array and its like.
 
-    The pairs of `alike` are equal too, but need not be arrays. An entry
+    The pairs of `alike` are equal too, but need not be arrays; a number there is a rank
+    that a name has at least. An entry
     ``(r, a, k, most)`` of `rows` says that `r` is `a` with k subscripts, be it a number
     or a view, and that `a` has no more than `most` axes. What is
     `known` already is true of this walk too.
@@ -87,10 +88,14 @@ def ranks(
         for a, b in pairs:
             rank = max(found.get(a, 1), found.get(b, 1))
             found[a] = found[b] = rank
-    for a, b in alike:
-        rank = max(found.get(a, 0), found.get(b, 0))
+    for a, other in alike:
+        rank = max(
+            found.get(a, 0), other if isinstance(other, int) else found.get(other, 0)
+        )
         if rank:
-            found[a] = found[b] = rank
+            found[a] = rank
+            if isinstance(other, str):
+                found[other] = rank
     for name, array, count, most in rows:
         if found.get(name, 0) and name != array:
             rank = min(found[name] + count, most)

@@ -1,8 +1,8 @@
-"""What an array-valued expression is: a shape, and the element at given indices.
+"""Arithmetic on array values: their sizes, subscripts and dtypes.
 
-A `Whole` covers a view (``a[i]``, ``v[1:-1]``, ``a.T``) and an expression that is not
-computed yet (``0.5 * (v[2:] + v[:-2])``). Everything here is arithmetic on sizes and
-subscripts; statements are made in `arrays`.
+An `Array` covers a view (``a[i]``, ``v[1:-1]``, ``a.T``) and an expression that is not
+computed yet (``0.5 * (v[2:] + v[:-2])``). Every function here is pure; statements are
+made in `arrays`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT
 from pyrev.ir.nodes import (
-    NOWHERE,
     ONE,
     ZERO,
     Call,
@@ -21,87 +20,17 @@ from pyrev.ir.nodes import (
     Expr,
     Extent,
     Load,
-    Loc,
     Promoted,
     Var,
-    names,
     substitute,
 )
 from pyrev.ir.primitives import CASTS, LOGICAL
+from pyrev.parse.values import Array, axis
 
 _SAME_KIND = frozenset(
     ["+", "-", "*", "//", "%", "**", "fmod", "neg", "abs", "sign", "min", "max"]
     + ["minimum", "maximum", "fmin", "fmax", "&", "|", "^", "~", "<<", ">>"]
 )
-
-
-def axis(k: int) -> Var:
-    """The index along axis `k` of a `Whole`, a name that no program can have."""
-    return Var(f"@axis {k}")
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """An array: element ``[i, j]`` is `element` with i and j for its axis variables.
-
-    `view`: it names elements of an array, so that what is written to it is written
-    there; otherwise it is a value not yet computed.
-    """
-
-    shape: tuple[Expr, ...]
-    element: Expr
-    view: bool
-    #: Of a new array: its dtype, the array whose shape it has, are there no values?
-    dtype: Dtype = ""
-    like: str = ""
-    blank: bool = False
-    #: Of a target: the elements that are assigned to.
-    mask: Expr | None = None
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    @property
-    def base(self) -> str | None:
-        """The array that this is a view of."""
-        return self.element.array if isinstance(self.element, Load) else None
-
-    @property
-    def name(self) -> str | None:
-        """The array that this is, all of it and in its own order."""
-        match self.element:
-            case Load(array, index) if self.view and index == tuple(
-                map(axis, range(self.rank))
-            ):
-                whole = tuple(Extent(array, k) for k in range(self.rank))
-                return array if self.shape == whole else None
-        return None
-
-    @property
-    def source(self) -> str | None:
-        """The array that this is a copy of, element by element."""
-        same = self.dtype and self.like and isinstance(self.element, Load)
-        if same and self.element == whole_array(self.like, self.rank, NOWHERE).element:
-            return self.like
-        return None
-
-    def at(self, index: Sequence[Expr]) -> Expr:
-        """The element with these subscripts."""
-        return substitute(self.element, {axis(k).name: e for k, e in enumerate(index)})
-
-    def reads(self) -> frozenset[str]:
-        """The arrays and scalars that the elements and the shape depend on."""
-        found = names(self.element)
-        for size in self.shape:
-            found |= names(size)
-        return frozenset(n for n in found if not n.startswith("@"))
-
-
-def whole_array(array: str, rank: int, at: Loc) -> Whole:
-    """All of an array."""
-    shape = tuple(Extent(array, k, loc=at) for k in range(rank))
-    return Whole(shape, Load(array, tuple(map(axis, range(rank))), loc=at), True)
 
 
 # ------------------------------------------------------------------ sizes
@@ -308,7 +237,7 @@ def _from_end(
 Item = Expr | Slice | None
 
 
-def part(whole: Whole, items: Sequence[Item]) -> Whole:
+def part(whole: Array, items: Sequence[Item]) -> Array:
     """`whole` subscripted: an index drops its axis, None makes one of length one."""
     env: dict[str, Expr] = {}
     shape: list[Expr] = []
@@ -334,17 +263,19 @@ def part(whole: Whole, items: Sequence[Item]) -> Whole:
     for rest in range(k, whole.rank):
         env[axis(rest).name] = axis(len(shape))
         shape.append(whole.shape[rest])
-    return Whole(tuple(shape), substitute(whole.element, env), whole.view)
+    element = substitute(whole.element, env)
+    return Array(tuple(shape), element, whole.view, loc=whole.loc)
 
 
-def transposed(whole: Whole) -> Whole:
+def transposed(whole: Array) -> Array:
     """``whole.T``"""
     last = whole.rank - 1
     env: dict[str, Expr] = {axis(k).name: axis(last - k) for k in range(whole.rank)}
-    return Whole(whole.shape[::-1], substitute(whole.element, env), whole.view)
+    element = substitute(whole.element, env)
+    return Array(whole.shape[::-1], element, whole.view, loc=whole.loc)
 
 
-def stretched(whole: Whole, shape: Sequence[Expr]) -> Whole:
+def stretched(whole: Array, shape: Sequence[Expr]) -> Array:
     """`whole` broadcast to `shape`: axes join on the right, those of length one
     stretch.
     """
@@ -353,7 +284,7 @@ def stretched(whole: Whole, shape: Sequence[Expr]) -> Whole:
     for k, length in enumerate(whole.shape):
         alone = length == ONE and shape[k + offset] != ONE
         env[axis(k).name] = ZERO if alone else axis(k + offset)
-    return Whole(tuple(shape), substitute(whole.element, env), False)
+    return Array(tuple(shape), substitute(whole.element, env), False, loc=whole.loc)
 
 
 def collected(e: Expr) -> Expr:

@@ -260,6 +260,18 @@ def promoted_with_a_literal(a, x):
     return np.sum(b * c)
 
 
+def promoted_view(a, x):
+    v = a[1:]
+    s = np.zeros(2, dtype=np.result_type(v, 1.0))
+    s[0] = x * v[0]
+    return s[0] * s[0]
+
+
+def test_a_view_is_promoted_with_the_dtype_of_its_array() -> None:
+    text = pyrev.differentiable(promoted_view).adjoint.source
+    assert "np.zeros(2, dtype=a.dtype)" in text
+
+
 @case(lambda m: dict(x=np.float32(0.3), n=4))
 def filled_with_a_number(x, n):
     v = np.full(n, x)

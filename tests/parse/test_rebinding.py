@@ -53,6 +53,20 @@ def simulate_alone(u, n):
     return u
 
 
+@case(3, numbers=[(2.0,)])
+def written_beside_its_second_name(u, x):
+    u[0], v = x, u
+    return v[0] * v[1]
+
+
+@case(3, numbers=[(2.0,)])
+def made_written_and_named_again(u, x):
+    v = np.zeros(3)
+    v[0], w = x, v
+    w[1] = u[0]
+    return w[0] * w[1] + v[1]
+
+
 @case(4, numbers=[(0,), (3,)])
 def two_names(u, n):
     a = u.copy()

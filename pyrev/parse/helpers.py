@@ -1,0 +1,209 @@
+"""A helper whose body stands in place of its call: found, given arguments, entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.nodes import Assign, Call, Const, Load, Loc, Var
+from pyrev.parse.bindings import (
+    assigned_names,
+    is_one_expression,
+    local_names,
+    nodes_of,
+)
+from pyrev.parse.grounds import MISSING
+from pyrev.parse.names import object_of, scalar_for
+from pyrev.parse.points_to import is_reachable
+from pyrev.parse.scopes import Helper, Scope
+from pyrev.parse.source import Source, plain, read
+from pyrev.parse.values import Array, Operand, Refused
+from pyrev.parse.walk import Walk
+
+
+def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
+    """The helper that a Python function is, None if it is no plain function."""
+    python = plain(function, w.env.grounds)
+    if python is None:
+        return None
+    try:
+        source = read(python, w.env.texts)
+    except UnsupportedError as error:
+        for f in error.findings:
+            w.refuse(f.code, at, f.because, f.help)
+        return Refused()
+    return Helper(python.__name__, source, python, None)
+
+
+def function_argument(w: Walk, node: gast.AST, scope: Scope) -> Helper | None:
+    """The helper that an argument names, so that functions can be passed on."""
+    if isinstance(node, gast.Lambda):
+        inner = Source(scope.source.file, scope.source.lines, node)
+        return Helper("<lambda>", inner, None, scope)
+    found = object_of(w, node, scope)
+    if isinstance(found, Helper):
+        return found
+    helper = helper_of(w, found, scope.source.loc(node))
+    return helper if isinstance(helper, Helper) else None
+
+
+def bind_arguments(
+    w: Walk, helper: Helper, node: gast.Call, scope: Scope
+) -> list[tuple[str, gast.AST | Const | Call]] | None:
+    """Each parameter with its argument, in the order of evaluation."""
+    at = scope.source.loc(node)
+    spec = helper.source.node.args
+
+    def refuse(because: str, helps: str) -> None:
+        w.refuse("P108", at, because, helps)
+
+    positional = [*spec.posonlyargs, *spec.args]
+    named = [p.id for p in [*spec.args, *spec.kwonlyargs]]
+    every = [p.id for p in [*positional, *spec.kwonlyargs]]
+    if len(node.args) > len(positional):
+        refuse(
+            f"`{helper.name}` takes {len(positional)} by position, and there are"
+            f" {len(node.args)}",
+            "leave out the others, or give them by name",
+        )
+        return None
+    bound: list[tuple[str, gast.AST | Const | Call]] = [
+        (p.id, a) for p, a in zip(positional, node.args, strict=False)
+    ]
+    for argument in node.keywords:
+        if argument.arg not in named or argument.arg in dict(bound):
+            refuse(
+                f"`{helper.name}` cannot take `{argument.arg}` here",
+                f"its parameters are {', '.join(every)}",
+            )
+            return None
+        bound.append((argument.arg, argument.value))
+    for name in every:
+        if name in dict(bound):
+            continue
+        default = default_value(helper, name)
+        if default is None:
+            refuse(
+                f"`{helper.name}` needs `{name}`, and a default is a number",
+                f"give `{name}` in the call",
+            )
+            return None
+        bound.append((name, default))
+    return bound
+
+
+def default_value(helper: Helper, name: str) -> Const | Call | None:
+    """The default of a parameter, None unless it is a number."""
+    spec = helper.source.node.args
+    positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
+    value: object = MISSING
+    given: Sequence[object]
+    if helper.python is not None:
+        given = helper.python.__defaults__ or ()
+        defaults = _last(positional, given)
+        value = {**defaults, **(helper.python.__kwdefaults__ or {})}.get(name, MISSING)
+    else:
+        given = spec.defaults
+        nodes = _last(positional, given)
+        only = [p.id for p in spec.kwonlyargs]
+        nodes |= {
+            n: d for n, d in zip(only, spec.kw_defaults, strict=True) if d is not None
+        }
+        value = _literal(nodes.get(name))
+    return _number(value)
+
+
+def enter(
+    w: Walk,
+    helper: Helper,
+    values: Mapping[str, Operand],
+    functions: Mapping[str, Helper],
+    caller: Scope,
+    cheap: bool,
+    at: Loc,
+) -> Scope:
+    """The scope of an inlined helper: each parameter bound to its argument.
+
+    An argument stands for the parameter where that changes nothing: a constant or
+    a name that the helper does not assign, and in a helper that is one expression
+    an element or a value used once. Others are evaluated first.
+    """
+    node = w.flattened(helper.source.node)
+    scope = Scope(
+        replace(helper.source, node=node),
+        helper.python,
+        local_names(node) - functions.keys(),
+        helper.scope,
+        (*caller.stack, helper.key),
+        True,
+        (*caller.site, at),
+    )
+    scope.helpers.update(functions)
+    scope.start = w.emit.path
+    assigned = assigned_names(node)
+    simple = is_one_expression(node) and cheap
+    uses = [n.id for n in nodes_of(node) if isinstance(n, gast.Name)]
+    for name, value in values.items():
+        lent = (
+            isinstance(value, (Const, Var))
+            or (simple and isinstance(value, Load))
+            or (simple and uses.count(name) <= 2)
+        )
+        if isinstance(value, Array):
+            # What the helper calls otherwise later is the caller's array now.
+            scope.bound[name] = value
+            scope.paths[name] = scope.start
+        elif lent and name not in assigned:
+            scope.bound[name] = value
+        else:
+            variable = replace(scalar_for(w, name, scope), loc=value.loc)
+            w.found.resembles(variable.name, value)
+            w.emit.add(Assign(variable, value, loc=value.loc))
+    return scope
+
+
+def unseen(w: Walk, values: Iterable[Operand]) -> set[str]:
+    """The arrays that were made for this call: it may do with them as it likes."""
+    arrays = [v.name for v in values if isinstance(v, Array)]
+    given = [name for name in arrays if name is not None]
+    return {
+        name
+        for name in given
+        if given.count(name) == 1
+        and name in w.storage.allocated
+        and name not in w.aliases.copies
+        and not is_reachable(w, name)
+    }
+
+
+def _number(value: object) -> Const | Call | None:
+    """A number of Python's, or one of NumPy's, which does not adapt to what is beside
+    it; None for what only behaves like a number.
+    """
+    if isinstance(value, (np.float64, np.float32, np.int64)):
+        return Call(value.dtype.name, (Const(value.item()),))
+    if isinstance(value, (bool, int, float)) and type(value) in (bool, int, float):
+        return Const(value)
+    return None
+
+
+def _literal(node: gast.AST | None) -> object:
+    """The number that a literal with its signs is."""
+    match node:
+        case gast.Constant(value=bool() | int() | float() as value):
+            return value
+        case gast.UnaryOp(op=gast.USub() | gast.UAdd() as op, operand=operand):
+            inner = _literal(operand)
+            if isinstance(inner, (bool, int, float)):
+                return -inner if isinstance(op, gast.USub) else +inner
+    return MISSING
+
+
+def _last(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """The last names with the values: how Python stores defaults."""
+    return dict(zip(names[len(names) - len(values) :], values, strict=True))

@@ -1,0 +1,516 @@
+"""What a call of a function of the tables means: NumPy's, `math`'s, Python's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import gast
+
+from pyrev.ir.nodes import (
+    ZERO,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Loc,
+    Promoted,
+    Var,
+    substitute,
+    walk_expr,
+)
+from pyrev.parse import fence, views
+from pyrev.parse.creation import read_copy, read_creation, read_dtype
+from pyrev.parse.directives import probe
+from pyrev.parse.functions import (
+    ARRANGED,
+    CREATORS,
+    FOLDED,
+    PRODUCTS,
+    REDUCING,
+    REDUCTIONS,
+    Meaning,
+    is_range,
+    meaning,
+)
+from pyrev.parse.grounds import Missing
+from pyrev.parse.names import callback_number, find, rank_of, referred
+from pyrev.parse.operands import read_numbers, read_operands
+from pyrev.parse.products import matrix_product, outer_product
+from pyrev.parse.reading import read_operand
+from pyrev.parse.reductions import (
+    any_or_all,
+    arg_extremum,
+    concatenate,
+    norm,
+    reduce_axes,
+    roll,
+    running_sum,
+    trace,
+    variance,
+)
+from pyrev.parse.scopes import Capture, Helper, Scope, home, module_name
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.subscripts import measure, measured
+from pyrev.parse.values import Array, Operand
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import applied, as_array, elementwise, located
+
+#: The reductions that leave a number as it is.
+_THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
+
+
+def is_known(function: object) -> bool:
+    """Is this a function of the tables?"""
+    if function is len or function is probe or is_range(function):
+        return True
+    if meaning(function) is not None:
+        return True
+    try:
+        return any(
+            function in known
+            for known in (FOLDED, CREATORS, REDUCTIONS, PRODUCTS, ARRANGED)
+        )
+    except TypeError:
+        return False
+
+
+def known_call(
+    w: Walk, function: object, text: str, node: gast.Call, scope: Scope
+) -> Operand | None:
+    """A call of a function of the table, or None."""
+    at = scope.source.loc(node)
+    if function is len and len(node.args) == 1 and not node.keywords:
+        return read_len(w, node, scope)
+    if function is probe:
+        return read_probe(w, text, node, scope)
+    found = meaning(function)
+    if found is not None:
+        named = module_name(function)
+        spreads = named in ("numpy", "scipy") or function in (abs, pow)
+        return apply_meaning(w, found, text, node, scope, spreads)
+    if is_range(function):
+        w.refuse(
+            "P111", at, "a range outside a `for`", "write it in the `for` statement"
+        )
+        return None
+    created = read_creation(w, function, node, scope)
+    if created is not None:
+        return created
+    try:
+        op = FOLDED.get(function)
+        reduces, multiplies = REDUCTIONS.get(function), PRODUCTS.get(function)
+        arranges = ARRANGED.get(function)
+    except TypeError:
+        return None  # no function of a table
+    if reduces is not None and node.args:
+        first = read_operand(w, node.args[0], scope)
+        if function is sum and (node.args[1:] or node.keywords or is_deep(first)):
+            w.refuse(
+                "P108",
+                at,
+                "Python's `sum` adds rows up, from its second argument on",
+                "use `np.sum`, and add the start to it",
+            )
+            return None
+        return read_reduction(w, reduces, first, node.args[1:], node, text, scope)
+    if multiplies is not None and len(node.args) == 2 and not node.keywords:
+        return read_product(w, multiplies, node.args, scope, at)
+    if arranges is not None:
+        made = read_arrangement(w, arranges, node, scope)
+        if made is None:
+            refuse_arguments(w, text, node, scope)
+        return made
+    if reduces is not None or multiplies is not None:
+        refuse_arguments(w, text, node, scope)
+        return None
+    if op is not None:
+        return read_fold(w, op, text, node, scope)
+    if w.known.loose and isinstance(node.func, gast.Name):
+        args = read_numbers(w, node.args, scope)
+        return Call(node.func.id, tuple(args), loc=at)
+    return None
+
+
+def read_fold(
+    w: Walk, op: str, text: str, node: gast.Call, scope: Scope
+) -> Operand | None:
+    """``max(a, b, c)`` of numbers, ``max(v)`` of a vector."""
+    at = scope.source.loc(node)
+    if len(node.args) == 1 and not node.keywords:
+        whole = as_array(w, read_operand(w, node.args[0], scope), at)
+        if whole is not None and whole.rank == 1:
+            return reduce_axes(w, op, whole, (0,), False, at, op)
+    if len(node.args) < 2 or node.keywords:
+        if any(type(a) in fence.REJECTED for a in node.args):
+            return None
+        w.refuse(
+            "P108",
+            at,
+            f"`{text}` does not take these arguments here",
+            f"write `{text}(a, b)` of numbers, `{text}(v)` of a vector, or the loop",
+        )
+        return None
+    result, *rest = read_numbers(w, node.args, scope)
+    for other in rest:
+        result = Call(op, (result, other), loc=at)
+    return result
+
+
+def read_reduction(
+    w: Walk,
+    kind: str,
+    value: Operand,
+    rest: Sequence[gast.AST],
+    node: gast.Call,
+    text: str,
+    scope: Scope,
+) -> Operand | None:
+    """A reduction of `value` with the arguments ``axis`` and ``keepdims``."""
+    at = scope.source.loc(node)
+    keywords = {k.arg: k.value for k in node.keywords}
+    if rest:
+        keywords["axis"] = rest[0]
+    axis_node = keywords.pop("axis", None)
+    keep_node = keywords.pop("keepdims", None)
+    keep = isinstance(keep_node, gast.Constant) and keep_node.value is True
+    if keywords or len(rest) > 1 or not (keep or _is_false(keep_node)):
+        refuse_arguments(w, text, node, scope)
+        return None
+    named = _axes(axis_node)
+    if named is None:
+        w.refuse(
+            "P209",
+            scope.source.loc(axis_node),
+            "which axis is meant is not known in the text",
+            "write the axis as a number: `axis=0`",
+        )
+        return None
+    whole = as_array(w, value, at)
+    if whole is None:
+        assert not isinstance(value, Array)
+        # Of a number, which is all the text shows: itself.
+        if axis_node is not None or kind not in _THEMSELVES:
+            w.found.lenient = True
+            if w.known.exact:
+                refuse_arguments(w, text, node, scope)
+        if axis_node is None and not keep:
+            w.found.certain.append(value)
+        return value
+    rank = whole.rank
+    if any(not -rank <= k < rank for k in named):
+        shrunk = _without_axes(w, whole, named, keep, at)
+        return value if shrunk is None else shrunk
+    axes = tuple(sorted({k % rank for k in named})) or tuple(range(rank))
+    match kind:
+        case "var" | "std":
+            return variance(w, kind, whole, axes, keep, at)
+        case "any" | "all":
+            return any_or_all(w, kind, whole, axes, keep, at)
+        case "argmin" | "argmax" if whole.rank == 1 and not keep:
+            return arg_extremum(w, kind, whole, at)
+        case "argmin" | "argmax":
+            refuse_arguments(w, text, node, scope)
+            return None
+    return reduce_axes(w, kind, whole, axes, keep, at)
+
+
+def _without_axes(
+    w: Walk, whole: Array, named: Sequence[int], keep: bool, at: Loc
+) -> Array | None:
+    """What stands for a reduction over axes that an array does not have yet; None for
+    the array itself.
+    """
+    rank, base = whole.rank, whole.base
+    if base is not None:
+        # The next walk knows of the other axes.
+        w.found.unsettled = True
+        most = max(k + 1 if k >= 0 else -k for k in named)
+        more = rank_of(w, base) + most - rank
+        w.found.facts.append(RankFact(base, more, at, least=True))
+        # It may be a number then, and no name of it an array.
+        left = most if keep else most - len({*named})
+        if left < rank:
+            return located(w, views.part(whole, [ZERO] * (rank - left)), at)
+    elif w.known.exact:
+        w.refuse(
+            "P209",
+            at,
+            f"an axis that an array of rank {rank} does not have",
+            "count the axes from zero",
+        )
+    else:
+        w.found.lenient = True
+    return None
+
+
+def read_arrangement(
+    w: Walk, kind: str, node: gast.Call, scope: Scope
+) -> Operand | None:
+    """Differences, running sums and the like; None for arguments that do not fit."""
+    at = scope.source.loc(node)
+    if node.keywords or not node.args:
+        return None
+    if kind == "concatenate":
+        parts = node.args[0]
+        if len(node.args) > 1 or not isinstance(parts, (gast.Tuple, gast.List)):
+            return None
+        given = read_operands(w, parts.elts, scope)
+        wholes = [as_array(w, v, at) for v in given]
+        return concatenate(w, [a for a in wholes if a is not None], at)
+    first, *rest = read_operands(w, node.args, scope)
+    whole = as_array(w, first, at)
+    if whole is None:
+        return None
+    match kind, whole.rank, rest:
+        case "transpose", _, []:
+            return measure(w, "T", whole, at)
+        case "flip", _, []:
+            every = [views.sliced(None, None, -1, n) for n in whole.shape]
+            return located(w, views.part(whole, every), at)
+        case "norm", _, []:
+            return norm(w, whole, at)
+        case "trace", 2, []:
+            return trace(w, whole, at)
+        case "cumsum", 1, []:
+            return running_sum(w, whole, at)
+        case "roll", 1, [shift] if not isinstance(shift, Array):
+            return roll(whole, shift, at)
+        case "diff", 1, []:
+            (length,) = whole.shape
+            ends = [
+                located(w, views.part(whole, [views.sliced(low, high, 1, length)]), at)
+                for low, high in ((Const(1), None), (None, Const(-1)))
+            ]
+            return applied(w, "-", ends, at)
+    return None
+
+
+def read_product(
+    w: Walk, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
+) -> Operand:
+    """``np.dot``, ``np.outer`` and their like of two operands."""
+    left, right = read_operands(w, nodes, scope)
+    if kind in ("inner", "vdot") and (is_deep(left) or is_deep(right)):
+        w.refuse(
+            "P201",
+            at,
+            f"`np.{kind}` of arrays with more than one axis",
+            "write the product with `@`",
+        )
+        return ZERO
+    if kind == "outer":
+        return outer_product(w, left, right, at)
+    return matrix_product(w, left, right, at)
+
+
+def is_deep(value: Operand) -> bool:
+    """Is it known to have more than one axis?"""
+    return isinstance(value, Array) and value.rank > 1
+
+
+def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
+    """A method of an array."""
+    if not isinstance(node.func, gast.Attribute):
+        return None
+    at = scope.source.loc(node)
+    base, name = node.func.value, node.func.attr
+    known = name in REDUCING or name in ("dot", "copy", "transpose", "astype")
+    if not known or (isinstance(base, gast.Name) and referred(w, base, scope) is None):
+        return None
+    if name == "copy" and not node.args and not node.keywords:
+        return read_copy(w, base, scope)
+    if name == "dot" and len(node.args) == 1 and not node.keywords:
+        return read_product(w, "dot", [base, node.args[0]], scope, at)
+    if name == "transpose" and not node.args and not node.keywords:
+        whole = measured(w, base, scope)
+        return None if whole is None else measure(w, "T", whole, at)
+    if name == "astype" and len(node.args) == 1 and not node.keywords:
+        whole = measured(w, base, scope)
+        dtype = read_dtype(w, node.args[0], scope)
+        if whole is None or dtype is None:
+            return None
+        if isinstance(dtype, Promoted):
+            if whole.name is None:
+                return None
+            shape, element = whole.shape, whole.element
+            return Array(shape, element, False, dtype, whole.name, loc=at)
+        converted = Call(dtype, (whole.element,), loc=at)
+        return Array(whole.shape, converted, False, loc=at)
+    if name not in REDUCING:
+        return None
+    value = read_operand(w, base, scope)
+    text = gast.unparse(node.func).strip()
+    return read_reduction(w, name, value, node.args, node, text, scope)
+
+
+def refuse_arguments(w: Walk, text: str, node: gast.Call, scope: Scope) -> None:
+    """Arguments that a function of the tables does not take here."""
+    w.refuse(
+        "P108",
+        scope.source.loc(node),
+        f"`{text}` does not take these arguments here",
+        "give it an array, and `axis=` or `keepdims=` as literals",
+    )
+
+
+def read_len(w: Walk, node: gast.Call, scope: Scope) -> Expr:
+    """``len(a)``, and ``len(a.shape)``, which is the rank."""
+    at = scope.source.loc(node)
+    match node.args[0]:
+        case gast.Attribute(value=base, attr="shape"):
+            whole = measured(w, base, scope)
+            if whole is not None:
+                return Const(whole.rank, loc=at)
+    whole = measured(w, node.args[0], scope)
+    if whole is None:
+        w.refuse(
+            "P203",
+            scope.source.loc(node.args[0]),
+            "`len` of a number",
+            "give it an array",
+        )
+        return ZERO
+    return replace(whole.shape[0], loc=at)
+
+
+def apply_meaning(
+    w: Walk, found: Meaning, text: str, node: gast.Call, scope: Scope, spreads: bool
+) -> Operand | None:
+    """A function that the tables give as an expression, element by element."""
+    at = scope.source.loc(node)
+    # float("inf") is how many write infinity.
+    match node.args:
+        case [gast.Constant(value=str() as word)] if text == "float":
+            try:
+                return Const(float(word), loc=at)
+            except ValueError:
+                pass
+    keywords = {k.arg: k.value for k in node.keywords}
+    rest = [p for p in found.parameters[len(node.args) :] if p in keywords]
+    if (
+        len(node.args) + len(rest) != len(found.parameters)
+        or len(rest) != len(keywords)
+        or not all(p in keywords for p in found.parameters[len(node.args) :])
+        or not found.fits(node.args)
+    ):
+        w.refuse(
+            "P108",
+            at,
+            f"`{text}` takes {found.takes} here",
+            "give exactly these arguments",
+        )
+        return None
+    nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
+    order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
+    given = read_operands(w, nodes, scope)
+    numbers = [v for v in given if not isinstance(v, Array)]
+    if len(numbers) < len(given):
+        if not spreads:
+            w.refuse(
+                "P201",
+                at,
+                f"`{text}` takes numbers, and an array is given",
+                "use NumPy's function, or loop over the elements",
+            )
+            return None
+        return elementwise(
+            w,
+            given,
+            lambda e: _at(
+                substitute(found.body, dict(zip(order, e, strict=True))),
+                found.body,
+                at,
+            ),
+            at,
+        )
+    bound = dict(zip(order, numbers, strict=True))
+    used = [e.name for e in walk_expr(found.body) if isinstance(e, Var)]
+    for name, value in bound.items():
+        if used.count(name) > 1 and not isinstance(value, (Const, Var, Load)):
+            bound[name] = w.emit.temp(value, name)
+    return _at(substitute(found.body, bound), found.body, at)
+
+
+def read_probe(w: Walk, text: str, node: gast.Call, scope: Scope) -> Expr | None:
+    """``pyrev.probe(x, callback)``: `x`, in a scalar that stands for this use."""
+    at = scope.source.loc(node)
+    given = dict(zip(("x", "callback"), node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords}
+    if set(given) != {"x", "callback"} or len(node.args) + len(node.keywords) != 2:
+        w.refuse(
+            "P108",
+            at,
+            f"`{text}` takes x, callback",
+            "give a number and the name of a function",
+        )
+        return None
+    value = read_operand(w, given["x"], scope)
+    if isinstance(value, Array):
+        w.refuse(
+            "P201",
+            at,
+            f"`{text}` takes numbers, and an array is given",
+            "probe each element where it is used, or ask for the gradient with"
+            " respect to a local array by its name: `wrt=`",
+        )
+        return None
+    which = called_back(w, given["callback"], scope)
+    if which is None:
+        return None
+    return w.emit.temp(Call("probe", (value, Const(which)), loc=at), "probed")
+
+
+def called_back(w: Walk, node: gast.AST, scope: Scope) -> int | None:
+    """The number of the function that an expression outside of the text names."""
+    text = gast.unparse(node).strip()
+    path = tuple(text.split("."))
+    holder = home(scope)
+    if all(map(str.isidentifier, path)) and holder is not None:
+        found = find(w, path[0], scope, noted=False)  # a call asks again
+        if not isinstance(found, (Scope, Helper, Missing)):
+            try:
+                function = Capture("", holder, path).read()
+            except AttributeError:
+                function = None
+            if callable(function):
+                return callback_number(w, holder, path)
+    w.refuse(
+        "P108",
+        scope.source.loc(node),
+        f"`{text}` does not name a function outside of this one",
+        "define it in the module, or around this function, and give its name, or"
+        " an attribute of what is there: `seen.append`",
+    )
+    return None
+
+
+def _is_false(node: gast.AST | None) -> bool:
+    """Is the argument left out, or `False`?"""
+    return node is None or (isinstance(node, gast.Constant) and node.value is False)
+
+
+def _axes(node: gast.AST | None) -> tuple[int, ...] | None:
+    """The axes that ``axis=`` names, () for all; None if the text does not say."""
+    match node:
+        case None | gast.Constant(value=None):
+            return ()
+        case gast.Constant(value=int() as k):
+            return (k,)
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
+            return (-k,)
+        case gast.Tuple(elts=elements):
+            found = [_axes(e) for e in elements]
+            if all(f is not None and len(f) == 1 for f in found):
+                return tuple(k for f in found if f is not None for k in f)
+    return None
+
+
+def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:
+    """Give the nodes that come from `pattern` the position of the call."""
+    if isinstance(pattern, Call) and isinstance(value, Call):
+        args = tuple(
+            _at(v, p, at) for v, p in zip(value.args, pattern.args, strict=True)
+        )
+        return replace(value, args=args, loc=at)
+    return value

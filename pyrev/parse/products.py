@@ -1,0 +1,106 @@
+"""Products of vectors and matrices, as loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, Load, Loc, Stmt, Var
+from pyrev.parse import views
+from pyrev.parse.expression import increment
+from pyrev.parse.values import Array, Operand
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import (
+    allocate,
+    as_array,
+    check_length,
+    elementwise,
+    evaluated,
+    is_integral,
+    weight,
+)
+
+
+def matrix_product(w: Walk, left: Operand, right: Operand, at: Loc) -> Operand:
+    """``left @ right`` of vectors and matrices."""
+    unknown = [not isinstance(e, Array) for e in (left, right)]
+    if any(unknown) and (
+        w.known.exact
+        or not all(isinstance(e, (Array, Var, Load)) for e in (left, right))
+    ):
+        if w.known.exact:
+            w.refuse(
+                "P201",
+                at,
+                "a number is multiplied with `@`",
+                "multiply with `*`, or give two arrays",
+            )
+            return ZERO
+        # A number as far as the text shows; a call reads it again.
+        w.found.lenient = True
+        pair = [left, right]
+        return elementwise(w, pair, lambda e: Call("*", tuple(e), loc=at), at)
+    a, b = as_array(w, left, at), as_array(w, right, at)
+    assert a is not None and b is not None
+    if a.rank > 2 or b.rank > 2:
+        w.refuse(
+            "P201",
+            at,
+            "`@` of arrays with more than two axes",
+            "write the product as loops",
+        )
+        return ZERO
+    rows, columns = a.rank - 1, b.rank - 1
+    if columns:
+        a = evaluated(w, a, "left", at)
+    if rows:
+        b = evaluated(w, b, "right", at)
+    check_length(w, a.shape[-1], b.shape[0], at)
+    shape = (*a.shape[:rows], *b.shape[1:])
+
+    def term(index: Sequence[Expr]) -> Expr:
+        inner = index[-1]
+        x = a.at((*index[:rows], inner))
+        y = b.at((inner, *index[rows : rows + columns]))
+        return views.collected(Call("*", (x, y), loc=at))
+
+    name = w.emit.fresh("product" if shape else "total")
+    result: Operand
+    if shape:
+        kinds = views.union((views.kinds(a.element), views.kinds(b.element)))
+        dtype = views.dtype_of(kinds)
+        result = allocate(w, name, shape, Const(0.0), dtype, at)
+        # Should the product have more axes after all, one of the two has.
+        for one, other in ((a, b), (b, a)):
+            if one.rank == 2 and other.base is not None and other.rank == 1:
+                w.found.rows.append((name, other.base, 0, 2))
+    else:
+        whole_number = is_integral(w, Call("*", (a.element, b.element)))
+        zero = Const(0 if whole_number else 0.0, loc=at)
+        w.emit.add(Assign(Var(name, loc=at), zero, loc=at))
+        result = Var(name, loc=at)
+        if a.base is not None:
+            # Should this be an array after all, the left one is a matrix.
+            w.found.rows.append((name, a.base, 1, 2))
+        if b.base is not None:
+            w.found.rows.append((name, b.base, 0, 2))
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        place: Var | Load = Var(name, loc=at)
+        if shape:
+            place = Load(name, index[:-1], loc=at)
+        return [increment(place, term(index), at)]
+
+    inner = min(a.shape[-1], b.shape[0], key=weight)
+    w.emit.nest((*shape, inner), at, body)
+    return result
+
+
+def outer_product(w: Walk, left: Operand, right: Operand, at: Loc) -> Operand:
+    """``np.outer(left, right)`` of vectors."""
+    a, b = as_array(w, left, at), as_array(w, right, at)
+    if a is None or b is None or a.rank != 1 or b.rank != 1:
+        w.refuse("P201", at, "`np.outer` of these values", "give it two vectors")
+        return ZERO
+    column = views.part(a, [views.Slice(ZERO, 1, a.shape[0]), None])
+    pair = [column, b]
+    return elementwise(w, pair, lambda e: Call("*", tuple(e), loc=at), at)

@@ -1,0 +1,325 @@
+"""What stands in brackets and before them: elements, views, masks, extents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import EllipsisType
+
+import gast
+
+from pyrev.ir.nodes import ZERO, Call, Check, Const, Expr, Extent, Load, Loc, Var
+from pyrev.parse import fence, views
+from pyrev.parse.names import find, is_array, object_of, rank_of, referred, standing_for
+from pyrev.parse.operands import held_before, read_operands
+from pyrev.parse.reading import read_number, read_operand
+from pyrev.parse.scopes import Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.values import Array, Operand, axis, placed, stored_in, whole_array
+from pyrev.parse.views import Item
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import as_array, check_length, known_dtype, located
+
+#: One subscript: an index, the parts of a slice, None or Ellipsis.
+Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
+
+
+def read_subscript(
+    w: Walk, node: gast.Subscript, scope: Scope, store: bool = False
+) -> Operand:
+    """``a[i, 1:]``: an element, a view, or an extent; a target, if it is to `store`."""
+    at = scope.source.loc(node)
+    if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":
+        found = read_extent(w, node.value.value, node, scope)
+        if found is not None:
+            return found
+    levels: list[list[gast.AST]] = []
+    base: gast.AST = node
+    while isinstance(base, gast.Subscript):
+        index = base.slice
+        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        levels.insert(0, list(parts))
+        base = base.value
+    value = subscripted_value(w, base, scope)
+    if value is None:
+        return ZERO
+    nodes = [
+        n
+        for parts in levels
+        for part in parts
+        for n in ((part.lower, part.upper) if isinstance(part, gast.Slice) else (part,))
+        if n is not None and not is_new_axis(w, n, scope)
+    ]
+    with w.emit.aside() as emitted:
+        given = iter(read_operands(w, nodes, scope))
+    (value,) = held_before(w, [value], emitted)
+    w.emit.extend(emitted)
+    for parts in levels:
+        last = parts is levels[-1]
+        items: list[Given] = []
+        for part in parts:
+            match part:
+                case gast.Slice(lower=lower, upper=upper):
+                    low = None if lower is None else next(given)
+                    high = None if upper is None else next(given)
+                    items.append((low, high, slice_step(w, part.step, scope)))
+                case gast.Constant(value=word) if word is Ellipsis:
+                    items.append(Ellipsis)
+                case _ if is_new_axis(w, part, scope):
+                    items.append(None)
+                case _:
+                    items.append(next(given))
+        if store and last and len(items) == 1:
+            masked = masked_target(w, value, items[0], at)
+            if masked is not None:
+                return masked
+        for item in items:
+            for e in item[:2] if isinstance(item, tuple) else (item,):
+                if isinstance(e, Array):
+                    w.refuse(
+                        "P211",
+                        at,
+                        "an array is the index here",
+                        "write the loop over its elements: `x[k[i]]`, or `if` for"
+                        " a mask",
+                    )
+                    return ZERO
+        value = apply_subscripts(w, value, items, at)
+    return value
+
+
+def is_new_axis(w: Walk, node: gast.AST, scope: Scope) -> bool:
+    """Is this subscript no index: `None`, or an ellipsis?"""
+    match node:
+        case gast.Constant(value=value):
+            return value is None or value is Ellipsis
+        case gast.Attribute():
+            return object_of(w, node, scope) is None
+    return False
+
+
+def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | None:
+    """What stands before the brackets."""
+    at = scope.source.loc(base)
+    array = referred(w, base, scope)
+    if array is not None:
+        return placed(array, at)
+    if isinstance(base, gast.Name):
+        found = find(w, base.id, scope)
+        if isinstance(found, Scope):
+            return standing_for(w, base.id, found)
+    elif type(base) not in fence.REJECTED:
+        known = len(w.findings.found)
+        value = read_operand(w, base, scope)
+        if isinstance(value, (Array, Load)):
+            return value
+        if len(w.findings.found) > known:
+            return None
+    if type(base) not in fence.REJECTED:
+        w.refuse(
+            "P203",
+            at,
+            f"`{gast.unparse(base).strip()}` is not an array",
+            "leave the subscripts out",
+        )
+    return None
+
+
+def slice_step(w: Walk, node: gast.AST | None, scope: Scope) -> int:
+    """The step of a slice."""
+    if node is None or (isinstance(node, gast.Constant) and node.value is None):
+        return 1
+    value = read_number(w, node, scope)
+    if isinstance(value, Const) and type(value.value) is int and value.value:
+        return value.value
+    w.refuse(
+        "P207",
+        scope.source.loc(node),
+        "the step of this slice is not known in the text",
+        "write it as an integer other than zero",
+    )
+    return 1
+
+
+def read_extent(
+    w: Walk, base: gast.AST, node: gast.Subscript, scope: Scope
+) -> Expr | None:
+    """``a.shape[k]``; None if that is no array."""
+    at = scope.source.loc(node)
+    if referred(w, base, scope) is None and isinstance(base, gast.Name):
+        return None
+    axis = read_number(w, node.slice, scope)
+    if not isinstance(axis, Const) or type(axis.value) is not int:
+        w.refuse(
+            "P209",
+            at,
+            "which axis is meant is not known in the text",
+            "write the axis as a number: `a.shape[0]`",
+        )
+        return ZERO
+    k = axis.value
+    whole = measured(w, base, scope, k + 1 if k >= 0 else -k)
+    if whole is None:
+        return None
+    if not -whole.rank <= k < whole.rank:
+        w.refuse(
+            "P202",
+            at,
+            f"this array is of rank {whole.rank}",
+            "count the axes from zero",
+        )
+        return ZERO
+    return replace(whole.shape[k], loc=at)
+
+
+def measured(w: Walk, node: gast.AST, scope: Scope, axes: int = 1) -> Array | None:
+    """The array that is measured: by name, or any expression that gives one."""
+    at = scope.source.loc(node)
+    if isinstance(node, (gast.Name, gast.Attribute)):
+        found = referred(w, node, scope)
+        array = stored_in(found)
+        if isinstance(found, Array) and array is None:
+            return found
+        if array is not None:
+            w.found.facts.append(RankFact(array, axes, at, least=True))
+            return whole_array(array, max(rank_of(w, array), axes), at)
+        if isinstance(node, gast.Name):
+            owner = find(w, node.id, scope)
+            lent = owner.bound.get(node.id) if isinstance(owner, Scope) else None
+            return as_array(w, lent, at) if isinstance(lent, Load) else None
+    return as_array(w, read_operand(w, node, scope), at)
+
+
+def measure(w: Walk, attribute: str, whole: Array, at: Loc) -> Operand:
+    """What an array says of itself: `ndim`, `size`, or its transpose `T`."""
+    if attribute == "T":
+        return located(w, views.transposed(whole), at)
+    if attribute == "ndim":
+        return Const(whole.rank, loc=at)
+    first, *rest = whole.shape
+    for extent in rest:
+        first = Call("*", (first, extent), loc=at)
+    return first
+
+
+def apply_subscripts(
+    w: Walk, value: Operand, items: Sequence[Given], at: Loc
+) -> Operand:
+    """`value` with one pair of brackets behind it.
+
+    An item is an index, a triple ``(lower, upper, step)``, None or Ellipsis.
+    """
+    count = sum(item is not None and item is not Ellipsis for item in items)
+    whole = subscripted_array(w, value, count, at)
+    if whole is None:
+        return ZERO
+    if whole.rank < count:
+        base = whole.base
+        if base is None:
+            w.refuse(
+                "P202",
+                at,
+                f"{count} subscripts for an array of rank {whole.rank}",
+                "subscript each axis once",
+            )
+        else:
+            # The next walk knows that the array behind it has more axes.
+            w.found.unsettled = True
+            rank = rank_of(w, base) + count - whole.rank
+            w.found.facts.append(RankFact(base, rank, at))
+        return ZERO
+    full = list(items)
+    if Ellipsis in full:
+        k = full.index(Ellipsis)
+        full[k : k + 1] = [(None, None, 1)] * (whole.rank - count)
+    made: list[Item] = []
+    k = 0
+    for item in full:
+        match item:
+            case None:
+                made.append(None)
+                continue
+            case (lower, upper, int(step)):
+                assert not isinstance(lower, Array)
+                assert not isinstance(upper, Array)
+                made.append(views.sliced(lower, upper, step, whole.shape[k]))
+            case Const() | Var() | Load() | Extent() | Call():
+                made.append(axis_position(w, whole, k, item))
+        k += 1
+    result = views.part(whole, made)
+    if result.rank:
+        return located(w, result, at)
+    element = result.element
+    if whole.name is None:
+        element = views.collected(element)
+    return replace(element, loc=at)
+
+
+def masked_target(w: Walk, value: Operand, mask: Given, at: Loc) -> Array | None:
+    """``a[mask]`` as a target; None if the subscript is no mask."""
+    if not isinstance(mask, Array) or not is_mask(w, mask.element):
+        return None
+    whole = subscripted_array(w, value, mask.rank, at)
+    if whole is None or not whole.view or whole.rank < mask.rank:
+        return None
+    for mine, theirs in zip(whole.shape, mask.shape, strict=False):
+        check_length(w, mine, theirs, at)
+    return located(w, replace(whole, mask=mask.element), at)
+
+
+def is_mask(w: Walk, element: Expr) -> bool:
+    """Is this element of an array a truth value?"""
+    found = known_dtype(w, element)
+    return found == "bool" if found else views.kinds(element) == ("bool",)
+
+
+def subscripted_array(w: Walk, value: Operand, count: int, at: Loc) -> Array | None:
+    """What is subscripted, with as many axes as it is known to have."""
+    match value:
+        case Var(name) | Array(name=str(name)):
+            rank = rank_of(w, name) if is_array(w, name) else 0
+            w.found.facts.append(RankFact(name, max(count, 1), at, least=True))
+            return whole_array(name, max(rank, count, 1), at)
+        case Load(array, index):
+            rank = len(index) + max(count, 1)
+            w.found.facts.append(RankFact(array, rank, at, least=True))
+            return views.part(whole_array(array, rank, at), index)
+        case Array():
+            return value
+    w.refuse("P203", at, "a number is subscripted here", "leave the subscripts out")
+    return None
+
+
+def axis_position(w: Walk, whole: Array, k: int, index: Expr) -> Expr:
+    """An index as a position on axis `k`; beyond a slice it is checked here."""
+    length = whole.shape[k]
+    base = whole.element
+    direct = isinstance(base, Load) and any(
+        e == axis(k) and length == Extent(base.array, m)
+        for m, e in enumerate(base.index)
+    )
+    if direct:
+        # Bounds of the array itself are checked where it is read.
+        return index
+    at = index.loc
+    if isinstance(index, Const) and type(index.value) is int:
+        if index.value >= 0:
+            inside: Expr = Call("<", (index, length), loc=at)
+        else:
+            back = Const(-index.value, loc=at)
+            inside = Call("<=", (back, length), loc=at)
+            index = views.subtract(length, back)
+        check_inside(w, inside, at)
+        return index
+    low = Call("<=", (Call("neg", (length,), loc=at), index), loc=at)
+    high = Call("<", (index, length), loc=at)
+    check_inside(w, Call("and", (low, high), loc=at), at)
+    negative = Call("<", (index, ZERO), loc=at)
+    from_end = views.add(length, index)
+    return Call("where", (negative, from_end, index), loc=at)
+
+
+def check_inside(w: Walk, test: Expr, at: Loc) -> None:
+    """An index must be inside the part of an array that it is of."""
+    message = "the index is outside the slice"
+    w.emit.add(Check(test, "IndexError", message, loc=at))

@@ -1,0 +1,379 @@
+"""What the functions that read a definition share: the context of one walk over it.
+
+The program is written in `emit`. What the last walk found out is `known`; what this one
+does is `found`. Where names stand is in scopes (`env`), what they may stand for besides
+in `aliases`, and which arrays there are in `storage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+import gast
+
+from pyrev.ir.diagnostics import Findings
+from pyrev.ir.nodes import NOWHERE, Call, Dtype, Expr, Load, Loc, Var
+from pyrev.ir.renaming import renamed_dtype
+from pyrev.parse.bindings import Reads
+from pyrev.parse.control import structured
+from pyrev.parse.custom import Rule
+from pyrev.parse.emitter import Emitter
+from pyrev.parse.grounds import Grounds
+from pyrev.parse.scopes import Called, Capture, Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.source import Texts
+from pyrev.parse.values import Array, Operand, Value
+from pyrev.parse.versions import versioned
+
+
+class Wanted(NamedTuple):
+    """What a walk finds to be needed too late: the next one makes it in time.
+
+    Before a loop or a branch a name gets a "copy" of its array; such a copy is to be
+    put "back" where it is written before it is new; a "selector" says which array it is
+    when the program runs; and the paths of a function fill one "result" by its number.
+    """
+
+    name: str
+    at: Loc
+    what: Literal["copy", "back", "selector", "result"] = "copy"
+
+
+#: The axes that an array may have.
+MOST_AXES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the run: a function, the statement there, what names stand for.
+
+    `last`: it is the statement itself that does what is done there, and no call in it.
+    """
+
+    scope: Scope
+    node: gast.AST | None
+    bound: Mapping[str, Operand]
+    last: bool
+
+
+@dataclass(slots=True)
+class Copy:
+    """A copy of what is another array in Python, depending on the run.
+
+    It stands for that one until its name is bound again, which may be on some paths
+    only; or it is what a helper returned, which may be one of several arrays.
+    """
+
+    name: str
+    at: Loc
+    #: What it is a copy of; None if that changes: for what a helper returned, and for
+    #: what changed places with a copy.
+    source: Array | None
+    #: The points-to set: the arrays that it may be in Python.
+    points_to: frozenset[str]
+    scope: Scope
+    #: How many arrays there were before it.
+    index: int
+    #: The blocks in which it is a new array whatever was run.
+    paths: list[tuple[int, ...]] = field(default_factory=list)
+    #: Is it `source`, if it is not new, and nothing else?
+    known: bool = True
+    #: Is it a new array by now? Only of those that are written before they are.
+    fresh: Var | None = None
+    #: Which of `choices` it is when the program runs; None stands for a new array.
+    selector: Var | None = None
+    choices: tuple[Array | None, ...] = ()
+    #: How many writes there were when its elements were last put back, and where.
+    clean: int = 0
+    cleaned: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A loop or a branch that is being read: in which block, where, and its text."""
+
+    around: tuple[int, ...]
+    at: Loc
+    node: gast.AST
+    scope: Scope
+    #: How many writes to arrays there were before it.
+    since: int = 0
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def is_live(self, name: str) -> bool:
+        """May what `name` stands for at a join of this statement be read later?"""
+        if name not in self.known:
+            definition = self.scope.source.node
+            self.known[name] = Reads(name).later(definition, self.node)
+        return self.known[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Which array got the contents of which, inside which blocks, and where.
+
+    From the write number `since` on, a write may come after it. What each of the arrays
+    may be in Python, and from which write on one may come after that.
+    """
+
+    pairs: Mapping[str, str]
+    path: tuple[int, ...]
+    since: int
+    at: Loc
+    may_be: Mapping[str, int]
+    #: What is assigned to behind the loops that exchange: it stands for the exchange
+    #: until the end of the function.
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A copy, `own`, and what it may be are made equal behind the statement `node`.
+
+    What was written, the elements `place`, are of the copy, and go `back`, or of what
+    it may be.
+    """
+
+    own: str
+    back: bool
+    node: gast.AST
+    place: Load | Array
+    at: Loc
+
+
+@dataclass(slots=True)
+class Differing:
+    """The array that receives what paths of a helper return, and what that is.
+
+    Which of them it was is a number when the program runs.
+    """
+
+    name: str
+    selector: str
+    at: Loc
+    wholes: list[Array] = field(default_factory=list)
+    choices: list[Array | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the walk before found out; `ranks` grow with the names of this one.
+
+    What depends on a rank (`a.size`, `np.zeros_like(a)`) is right once they no longer
+    change.
+    """
+
+    ranks: dict[str, int]
+    #: The ranks of what helpers name: what it is called in the program may change from
+    #: walk to walk.
+    inner: Mapping[Called, int] = field(default_factory=dict)
+    #: Are these the ranks of a call, and not what the text alone suggests?
+    exact: bool = False
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    wanted: frozenset[Wanted] = frozenset()
+    #: The names whose versions are variables of their own; None for all.
+    split: frozenset[str] | None = frozenset()
+    #: Are free names variables, as in bare statements?
+    loose: bool = False
+
+
+@dataclass(slots=True)
+class Found:
+    """What this walk finds out: facts on ranks and dtypes, captures, rules."""
+
+    asked: set[Wanted] = field(default_factory=set)
+    captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
+    #: The functions that probes call, in the order of their first probe.
+    callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
+    #: The rules of the user's that derivatives follow.
+    rules: list[Rule] = field(default_factory=list)
+    facts: list[RankFact] = field(default_factory=list)
+    same: list[tuple[str, str]] = field(default_factory=list)
+    #: Names that are alike, and names that are like an array of so many axes.
+    alike: list[tuple[str, str | int]] = field(default_factory=list)
+    #: Where the text needs equal dtypes, or a row and its array: name, array, indices.
+    alike_kinds: list[tuple[str, Dtype, Loc]] = field(default_factory=list)
+    alike_dtypes: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[tuple[str, str, int, int]] = field(default_factory=list)
+    #: Sums and their like, numbers whatever they are of; and what is made of them.
+    certain: list[Expr] = field(default_factory=list)
+    sums: set[str] = field(default_factory=set)
+    #: The copies of parts of the caller's arrays that are returned: whose they are.
+    parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
+    #: Has an array more axes than this walk knew?
+    unsettled: bool = False
+    #: Was a value taken for a number that must be an array in a call?
+    lenient: bool = False
+    #: The variables of the program that are the user's, by their names in it.
+    users: dict[str, Called] = field(default_factory=dict)
+    #: What arrays are called in the program: the walk itself goes on using the names
+    #: that they were made with.
+    spelling: dict[str, str] = field(default_factory=dict)
+
+    def resembles(self, name: str, value: Expr) -> None:
+        """Should `name` be an array, `value`, a number now, is a view of one."""
+        match value:
+            case Var(other):
+                self.alike.append((name, other))
+            case Load(array, index):
+                self.rows.append((name, array, len(index), MOST_AXES))
+
+    def open_parts(self, value: Expr) -> Iterator[Expr]:
+        """The reads in `value` that may turn out to be arrays: no sums, no tests."""
+        if any(e is value for e in self.certain):
+            return
+        match value:
+            case Var(name):
+                if name not in self.sums:
+                    yield value
+            case Load():
+                yield value
+            case Call("where", (_, a, b)):
+                yield from self.open_parts(a)
+                yield from self.open_parts(b)
+            case Call(_, args):
+                for a in args:
+                    yield from self.open_parts(a)
+
+    def spelt(self) -> None:
+        """What was found, with the arrays as they are called in the program.
+
+        Everything that outlives the walk and names an array is here.
+        """
+        new = self.spelling
+
+        def name(old: str) -> str:
+            return new.get(old, old)
+
+        def pair(p: tuple[str, str]) -> tuple[str, str]:
+            return name(p[0]), name(p[1])
+
+        def rank(p: tuple[str, str | int]) -> tuple[str, str | int]:
+            return name(p[0]), name(p[1]) if isinstance(p[1], str) else p[1]
+
+        self.facts = [replace(f, array=name(f.array)) for f in self.facts]
+        self.same = list(map(pair, self.same))
+        self.alike = list(map(rank, self.alike))
+        self.alike_dtypes = list(map(pair, self.alike_dtypes))
+        self.alike_kinds = [
+            (name(a), renamed_dtype(d, new), at) for a, d, at in self.alike_kinds
+        ]
+        self.rows = [(name(r), name(a), k, most) for r, a, k, most in self.rows]
+        self.parts = {name(r): (name(a), at) for r, (a, at) in self.parts.items()}
+
+
+@dataclass(slots=True)
+class Environment:
+    """Where the walk is: in which functions, loops and paths."""
+
+    #: What the program rests on in the objects around the text; the texts it was read
+    #: from.
+    grounds: Grounds = field(default_factory=Grounds)
+    texts: Texts = field(default_factory=Texts)
+    #: The functions that are being read, the outermost first.
+    running: list[Scope] = field(default_factory=list)
+    #: Where the names of the function itself are, and not those of its helpers.
+    outermost: Scope | None = None
+    #: The helpers whose text was checked already; what refused text binds.
+    fenced: list[object] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
+    #: How many loops and branches are around.
+    depth: int = 0
+    #: The loops and branches that are being read, the outermost first.
+    compounds: list[Compound] = field(default_factory=list)
+    #: The flags that end the loops around, innermost last.
+    leaving: list[tuple[str, ...]] = field(default_factory=list)
+    #: Of the function that is read, by position: results that differ from path to path.
+    differing: dict[int, Differing] = field(default_factory=dict)
+    #: Where the last body that was read returns.
+    returned_at: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class Storage:
+    """The arrays of the program: what was made, and what was written."""
+
+    #: The arrays that are made, in order, and where; in which block; their lengths.
+    allocated: dict[str, Loc] = field(default_factory=dict)
+    made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    sizes: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
+    #: Which arrays the function writes to, one after the other, and where last.
+    changed: list[str] = field(default_factory=list)
+    changed_at: dict[str, Loc] = field(default_factory=dict)
+    #: Of each of these writes, the functions that were running.
+    changed_in: list[tuple[Place, ...]] = field(default_factory=list)
+    #: The elements that are written now, if it is known which.
+    place: Load | Array | None = None
+    #: The arrays that the loops around run over.
+    iterated: list[str] = field(default_factory=list)
+    #: How many arrays there were when the present function began.
+    first: int = 0
+    #: How many views have got names.
+    objects: int = 0
+
+
+@dataclass(slots=True)
+class Aliases:
+    """What names may stand for in Python besides their arrays of the program."""
+
+    #: The copies that stand for other arrays, until their names are bound again.
+    copies: dict[str, Copy] = field(default_factory=dict)
+    #: The arrays that have changed places in the present function, exchange by
+    #: exchange: where the contents of which array went.
+    exchanges: list[Exchange] = field(default_factory=list)
+    #: The arrays that took over the elements of new ones, and in which blocks.
+    replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    #: What is not equal yet since the present statements began.
+    due: list[Due] = field(default_factory=list)
+    #: Where the elements of an array were copied.
+    kept_in: dict[str, set[str]] = field(default_factory=dict)
+
+
+#: Reads one kind of expression, or one kind of statement.
+Expression = Callable[["Walk", gast.AST, Scope], Value]
+Statement = Callable[["Walk", gast.AST, Scope], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What reads each kind of node: expressions, statements and bodies need each other.
+
+    `truths` read what is read otherwise where only its truth counts.
+    """
+
+    expressions: Mapping[type, Expression]
+    truths: Mapping[type, Expression]
+    statements: Mapping[type, Statement]
+    body: Callable[[Walk, Scope], Value]
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk over a function and its helpers."""
+
+    known: Known
+    readers: Readers
+    emit: Emitter = field(default_factory=Emitter)
+    env: Environment = field(default_factory=Environment)
+    storage: Storage = field(default_factory=Storage)
+    aliases: Aliases = field(default_factory=Aliases)
+    found: Found = field(default_factory=Found)
+    findings: Findings = field(default_factory=Findings)
+
+    def flattened(self, node: gast.AST) -> gast.AST:
+        """A definition without jumps, with the versions of names that are variables."""
+        return versioned(structured(node, self.emit.taken), self.known.split)
+
+    def refuse(self, code: str, at: Loc, because: str, helps: str) -> None:
+        """Something is outside the language: the walk goes on, to report everything."""
+        self.findings.add(code, at, because, helps)
+
+    def wants(self, wanted: Wanted) -> bool:
+        """Has the last walk asked for it?"""
+        return wanted in self.known.wanted
+
+    def ask(self, wanted: Wanted) -> None:
+        """Let the next walk have it."""
+        self.found.asked.add(wanted)
