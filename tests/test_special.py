@@ -17,6 +17,7 @@ import pytest
 
 import pyrev
 from pyrev.emit.carried import definitions
+from pyrev.emit.cuda import OPTIONS
 from pyrev.emit.special_c import device_function
 from pyrev.ir import special
 from pyrev.ir.nodes import Call, Var
@@ -24,7 +25,7 @@ from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.special import SPECIAL
 from pyrev.parse.functions import meaning
 from tests import ROOT
-from tests.cuda import needs, ondevice, standin
+from tests.cuda import needs, nvrtc, ondevice, standin
 
 EPS = float(np.finfo(float).eps)
 RNG = np.random.default_rng(5)
@@ -372,3 +373,34 @@ def test_every_function_has_a_form_in_c_and_one_name_in_the_table() -> None:
     for name in SPECIAL.keys() - {"special_lgamma"}:  # C has that
         (definition,) = [f for f in definitions({name}) if f.name == name]
         assert device_function(definition).startswith(f"__device__ double {name}(")
+
+
+def counted(out):
+    for i in range(out.shape[0]):
+        out[i] = math.lgamma(i + 1) + special.special_digamma(i + 1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_integers_become_floats(target: str) -> None:
+    out = np.zeros(6)
+    f = pyrev.differentiable(counted, target=target)
+    if target == "cuda":
+        with ondevice.standing_in():
+            there = standin.to_device(out)
+            pyrev.vjp(f, there)
+            out = np.array(there)
+    else:
+        pyrev.vjp(f, out)
+    expected = [math.log(math.factorial(k)) for k in range(6)]
+    expected = [a + float(mpmath.digamma(k)) for k, a in enumerate(expected, 1)]
+    np.testing.assert_allclose(out, expected, rtol=1e-14)
+
+
+@needs.nvidia
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_nvidias_compiler_takes_the_kernels(function: Any) -> None:
+    f = pyrev.differentiable(loop(function))
+    text = f.adjoint.source_for("cuda")
+    code = text.split('CODE = r"""')[1].split('"""')[0]
+    (made,) = nvrtc.ARCHITECTURES[-1:]
+    assert nvrtc.ptx(code, (*OPTIONS, f"--gpu-architecture={made}"))
