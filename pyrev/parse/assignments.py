@@ -26,7 +26,7 @@ from pyrev.parse.control import RETURNED
 from pyrev.parse.exchanges import rotate_names
 from pyrev.parse.expression import BINARY, assigned
 from pyrev.parse.iteration import bind_targets, taken_apart
-from pyrev.parse.names import standing_for
+from pyrev.parse.names import program_name, standing_for
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.points_to import shares
 from pyrev.parse.products import matrix_product
@@ -35,7 +35,7 @@ from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.subscripts import measured
 from pyrev.parse.targets import read_target, refuse_target, store
-from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value, stored_in
+from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import assign_elements, elementwise, reusable
 
@@ -69,7 +69,7 @@ def assign(
             else:
                 store(w, target, result, at, scope)
         return
-    variable = stored_in(standing_for(w, first.id, scope)) if single else None
+    variable = program_name(w, standing_for(w, first.id, scope)) if single else None
     if variable is not None:
         if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
             w.found.resembles(variable, result)
@@ -140,7 +140,7 @@ def unpack(
         return
     if all(isinstance(n, gast.Name) for n in (*targets, *_elements(value))):
         # Names that change places are arrays if one of them is.
-        stored = [s for s in map(stored_in, values) if s is not None]
+        stored = [s for s in (program_name(w, v) for v in values) if s is not None]
         w.found.alike += [(stored[0], name) for name in stored[1:]]
     if rotate_names(w, targets, values, scope):
         return

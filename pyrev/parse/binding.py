@@ -16,12 +16,12 @@ from pyrev.parse.joins import (
     refuse_rebinding,
     take_over,
 )
-from pyrev.parse.names import scalar_for
+from pyrev.parse.names import program_name, scalar_for
 from pyrev.parse.points_to import origins_of, shares, turned
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target
-from pyrev.parse.values import Array, same, stored_in
+from pyrev.parse.values import Array, same
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import assign_elements, make, reusable
 
@@ -68,7 +68,7 @@ def bind_name(
             return
         if overwrites(w, name, current, value, since, at, scope):
             return
-    before = stored_in(scope.bound.get(name))
+    before = program_name(w, scope.bound.get(name))
     guessed = not w.known.exact and name in parameter_ids(scope)
     if current is None and guessed and before is not None:
         # A parameter, and maybe an array from the beginning.
@@ -91,7 +91,7 @@ def bind_name(
 def array_name(w: Walk, name: str, scope: Scope) -> str:
     """What a new array is called in the program."""
     known = scope.bound.get(name)
-    stored = stored_in(known)
+    stored = program_name(w, known)
     if known is None or (
         stored is not None
         and name not in scope.paths
@@ -117,8 +117,8 @@ def overwrites(
 
     Where the name was bound in this very block it simply stands for the new array.
     Inside a loop or a branch the array that only this name has receives the new
-    values at once; where another name has it too, `_carried` sees to it at the end
-    of the block.
+    values at once; where another name has it too, `restore_bindings` sees to it at the
+    end of the block.
     """
     if not is_deeper(w, name, scope):
         return False

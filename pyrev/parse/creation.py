@@ -31,12 +31,12 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import views
 from pyrev.parse.functions import CREATORS, dtype_name
-from pyrev.parse.names import object_of, referred
+from pyrev.parse.names import object_of, program_name, referred
 from pyrev.parse.operands import read_numbers
 from pyrev.parse.reading import read_number
 from pyrev.parse.scopes import Scope
 from pyrev.parse.subscripts import measured
-from pyrev.parse.values import Array, Operand, axis, stored_in
+from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import allocate, located
 
@@ -321,7 +321,7 @@ def promoted_kinds(w: Walk, node: gast.AST, scope: Scope) -> views.Kinds:
         return (own,)
     if isinstance(node, gast.Constant):
         return views.kinds(read_number(w, node, scope))
-    bound = stored_in(referred(w, node, scope))
+    bound = program_name(w, referred(w, node, scope))
     if bound is not None:  # a number or an array: to be promoted says neither
         return (Var(bound),)
     whole = measured(w, node, scope)

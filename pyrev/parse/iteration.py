@@ -16,12 +16,12 @@ from pyrev.parse import fence, views
 from pyrev.parse.binding import bind_name
 from pyrev.parse.creation import array_of_list
 from pyrev.parse.functions import is_range
-from pyrev.parse.names import object_of, standing_for
+from pyrev.parse.names import object_of, program_name, standing_for
 from pyrev.parse.operands import read_numbers
 from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.scopes import Scope
 from pyrev.parse.targets import store
-from pyrev.parse.values import Array, Operand, Tuple, Value, stored_in
+from pyrev.parse.values import Array, Operand, Tuple, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, located, reusable
 
@@ -177,7 +177,7 @@ def bind_targets(
             return
         case _, Const() | Var() | Load() | Extent() | Call() | Array():
             if isinstance(target, gast.Name) and not isinstance(element, Array):
-                variable = stored_in(standing_for(w, target.id, scope))
+                variable = program_name(w, standing_for(w, target.id, scope))
                 if variable is not None:
                     w.found.resembles(variable, element)
             store(w, target, element, at, scope)

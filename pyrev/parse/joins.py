@@ -18,7 +18,7 @@ from pyrev.parse import views
 from pyrev.parse.copies import keep_elements, note_copy
 from pyrev.parse.points_to import origins_of, shares, turned
 from pyrev.parse.scopes import Scope
-from pyrev.parse.values import Array, Operand, same, stored_in
+from pyrev.parse.values import Array, Operand, same
 from pyrev.parse.walk import Compound, Walk, Wanted
 from pyrev.parse.whole_arrays import assign_elements, make
 
@@ -189,7 +189,7 @@ def permuted_names(
 ) -> frozenset[str]:
     """The names that stand for each other's arrays."""
     old = {n: entry[n].name for n in changed if n in now}
-    new = {n: stored_in(now[n]) for n in old}
+    new = {n: e.name if isinstance(e := now[n], Array) else None for n in old}
     left = {n for n, array in old.items() if array is not None}
     while True:
         both = {old[n] for n in left} & {new[n] for n in left}

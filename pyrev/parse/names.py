@@ -33,7 +33,7 @@ def standing_for(w: Walk, name: str, scope: Scope) -> Operand:
 
 def scalar_for(w: Walk, name: str, scope: Scope) -> Var:
     """The variable of the program for the numbers that a local name stands for."""
-    own = stored_in(standing_for(w, name, scope))
+    own = program_name(w, standing_for(w, name, scope))
     return Var(w.emit.fresh(name) if own is None else own)
 
 
@@ -46,12 +46,20 @@ def stored_as(w: Walk, name: str, at: Loc) -> Var | Array:
     return Var(name, loc=at)
 
 
+def program_name(w: Walk, value: Operand | None) -> str | None:
+    """The scalar or the array of the program that this value is, all of it."""
+    match value:
+        case Array(name=str(name)) if not is_array(w, name):
+            return None  # a number that is taken for an array, if not by name yet
+    return stored_in(value)
+
+
 def seen_at(w: Walk, value: Operand, at: Loc) -> Operand:
     """What a name stands for, where it is read.
 
     What the last walk knew to be an array this one must find out again.
     """
-    name = stored_in(value)
+    name = program_name(w, value)
     if (
         isinstance(value, Array)
         and name is not None

@@ -64,9 +64,9 @@ def origins_of(w: Walk, array: str | None) -> frozenset[str]:
 
 def outer_origins(w: Walk, arrays: Set[str]) -> frozenset[str]:
     """What these may be in Python that was there before the present function."""
-    copy = [w.aliases.copies[a].points_to for a in arrays if a in w.aliases.copies]
+    origins = [w.aliases.copies[a].points_to for a in arrays if a in w.aliases.copies]
     inner = list(w.storage.allocated)[w.storage.first :]
-    return frozenset(arrays).union(*copy).difference(inner)
+    return frozenset(arrays).union(*origins).difference(inner)
 
 
 def own_arrays(w: Walk) -> set[str]:
@@ -169,7 +169,7 @@ def note_write(
     place: Load | Array | None = None,
 ) -> None:
     """Elements of `array` are written here, those of `place` if that is known; for
-    the rest see `_agree`.
+    the rest see `check_aliases`.
     """
     w.storage.place = place
     w.storage.changed.append(array)

@@ -10,12 +10,20 @@ import gast
 
 from pyrev.ir.nodes import ZERO, Call, Check, Const, Expr, Extent, Load, Loc, Var
 from pyrev.parse import fence, views
-from pyrev.parse.names import find, is_array, object_of, rank_of, referred, standing_for
+from pyrev.parse.names import (
+    find,
+    is_array,
+    object_of,
+    program_name,
+    rank_of,
+    referred,
+    standing_for,
+)
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.values import Array, Operand, axis, placed, stored_in, whole_array
+from pyrev.parse.values import Array, Operand, axis, placed, whole_array
 from pyrev.parse.views import Item
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, check_length, known_dtype, located
@@ -177,7 +185,7 @@ def measured(w: Walk, node: gast.AST, scope: Scope, axes: int = 1) -> Array | No
     at = scope.source.loc(node)
     if isinstance(node, (gast.Name, gast.Attribute)):
         found = referred(w, node, scope)
-        array = stored_in(found)
+        array = program_name(w, found)
         if isinstance(found, Array) and array is None:
             return found
         if array is not None:

@@ -7,12 +7,12 @@ import gast
 from pyrev.ir.nodes import Assign, Call, Extent, Load, Loc, Var
 from pyrev.parse import fence
 from pyrev.parse.joins import is_deeper, refuse_rebinding
-from pyrev.parse.names import note_use, seen_at, standing_for
+from pyrev.parse.names import note_use, program_name, seen_at, standing_for
 from pyrev.parse.operands import held_before
 from pyrev.parse.points_to import note_write
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.subscripts import read_subscript
-from pyrev.parse.values import Array, Operand, stored_in
+from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import assign_elements
 
@@ -37,7 +37,7 @@ def read_target(
                 note_use(w, name, scope, at)
                 note_write(w, bound.base or "", at, place=bound)
                 return bound
-            place = Var(stored_in(bound) or "", loc=at)
+            place = Var(program_name(w, bound) or "", loc=at)
             if isinstance(bound, Array) and (
                 bound.name is None
                 or bound.name in w.storage.allocated

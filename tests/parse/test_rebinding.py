@@ -59,6 +59,16 @@ def written_beside_its_second_name(u, x):
     return v[0] * v[1]
 
 
+@case(4, 4, numbers=[(0,), (2,)])
+def all_of_an_array_changes_places_with_it(x, y, n):
+    x[1] = 0.5 * y[1] + 2.0
+    for _ in range(3):
+        y = x[:]
+        if n > 0:
+            x, y = y, x
+    return np.sum(1.0 * x) + np.sum(2.0 * y)
+
+
 @case(3, numbers=[(2.0,)])
 def made_written_and_named_again(u, x):
     v = np.zeros(3)
