@@ -164,7 +164,6 @@ class Expressions:
             case (("+" | "-" | "*" | "/"), (a, b)):
                 level = _BINARY[op]
                 left, right = self.as_(a, kind), self.as_(b, kind)
-                tight = level + (op in "-/")
                 if kind == "int64" and self.goes_around(op, args):
                     # Unsigned: a compiler may take it that signed ones never do.
                     ab = (left, right)
@@ -173,7 +172,7 @@ class Expressions:
                 if kind == "int32":
                     both = (f"(unsigned){inside(x, 15)}" for x in (left, right))
                     return f"(int)({f' {op} '.join(both)})", 15
-                text = f"{inside(left, level)} {op} {inside(right, tight)}"
+                text = f"{inside(left, level)} {op} {inside(right, level + 1)}"
                 return self.narrow((text, level), kind)
             case "neg", (x,):
                 return self.narrow((f"-{inside(self.as_(x, kind), 16)}", 15), kind)

@@ -62,6 +62,16 @@ def stopped(x, counts, out):
         out[i] = x[i] * (7 // counts[i])
 
 
+def associated(a, b, c, out):
+    for i in range(a.shape[0]):
+        out[0, i] = a[i] * (b[i] / c[i])
+        out[1, i] = a[i] + (b[i] - a[i])
+        out[2, i] = a[i] + (b[i] + c[i])
+        out[3, i] = a[i] * (b[i] * c[i])
+        out[4, i] = a[i] - (b[i] + c[i]) - (a[i] - c[i])
+        out[5, i] = a[i] / (b[i] * c[i]) * (a[i] / c[i])
+
+
 X = np.arange(1.0, 6.0)
 
 
@@ -71,6 +81,19 @@ def test_auto_goes_where_the_arrays_are() -> None:
     total = f(to_device(X))
     assert isinstance(total, DeviceArray) and total.shape == () and total == energy(X)
     assert f(X) == energy(X)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e200])
+def test_parentheses_are_where_the_user_has_them(
+    scale: float, rng: np.random.Generator
+) -> None:
+    a, b, c = rng.uniform(0.5, 2.0, (3, 50)) * scale
+    found, expected = to_device(np.zeros((6, 50))), np.zeros((6, 50))
+    f = pyrev.differentiable(associated)
+    f(*map(to_device, (a, b, c)), found)
+    with np.errstate(over="ignore"):
+        associated(a, b, c, expected)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_gradients_stay_on_the_device() -> None:

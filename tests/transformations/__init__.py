@@ -1,0 +1,1 @@
+"""Sketches of loop transformations: what adding one takes."""
