@@ -16,7 +16,7 @@ from pyrev.parse.joins import (
     refuse_rebinding,
     take_over,
 )
-from pyrev.parse.names import program_name, scalar_for
+from pyrev.parse.names import array_name, program_name
 from pyrev.parse.points_to import origins_of, shares, turned
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
@@ -86,22 +86,6 @@ def bind_name(
         w.found.spelling[value.name] = array_name(w, name, scope)
         scope.owned.add(value.name)
     bind_array(w, name, reusable(w, value, scope, name), scope)
-
-
-def array_name(w: Walk, name: str, scope: Scope) -> str:
-    """What a new array is called in the program."""
-    known = scope.bound.get(name)
-    stored = program_name(w, known)
-    if known is None or (
-        stored is not None
-        and name not in scope.paths
-        and name not in parameter_ids(scope)
-        and stored not in w.storage.allocated
-    ):
-        own = scalar_for(w, name, scope).name
-        if own not in {*w.storage.allocated, *w.found.spelling.values()}:
-            return own
-    return w.emit.fresh(name)
 
 
 def overwrites(

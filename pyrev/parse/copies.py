@@ -128,7 +128,9 @@ def keep_elements(
 
     That may be one of `may_be` by then.
     """
-    base, before = whole.base, w.aliases.copies.get(array)
+    # What is no view is new in Python, whatever it is computed from.
+    base = whole.base if whole.view else None
+    before = w.aliases.copies.get(array)
     selector = before.selector if before is not None else None
     if array in w.aliases.copies:
         become_new(w, array, at)

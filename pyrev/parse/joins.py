@@ -13,13 +13,15 @@ from dataclasses import replace
 
 import gast
 
-from pyrev.ir.nodes import Call, Check, Loc, like
+from pyrev.ir.nodes import FALSE, TRUE, Assign, Call, Check, Extent, Loc, Var, like
 from pyrev.parse import views
 from pyrev.parse.copies import keep_elements, note_copy
+from pyrev.parse.names import array_name
 from pyrev.parse.points_to import origins_of, shares, turned
+from pyrev.parse.rooms import allocate_room
 from pyrev.parse.scopes import Scope
-from pyrev.parse.values import Array, Operand, same
-from pyrev.parse.walk import Compound, Walk, Wanted
+from pyrev.parse.values import Array, Operand, same, whole_array
+from pyrev.parse.walk import Compound, Room, Walk, Wanted
 from pyrev.parse.whole_arrays import assign_elements, make
 
 #: The arrays that names stand for.
@@ -115,6 +117,12 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
             test = Call("==", (mine, theirs), loc=at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
     assert target.name is not None
+    room = w.env.rooms.get(target.name)
+    if room is not None:
+        room.wholes.append(whole)
+        room.filled.append(w.emit.path)
+        if room.flag is not None:
+            w.emit.add(Assign(room.flag, TRUE, loc=at))
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     w.found.alike_kinds.append((target.name, dtype, at))
     return True
@@ -134,7 +142,7 @@ def refuse_rebinding(w: Walk, name: str, at: Loc, because: str) -> None:
 def inside_compound(w: Walk, scope: Scope, node: gast.AST) -> Iterator[Compound]:
     """A loop or a branch, in which names of arrays may be bound again."""
     at = scope.source.loc(node)
-    for name, place, what in sorted(w.known.wanted):
+    for name, place, what, _ in sorted(w.known.wanted):
         value = scope.bound.get(name)
         if what != "copy" or place != at or not isinstance(value, Array):
             continue
@@ -154,12 +162,42 @@ def inside_compound(w: Walk, scope: Scope, node: gast.AST) -> Iterator[Compound]
         note_copy(w, own, name, value, scope, at)
         scope.owned.add(own)
         bind_array(w, name, made, scope)
+    rooms = reserve_rooms(w, scope, at)
+    mark, opened = w.emit.mark, w.emit.opened
     compound = Compound(w.emit.path, at, node, scope, len(w.storage.changed))
     w.env.compounds.append(compound)
     try:
         yield compound
     finally:
         w.env.compounds.pop()
+    for block in range(opened + 1, w.emit.opened + 1):
+        w.env.compound_of.setdefault(block, at)
+    for room in rooms:
+        if not allocate_room(w, room.name, room.wholes, at, mark):
+            refuse_rebinding(w, room.user, at, "`{}` has no shape that is known before")
+        if room.flag is not None:
+            w.emit.extend([Assign(room.flag, FALSE, loc=at), *w.emit.take(mark)])
+
+
+def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
+    """The arrays of names that the loop or branch at `at` binds first."""
+    rooms = []
+    for name, place, what, rank in sorted(w.known.wanted):
+        if what != "room" or place != at or name in visible_arrays(w, scope)[0]:
+            continue
+        if name in scope.numbers or name in scope.helpers:
+            continue
+        own = array_name(w, name, scope)
+        room = w.env.rooms[own] = Room(own, name, at)
+        if w.wants(Wanted(name, at, "flag")):
+            room.flag = Var(w.emit.fresh(f"{name}_known"), loc=at)
+        rooms.append(room)
+        w.storage.allocated[own] = at
+        w.storage.made_in[own] = w.emit.path
+        w.storage.sizes[own] = tuple(Extent(own, k) for k in range(rank))
+        scope.owned.add(own)
+        bind_array(w, name, whole_array(own, rank, at), scope)
+    return rooms
 
 
 def restore_bindings(w: Walk, scope: Scope, entry: Bindings, around: Compound) -> None:

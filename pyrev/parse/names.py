@@ -14,7 +14,15 @@ import numpy as np
 from pyrev.ir.nodes import NOWHERE, Loc, Var
 from pyrev.parse.bindings import bindings
 from pyrev.parse.grounds import MISSING, Missing, cell_of, lookup
-from pyrev.parse.scopes import RESERVED, Capture, Scope, home, module_name
+from pyrev.parse.rooms import ask_room, check_filled
+from pyrev.parse.scopes import (
+    RESERVED,
+    Capture,
+    Scope,
+    home,
+    module_name,
+    parameter_ids,
+)
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, placed, stored_in, whole_array
 from pyrev.parse.walk import Walk
@@ -87,6 +95,9 @@ def note_use(w: Walk, name: str, scope: Scope, at: Loc) -> None:
         return
     path = scope.paths.get(name, ())
     if w.emit.path[: len(path)] == path and name not in scope.retired:
+        check_filled(w, scope.bound[name])
+        return
+    if name not in scope.retired and ask_room(w, name, path, scope):
         return
     because = f"`{name}` may stand for different arrays here"
     help = "give each array a name of its own, or write `.copy()`"
@@ -208,3 +219,19 @@ _LOOSE: dict[str, object] = {
     "numpy": np,
     "math": math,
 }
+
+
+def array_name(w: Walk, name: str, scope: Scope) -> str:
+    """What a new array is called in the program."""
+    known = scope.bound.get(name)
+    stored = program_name(w, known)
+    if known is None or (
+        stored is not None
+        and name not in scope.paths
+        and name not in parameter_ids(scope)
+        and stored not in w.storage.allocated
+    ):
+        own = scalar_for(w, name, scope).name
+        if own not in {*w.storage.allocated, *w.found.spelling.values()}:
+            return own
+    return w.emit.fresh(name)

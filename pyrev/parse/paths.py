@@ -8,19 +8,13 @@ import gast
 
 from pyrev.ir.nodes import (
     ZERO,
-    Alloc,
     Assign,
     Call,
-    Expr,
     Extent,
     If,
     Loc,
     Var,
-    map_expr,
-    mentioned,
-    written,
 )
-from pyrev.parse import views
 from pyrev.parse.bindings import tail_form
 from pyrev.parse.blocks import begin, new_block, read_statement
 from pyrev.parse.calls import read_call
@@ -31,8 +25,8 @@ from pyrev.parse.operands import read_operands
 from pyrev.parse.points_to import identity_of, note_may_be
 from pyrev.parse.reading import read_operand, read_truth
 from pyrev.parse.restoring import note_exchanged_writes, restore_contents
+from pyrev.parse.rooms import allocate_room
 from pyrev.parse.scopes import Scope
-from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import (
     Array,
     Nothing,
@@ -95,7 +89,9 @@ def read_paths(w: Walk, body: Sequence[gast.AST], scope: Scope) -> Returned:
     around, w.env.differing = w.env.differing, {}
     read_path(w, body, scope, results, returns)
     for differing in w.env.differing.values():
-        make_room(w, differing, mark)
+        if not allocate_room(w, differing.name, differing.wholes, differing.at, mark):
+            because = "the paths return arrays of unlike shapes"
+            refuse_paths(w, differing.at, because)
         note_choice(w, differing)
     w.env.differing = around
     if len(set(returns)) != 1:
@@ -236,29 +232,6 @@ def note_choice(w: Walk, differing: Differing) -> None:
     if copy is not None and all(a.name == a.base for a in given):
         copy.selector = Var(differing.selector, loc=differing.at)
         copy.choices = tuple(differing.choices)
-
-
-def make_room(w: Walk, differing: Differing, mark: int) -> None:
-    """Allocate, in front of the paths, the array that each of them fills."""
-    new = written(w.emit.since(mark))
-
-    def known(e: Expr) -> Expr:
-        if isinstance(e, Extent) and e.array in new and e.array in w.storage.sizes:
-            size = w.storage.sizes[e.array][e.axis]
-            return e if size == e else map_expr(size, known)
-        return e
-
-    for whole in differing.wholes:
-        shape = tuple(map_expr(n, known) for n in whole.shape)
-        if not any({*mentioned(n)} & new for n in shape):
-            break
-    else:
-        refuse_paths(w, differing.at, "the paths return arrays of unlike shapes")
-        return
-    dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
-    room = Alloc(differing.name, shape, None, dtype, loc=differing.at)
-    w.found.facts.append(RankFact(differing.name, whole.rank, differing.at))
-    w.emit.extend([room, *w.emit.take(mark)])
 
 
 def read_return(w: Walk, node: gast.Return, scope: Scope) -> Returned:

@@ -105,6 +105,9 @@ def note_new_behind(w: Walk, path: tuple[int, ...], *ways: tuple[int, ...]) -> N
     for copy in w.aliases.copies.values():
         if all(way in copy.paths for way in ways):
             copy.paths.append(path)
+    for room in w.env.rooms.values():
+        if all(map(room.is_filled, ways)):
+            room.filled.append(path)
 
 
 def mix_origins(

@@ -34,11 +34,14 @@ class Wanted(NamedTuple):
     Before a loop or a branch a name gets a "copy" of its array; such a copy is to be
     put "back" where it is written before it is new; a "selector" says which array it is
     when the program runs; and the paths of a function fill one "result" by its number.
+    A name of arrays of some `rank` that are made in a loop or a branch, and are read
+    behind it, gets "room" in front of it, and a "flag" that says whether one was made.
     """
 
     name: str
     at: Loc
-    what: Literal["copy", "back", "selector", "result"] = "copy"
+    what: Literal["copy", "back", "selector", "result", "room", "flag"] = "copy"
+    rank: int = 0
 
 
 #: The axes that an array may have.
@@ -108,6 +111,27 @@ class Compound:
             definition = self.scope.source.node
             self.known[name] = Reads(name).later(definition, self.node)
         return self.known[name]
+
+
+@dataclass(slots=True)
+class Room:
+    """The array, made before a loop or a branch, of a name that is bound in it.
+
+    Its shape is that of the first of the `wholes` that it receives.
+    """
+
+    name: str
+    user: str
+    at: Loc
+    wholes: list[Array] = field(default_factory=list)
+    #: The blocks in which it has received one by now, whatever was run.
+    filled: list[tuple[int, ...]] = field(default_factory=list)
+    #: Has it received one? Only of those that are read where that is not known.
+    flag: Var | None = None
+
+    def is_filled(self, path: tuple[int, ...]) -> bool:
+        """Has it received one in this block?"""
+        return any(path[: len(p)] == p for p in self.filled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +307,9 @@ class Environment:
     depth: int = 0
     #: The loops and branches that are being read, the outermost first.
     compounds: list[Compound] = field(default_factory=list)
+    #: Where the loop or the branch of each block is; what was made in front of some.
+    compound_of: dict[int, Loc] = field(default_factory=dict)
+    rooms: dict[str, Room] = field(default_factory=dict)
     #: The flags that end the loops around, innermost last.
     leaving: list[tuple[str, ...]] = field(default_factory=list)
     #: Of the function that is read, by position: results that differ from path to path.

@@ -1,0 +1,75 @@
+"""Room for arrays that are made in a loop, a branch or a path, and read behind it.
+
+It is made in front, in the shape of the first array that goes there; the others are
+checked when the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyrev.ir.nodes import Alloc, Check, Expr, Extent, Loc, map_expr, mentioned, written
+from pyrev.parse import views
+from pyrev.parse.scopes import Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.values import Array, Operand
+from pyrev.parse.walk import Walk, Wanted
+
+
+def ask_room(w: Walk, name: str, path: tuple[int, ...], scope: Scope) -> bool:
+    """Let the next walk make the array in front of the loop or branch that binds it.
+
+    False if the last one was asked already.
+    """
+    outside = 0
+    while path[: outside + 1] == w.emit.path[: outside + 1]:
+        outside += 1
+    at, value = w.env.compound_of.get(path[outside]), scope.bound[name]
+    if at is None or not isinstance(value, Array):
+        return False
+    wanted = Wanted(name, at, "room", value.rank)
+    if w.wants(wanted):
+        return False
+    w.ask(wanted)
+    return True
+
+
+def check_filled(w: Walk, value: Operand) -> None:
+    """Reading a name that may have no array yet raises what CPython raises."""
+    room = w.env.rooms.get(value.base or "") if isinstance(value, Array) else None
+    if room is None or room.is_filled(w.emit.path):
+        return
+    if room.flag is None:
+        w.ask(Wanted(room.user, room.at, "flag"))
+        return
+    message = f"cannot access local variable '{room.user}' where it has no value"
+    w.emit.add(Check(room.flag, "UnboundLocalError", message, loc=room.at))
+    room.filled.append(w.emit.path)
+
+
+def allocate_room(
+    w: Walk, name: str, wholes: Sequence[Array], at: Loc, mark: int
+) -> bool:
+    """Allocate the array that receives the `wholes` in front of what follows `mark`.
+
+    False if none of them has a shape that is known there.
+    """
+    new = written(w.emit.since(mark))
+
+    def known(e: Expr) -> Expr:
+        if isinstance(e, Extent) and e.array in new and e.array in w.storage.sizes:
+            size = w.storage.sizes[e.array][e.axis]
+            return e if size == e else map_expr(size, known)
+        return e
+
+    for whole in wholes:
+        shape = tuple(map_expr(n, known) for n in whole.shape)
+        if not any({*mentioned(n)} & new for n in shape):
+            break
+    else:
+        return False
+    dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
+    room = Alloc(name, shape, None, dtype, loc=at)
+    w.found.facts.append(RankFact(name, whole.rank, at))
+    w.emit.extend([room, *w.emit.take(mark)])
+    return True

@@ -1,0 +1,287 @@
+"""Arrays that are made in a branch or a loop and read behind it.
+
+All were refused (P206) while room for them was not made in front. Right, or what
+CPython raises: a name has no value where nothing was made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.parse.test_aliases import checked
+
+ALWAYS: list[Any] = []
+SOMETIMES: list[Any] = []
+
+
+def always(f: Any) -> Any:
+    ALWAYS.append(f)
+    return f
+
+
+def sometimes(f: Any) -> Any:
+    SOMETIMES.append(f)
+    return f
+
+
+@always
+def of_either_branch(x, w, n):
+    if n > 1:
+        u = x * w
+    else:
+        u = x / w
+    return u[0] * u[1] + np.sum(u)
+
+
+@always
+def of_three_branches(x, w, n):
+    if n == 0:
+        u = x * w
+    elif n == 1:
+        u = np.zeros(3)
+        u[1] = x[0] * w[2]
+    else:
+        u = w - x
+    u[0] += 1.0
+    return u[0] * u[1] * w[0]
+
+
+@always
+def of_branches_in_a_loop(x, w, n):
+    s = 0.0
+    for k in range(n):
+        if k % 2 == 0:
+            d = x * (k + 1)
+        else:
+            d = w * x[0]
+        for i in range(3):
+            x[i] += 0.1 * d[i]
+        s += d[1]
+    return s * x[2] + w[1]
+
+
+@always
+def one_of_them_is_another_array(x, w, n):
+    if n > 1:
+        u = x
+    else:
+        u = x * w
+    return u[0] * u[2] + w[0]
+
+
+@always
+def both_of_them_are_other_arrays(x, w, n):
+    if n > 1:
+        u = x
+    else:
+        u = w
+    return u[0] * u[2] * x[1]
+
+
+@always
+def read_in_the_branch_and_behind_it(x, w, n):
+    s = 0.0
+    if n > 1:
+        u = x * w
+        s += u[0] * u[1]
+        u[2] = s * x[0]
+    else:
+        u = x.copy()
+        u[1] = w[1] * u[0]
+    v = u * u
+    return s + v[1] + v[2]
+
+
+@always
+def of_a_loop_that_runs(x, w, n):
+    for k in range(3):
+        u = x * w[k]
+    return u[0] * u[1]
+
+
+@always
+def of_two_axes(x, w, n):
+    if n > 2:
+        u = np.zeros((3, 2))
+        u[0, 1] = x[0] * w[1]
+    else:
+        u = np.ones((3, 2))
+        u[2, 0] = x[1] * w[0]
+    return np.sum(u * u)
+
+
+def scaled(a, b, n):
+    if n > 1:
+        u = a * b[0]
+        c = 2.0
+    else:
+        u = b * a[0]
+        c = 3.0
+    return u, c
+
+
+@always
+def in_a_helper_that_returns_it(x, w, n):
+    u, c = scaled(x, w, n)
+    v, d = scaled(w, u, 3 - n)
+    return u[0] * v[1] * c + d * v[2]
+
+
+@always
+def two_names_at_once(x, w, n):
+    if n % 2 == 0:
+        u, v = x * w, x + w
+    else:
+        v, u = x * 2.0, w * x[1]
+    return u[0] * v[1] - v[0] * u[2]
+
+
+@sometimes
+def of_a_loop(x, w, n):
+    for k in range(n):
+        u = x * (w[0] + k)
+    return u[0] * u[1]
+
+
+@sometimes
+def of_one_branch(x, w, n):
+    if n > 1:
+        u = x * w
+    s = x[0]
+    if n > 0:
+        s += u[1]
+    return s
+
+
+@sometimes
+def of_a_while(x, w, n):
+    k = 0
+    while k < n:
+        u = x + w * k
+        k += 1
+    v = u * w
+    return v[0] + u[1]
+
+
+@sometimes
+def of_a_loop_in_a_branch(x, w, n):
+    s = 0.0
+    if n != 2:
+        for k in range(n):
+            u = x * w
+            s += u[k % 3]
+    return s + np.sum(u)
+
+
+@sometimes
+def of_a_loop_that_is_left(x, w, n):
+    for k in range(4):
+        if k >= n - 1:
+            break
+        u = x * (k + 1.0)
+        if u[0] > 3.1:
+            continue
+        u = u * w
+    return u[0] + u[2]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("plain", ALWAYS, ids=lambda f: f.__name__)
+def test_what_a_branch_or_a_loop_made_is_read_behind_it(
+    plain: Any, target: str
+) -> None:
+    f = pyrev.differentiable(plain, target=target)
+    for n in range(4):
+        checked(f, plain, n)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("plain", SOMETIMES, ids=lambda f: f.__name__)
+def test_what_was_not_made_has_no_value(plain: Any, target: str) -> None:
+    f = pyrev.differentiable(plain, target=target)
+    raised = 0
+    for n in range(5):
+        x, w = np.array([1.5, 2.0, 0.75]), np.array([0.5, 1.25, 2.5])
+        try:
+            plain(x.copy(), w.copy(), n)
+        except UnboundLocalError:
+            raised += 1
+            with pytest.raises(UnboundLocalError, match="variable 'u'"):
+                f(x.copy(), w.copy(), n)
+            with pytest.raises(UnboundLocalError):
+                pyrev.grad(f)(x, w, n)
+        else:
+            checked(f, plain, n)
+    assert 0 < raised < 5
+
+
+def read_in_the_iteration_behind(x, w, n):
+    s = 0.0
+    for k in range(n):
+        if k > 0:
+            s += u[1] * u[0]  # noqa: F821 (pyrev refuses it)
+        u = x * (w + s)  # noqa: F841
+    return s + x[0] * w[0]
+
+
+def unlike_shapes(x, w, n):
+    if n > 1:
+        u = x * w
+    else:
+        u = np.zeros(n)
+    return np.sum(u)
+
+
+def unlike_dtypes(x, w, n):
+    if n > 1:
+        u = x * w
+    else:
+        u = np.zeros(3, dtype=np.int64)
+    return u[0] + x[0] * w[0]
+
+
+def unlike_ranks(x, w, n):
+    if n > 1:
+        u = x * w
+    else:
+        u = np.zeros((3, 3))
+    return np.sum(u)
+
+
+def written_behind_where_it_may_be_the_argument(x, w, n):
+    if n > 1:
+        u = x
+    else:
+        u = x * w
+    u[0] = 2.0 * w[0]
+    return u[0] * x[0]
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        read_in_the_iteration_behind,
+        unlike_shapes,
+        unlike_dtypes,
+        unlike_ranks,
+        written_behind_where_it_may_be_the_argument,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_what_one_array_cannot_be_is_refused_or_right(plain: Any) -> None:
+    x, w = np.array([1.5, 2.0, 0.75]), np.array([0.5, 1.25, 2.5])
+    for n in range(4):
+        try:
+            f = pyrev.differentiable(plain, target="python")
+            got = f.primal(x.copy(), w.copy(), n)
+        except pyrev.UnsupportedError as refused:
+            assert {e.code for e in refused.findings} <= {"P204", "P206"}
+        except ValueError as error:
+            assert "shape" in str(error)
+        else:
+            assert got == pytest.approx(plain(x.copy(), w.copy(), n))
+            checked(f, plain, n)
