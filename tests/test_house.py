@@ -45,7 +45,6 @@ TOO_LARGE = {
     ("class", "adjoint/reverse.py:_Reverse"): 32,
     ("class", "emit/kernel.py:KernelText"): 45,
     ("class", "emit/numba.py:_Module"): 37,
-    ("class", "ir/printer.py:Writer"): 29,
 }
 TEXTS = """
 import sys
