@@ -38,7 +38,6 @@ TOO_LARGE = {
     ("file", "emit/numba.py"): 1150,
     ("file", "schedule/launches.py"): 920,
     ("file", "schedule/ownership.py"): 900,
-    ("function", "driver/two_sweeps.py:sweeps"): 89,
     ("function", "emit/c.py:call"): 92,
     ("function", "schedule/invariant.py:once_for_several"): 84,
     ("function", "schedule/ownership.py:nest"): 83,
