@@ -41,7 +41,6 @@ TOO_LARGE = {
     ("function", "emit/c.py:call"): 92,
     ("function", "schedule/invariant.py:once_for_several"): 84,
     ("function", "schedule/ownership.py:nest"): 83,
-    ("class", "adjoint/reverse.py:_Reverse"): 32,
     ("class", "emit/kernel.py:KernelText"): 45,
     ("class", "emit/numba.py:_Module"): 37,
 }
