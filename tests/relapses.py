@@ -338,8 +338,8 @@ RELAPSES: list[Relapse] = [
         "discarded",
         "nothing that may be discarded is guarded",
         "pyrev/adjoint/reverse.py",
-        "if stmt.id in self.discarded and not self.steady(stmt.value):",
-        "if False:",
+        "may_be_discarded = stmt.id in self.discarded",
+        "may_be_discarded = False",
         DISCARDED,
     ),
     Relapse(
@@ -377,7 +377,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "discarded",
         "what `min` and `max` leave out is zero times a slope",
-        "pyrev/adjoint/reverse.py",
+        "pyrev/adjoint/increments.py",
         "                if not self.steady(args[k]):\n",
         "                if False:\n",
         DISCARDED,
@@ -394,8 +394,8 @@ RELAPSES: list[Relapse] = [
         "discarded",
         "what fills an array is not guarded",
         "pyrev/adjoint/reverse.py",
-        "            if self.steady(stmt.fill):\n",
-        "            if True:\n",
+        "self.increments.owed(stmt, stmt.fill, Load(d_name, index), True)",
+        "self.increments.owed(stmt, stmt.fill, Load(d_name, index), False)",
         DISCARDED,
     ),
     Relapse(

@@ -688,3 +688,18 @@ def test_parameters_by_keyword_only(target: str) -> None:
     assert g(2.0, p=3.0) == 8.0
     value, gradient = pyrev.value_and_grad(g)(2.0, q=1.0, p=3.0)
     assert value == 7.0 and gradient.p == 2.0 and gradient.q == 1.0
+
+
+def test_a_parameter_may_be_called_target() -> None:
+    def misses(x, target):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += (x[i] - target) ** 2
+        return total
+
+    f = pyrev.differentiable(misses)
+    given: dict[str, Any] = {"x": np.ones(3), "target": 2.0}
+    assert f.explain("numba", **given) == str(f.adjoint.report("numba", **given))
+    assert f.adjoint.explain("numba", **given) == f.explain("numba", **given)
+    assert "target numba" in f.explain("numba", **given)
+    assert "def misses_adjoint(" in f.adjoint.source_for("numba", **given)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.adjoint.rules import RULES, rule
+from pyrev.adjoint.rules import RULES, Rule
 from pyrev.api import differentiable
 from pyrev.driver import derive
 from pyrev.driver.targets import python
@@ -28,6 +28,8 @@ from pyrev.ir.nodes import (
     blocks,
     with_blocks,
 )
+from pyrev.ir.primitives import REALS
+from pyrev.parse import parse_expr
 from pyrev.testing.differences import complex_step
 from pyrev.testing.judge import judge
 from pyrev.testing.outcome import draw_cotangents, run
@@ -38,6 +40,12 @@ HERE = Path(__file__).read_text().splitlines()
 def check(f: Callable[..., Any], *args: Any, **kw: Any) -> pyrev.GradientReport:
     """A report on a function that is derived anew, so that planted faults count."""
     return pyrev.check_grad(pyrev.differentiable(f, target="python"), *args, **kw)
+
+
+def rule(**partials: str) -> Rule:
+    """A rule with these partials, in the order of the arguments: right ones or not."""
+    parsed = tuple(map(parse_expr, partials.values()))
+    return Rule(tuple(partials), parsed, REALS, singular=False)
 
 
 def verdicts(report: pyrev.GradientReport) -> dict[str, str]:

@@ -15,6 +15,7 @@ import pyrev
 from pyrev.api.differentiable import Call
 from pyrev.api.matrices import _gradient
 from pyrev.api.sparsity import coloured
+from pyrev.bridges.pure import Pure
 from pyrev.runtime import pool
 from pyrev.testing.differences import central, moved
 from pyrev.testing.outcome import draw_cotangents, floats, run, terms
@@ -273,6 +274,28 @@ def test_a_hessian_needs_one_number() -> None:
         f, np.ones(2), np.zeros(2), tangents={"x": 1.0}, cotangents={"out": 3.0}
     )
     np.testing.assert_allclose(found.x, 6.0)
+
+
+def cubes(u, index):
+    total = 0.0
+    for i in range(index.shape[0]):
+        total += u[index[i]] ** 3
+    return total
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_without_atomics_a_derivative_to_be_derived_again_has_none(
+    deterministic: bool,
+) -> None:
+    f = pyrev.differentiable(cubes, deterministic=deterministic)
+    given = {"u": np.ones(4), "index": np.array([1, 1, 2])}
+    call = Call(f, (), given)
+    call.check()
+    gradient, _ = _gradient(call, ("u",), {0: 1.0})
+    bridged, *_ = Pure(f)._adjoint(given, ("u",), {0: 1.0})
+    for made in (gradient, bridged.f):
+        text = made.primal.source_for("cuda")
+        assert ("atomicAdd" in text) is not deterministic
 
 
 # -------------------------------------------------------------------- Jacobians

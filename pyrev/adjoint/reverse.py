@@ -11,16 +11,16 @@ of Li et al. 2018, section 3.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.discarded import discarded, finite, finite_scalars, steady
+from pyrev.adjoint.discarded import discarded, finite_scalars
+from pyrev.adjoint.increments import Increments, branch
 from pyrev.adjoint.intermediates import assigned_again
-from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty, partial
-from pyrev.adjoint.slopes import refuse_second
-from pyrev.adjoint.spared import guarded, lifted
-from pyrev.ir.dtypes import Floats, as_wide, expr_dtype, infer
+from pyrev.adjoint.rules import implied, nonempty
+from pyrev.adjoint.spared import lifted
+from pyrev.ir.dtypes import Floats, expr_dtype, infer
 from pyrev.ir.liveness import exposed, holders, occurs
 from pyrev.ir.nodes import (
     ONE,
@@ -40,6 +40,7 @@ from pyrev.ir.nodes import (
     If,
     Load,
     Loc,
+    Loop,
     Param,
     Program,
     Restart,
@@ -50,20 +51,16 @@ from pyrev.ir.nodes import (
     Var,
     While,
     all_names,
-    blocks,
     exprs,
     fresh,
     like,
-    map_expr,
     names,
     parts_of,
     walk,
-    walk_expr,
-    with_blocks,
     written,
 )
 from pyrev.ir.renaming import rename
-from pyrev.ir.simplify import ZERO_F, is_leaf, mul
+from pyrev.ir.simplify import ZERO_F
 
 CALLABLE = "callable"  # the dtype of a parameter that is a function
 
@@ -108,14 +105,8 @@ class _Reverse:
         #: The local values in `wrt`: their adjoints are there, if only as zeros.
         self.inner = frozenset(wrt) - params
         self.active |= self.inner
-        self.finite = finite_scalars(program)
         #: Products that are spared where a factor is zero, and these factors.
         self.lifted = lifted(program)
-        self.spared = frozenset(
-            s.target
-            for s in walk(program.body)
-            if isinstance(s, Assign) and s.id in self.lifted
-        )
         #: Statements whose cotangent may be zero because nothing was added to it. What
         #: a derivative has made of values that were discarded is so, too.
         self.discarded = (
@@ -123,27 +114,16 @@ class _Reverse:
             if self.lifted
             else discarded(program, self.active)
         )
-        #: Cotangents that are not zero where the present statement of the sweep runs.
-        self.nonzero: frozenset[Expr] = frozenset()
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {*program.callbacks, *(p.name for p in program.params)}
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
-        #: In how many places an array is made: its extents are those of one of them.
-        self.makes = Counter(
-            s.array for s in walk(program.body) if isinstance(s, Alloc)
-        )
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
         self.params = {p.name: p for p in program.params}
         #: What has no dtype yet is a derivative.
         self.types = Floats(infer(program))
-        self.indices: list[str] = []
-        #: The extents that are not zero where we are.
-        self.positive: frozenset[Expr] = frozenset()
         #: The index of the reversed loop for each `while` that has none of its own.
         self.backward: dict[int, str] = {}
-        #: Primal subexpressions of the present statement that already have a name.
-        self.held: dict[Expr, Var] = {}
         # Adjoint names in order of appearance: parameters first, then locals.
         in_order = [p.name for p in program.params if p.name in self.active]
         in_order += [p for p in written_arrays(program) if p not in in_order]
@@ -163,6 +143,21 @@ class _Reverse:
             for name in wrt
             if name in self.inner and self.starts_over(name)
         }
+
+        makes = Counter(s.array for s in walk(program.body) if isinstance(s, Alloc))
+        self.increments = Increments(
+            self.active,
+            self.d,
+            self.types,
+            self.taken,
+            finite=finite_scalars(program),
+            spared=frozenset(
+                s.target
+                for s in walk(program.body)
+                if isinstance(s, Assign) and s.id in self.lifted
+            ),
+            several=frozenset(name for name, count in makes.items() if count > 1),
+        )
 
     # -------------------------------------------------------------- the frame
 
@@ -273,7 +268,7 @@ class _Reverse:
             rank = self.arrays[value.name]
             out.append(self.elementwise(self.d[value.name], d_result, rank, at.loc))
         elif flows(value) & self.active:
-            self.contribute(value, Var(d_result), at.id, at.loc, out)
+            self.increments.contribute(value, Var(d_result), at.id, at.loc, out)
 
     def elementwise(self, target: str, source: str, rank: int, loc: Loc) -> Stmt:
         """``target[...] += source[...]`` over every element, as loops."""
@@ -329,10 +324,22 @@ class _Reverse:
 
     def where(self, positive: frozenset[Expr], block: Block) -> list[Stmt]:
         """The adjoint of a block in which these extents are not zero."""
-        around, self.positive = self.positive, self.positive | positive
+        here = self.increments
+        around, here.positive = here.positive, here.positive | positive
         made = self.block(block)
-        self.positive = around
+        here.positive = around
         return made
+
+    def iteration(self, loop: Loop) -> Block:
+        """One iteration of a reversed loop; nothing if it owes nothing."""
+        here = self.increments
+        if loop.index:
+            here.indices.append(loop.index)
+        inits = self.scalar_inits(loop.id, loop.body)
+        body = self.where(nonempty(loop), loop.body)
+        if loop.index:
+            here.indices.pop()
+        return (Restart(loop.id), *inits, *body) if body else ()
 
     def block(self, block: Block) -> list[Stmt]:
         return self.local_adjoints(block) + self.backwards(block)
@@ -342,7 +349,7 @@ class _Reverse:
         out: list[Stmt] = []
         for stmt in block:
             if isinstance(stmt, Alloc) and stmt.array in self.active:
-                shape = tuple(self.saved(e, stmt.id) for e in stmt.shape)
+                shape = tuple(self.increments.saved(e, stmt.id) for e in stmt.shape)
                 d_name = self.d[stmt.array]
                 dtype = self.base_dtype(stmt)
                 out.append(Alloc(d_name, shape, ZERO_F, dtype, loc=stmt.loc))
@@ -391,24 +398,18 @@ class _Reverse:
 
     def early(self, loop: While, after: int, out: list[Stmt]) -> None:
         """A loop that ended when its test failed: as many iterations, backwards."""
-        if loop.index:
-            self.indices.append(loop.index)
-        inits = self.scalar_inits(loop.id, loop.body)
-        body = self.where(nonempty(loop), loop.body)
-        if loop.index:
-            self.indices.pop()
+        body = self.iteration(loop)
         if not body:
             return
         count: Expr = Saved(after, Var(loop.count), loc=loop.loc)
         index = loop.index
-        lo, step = self.saved(loop.lo, loop.id), self.saved(loop.step, loop.id)
+        lo, step = (self.increments.saved(e, loop.id) for e in (loop.lo, loop.step))
         if loop.index:
             length = count if step == ONE else Call("*", (count, step))
             count = length if lo == ZERO else Call("+", (lo, length))
         else:
             index = self.backward[loop.id] = fresh("k", self.taken)
-        body = [Restart(loop.id), *inits, *body]
-        out.append(For(index, lo, count, step, tuple(body), reverse=True, loc=loop.loc))
+        out.append(For(index, lo, count, step, body, reverse=True, loc=loop.loc))
 
     def base_dtype(self, alloc: Alloc) -> Dtype:
         """The dtype of a local array in terms of parameters only."""
@@ -436,28 +437,19 @@ class _Reverse:
                 if stmt.array in self.active:
                     self.alloc(stmt, out)
             case For():
-                self.indices.append(stmt.index)
-                inits = self.scalar_inits(stmt.id, stmt.body)
-                body = self.where(nonempty(stmt), stmt.body)
-                self.indices.pop()
-                if body:
-                    lo, hi, step = (self.saved(e, stmt.id) for e in exprs(stmt))
-                    mirrored = For(
-                        stmt.index,
-                        lo,
-                        hi,
-                        step,
-                        (Restart(stmt.id), *inits, *body),
-                        reverse=not stmt.reverse,
-                        loc=stmt.loc,
+                if body := self.iteration(stmt):
+                    saved = self.increments.saved
+                    lo, hi, step = (saved(e, stmt.id) for e in exprs(stmt))
+                    back = not stmt.reverse
+                    out.append(
+                        For(stmt.index, lo, hi, step, body, reverse=back, loc=stmt.loc)
                     )
-                    out.append(mirrored)
             case If():
                 then = self.where(implied(stmt.test), stmt.then)
                 orelse = self.block(stmt.orelse)
                 if then or orelse:
-                    test = self.decided(stmt.test, stmt.id)
-                    out.append(_branch(test, then, orelse, stmt.loc))
+                    test = self.increments.decided(stmt.test, stmt.id)
+                    out.append(branch(test, then, orelse, stmt.loc))
             case Check():
                 pass
             case Grow() | While() | Tell() | Return() | Restart():
@@ -477,67 +469,23 @@ class _Reverse:
 
     def update(self, stmt: Assign | Add, out: list[Stmt]) -> None:
         """``target = value`` or ``target += value``: read, zero, increment."""
-        d_target = self.d_of(stmt.target, stmt.id)
+        d_target = self.increments.d_of(stmt.target, stmt.id)
         cotangent: Expr = d_target
         reads_itself = stmt.target_name in flows(stmt.value)
         if reads_itself:
-            held = self.hold(d_target)
+            held = self.increments.hold(d_target)
             out.append(Assign(held, d_target, loc=stmt.loc))
             cotangent = held
             self.zero(stmt, d_target, out)
-        self.held.clear()
-        made: list[Stmt] = []
-        if stmt.id in self.discarded and not self.steady(stmt.value):
-            self.unless_zero(stmt.value, cotangent, stmt.id, stmt.loc, made)
-        else:
-            self.contribute(stmt.value, cotangent, stmt.id, stmt.loc, made)
+        may_be_discarded = stmt.id in self.discarded
+        made = self.increments.owed(stmt, stmt.value, cotangent, may_be_discarded)
         if stmt.id in self.lifted:
-            d = self.saved(self.lifted[stmt.id], stmt.id)
+            d = self.increments.saved(self.lifted[stmt.id], stmt.id)
             nonzero = Call("!=", (d, ZERO_F))
-            made = [t for s in made for t in self.if_finite(s, nonzero)]
+            made = [t for s in made for t in self.increments.if_finite(s, nonzero)]
         out += made
         if not reads_itself:
             self.zero(stmt, d_target, out)
-
-    def steady(self, value: Expr) -> bool:
-        """Does a zero cotangent of `value` leave zeros, whatever the arguments are?"""
-        return steady(value, self.active, self.finite, self.positive)
-
-    def unless_zero(
-        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
-    ) -> None:
-        """`contribute` of what may be discarded: a zero contributes exactly nothing."""
-        made: list[Stmt] = []
-        self.nonzero = frozenset({cotangent})
-        self.contribute(value, cotangent, at, loc, made)
-        self.nonzero = frozenset()
-        test = Call("!=", (cotangent, ZERO_F))
-        known = self.finite
-        for s in made:
-            sure = isinstance(s, (Assign, Add)) and finite(
-                map_expr(s.value, lambda e: ZERO_F if e == cotangent else e), known
-            )
-            if sure and isinstance(s, Assign) and isinstance(s.target, Var):
-                known |= {s.target.name}
-            out.append(s if sure else _selected(s, test))
-
-    def only_if(
-        self,
-        test: Expr,
-        value: Expr,
-        cotangent: Expr,
-        at: int,
-        loc: Loc,
-        out: list[Stmt],
-    ) -> None:
-        """`contribute` under a test: each term is selected, or zero.
-
-        What the terms are made of is computed all the same: code without branches may
-        run in vectors, and loops of increments may be turned into gathers.
-        """
-        made: list[Stmt] = []
-        self.contribute(value, cotangent, at, loc, made)
-        out += (_selected(s, test) for s in made)
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
         """What a new array's elements were copied from or filled with."""
@@ -551,199 +499,14 @@ class _Reverse:
         elif stmt.fill is not None and flows(stmt.fill) & self.active:
             scope = set(self.taken)
             index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
-            body: list[Stmt] = []
-            d_fill = Load(d_name, index)
-            self.held.clear()
-            if self.steady(stmt.fill):
-                self.contribute(stmt.fill, d_fill, stmt.id, stmt.loc, body)
-            else:  # every element may be overwritten
-                self.unless_zero(stmt.fill, d_fill, stmt.id, stmt.loc, body)
+            # Every element may be overwritten.
+            body = self.increments.owed(stmt, stmt.fill, Load(d_name, index), True)
             for k in reversed(range(rank)):
-                extent = self.saved(stmt.shape[k], stmt.id)
+                extent = self.increments.saved(stmt.shape[k], stmt.id)
                 body = [
                     For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)
                 ]
             out += body
-
-    # -------------------------------------------------------------- expressions
-
-    def contribute(
-        self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]
-    ) -> None:
-        """Emit ``d_leaf += cotangent * d value / d leaf`` for every active leaf."""
-        match value:
-            case Const() | Extent():
-                return
-            case Var(name) | Load(name, _):
-                if name in self.active:
-                    if isinstance(value, Var):
-                        cotangent = as_wide(cotangent, self.types[name], self.types)
-                    out.append(Add(self.d_of(value, at), cotangent, loc=loc))
-            case Call("where", (test, a, b)):
-                if (parts := guarded(value)) and parts[1] in self.spared:
-                    self.contribute(parts[1], cotangent, at, loc, out)
-                    return
-                then: list[Stmt] = []
-                orelse: list[Stmt] = []
-                around, positive = dict(self.held), self.positive
-                self.positive = positive | implied(test)
-                self.contribute(a, cotangent, at, loc, then)
-                self.held, self.positive = dict(around), positive
-                self.contribute(b, cotangent, at, loc, orelse)
-                self.held = around
-                if then or orelse:
-                    out.append(_branch(self.decided(test, at), then, orelse, loc))
-            case Call("and", (a, b)):
-                self.contribute(Call("where", (a, b, a)), cotangent, at, loc, out)
-            case Call("or", (a, b)):
-                self.contribute(Call("where", (a, a, b)), cotangent, at, loc, out)
-            case Call("by_rule", (x,)):
-                if flows(x) & self.active:
-                    raise refuse_second(loc)
-            case Call("*", (a, b)) if a == b:
-                square = Call("**", (a, Const(2)))
-                self.contribute(square, cotangent, at, loc, out)
-            case Call(op, args):
-                self.through(op, args, cotangent, at, loc, out)
-            case Saved():
-                raise AssertionError("the primal has no saved values")
-            case _:
-                assert_never(value)
-
-    def if_finite(self, stmt: Stmt, unless: Expr) -> Block:
-        """A statement that adds no term that is infinite or nan, unless `unless`.
-
-        So the derivatives of a product that is spared are those of the product.
-        """
-        if isinstance(stmt, Add):
-            held = Var(fresh("d_v", self.taken))
-            test = Call("or", (unless, Call("isfinite", (held,))))
-            term = Call("where", (test, held, ZERO_F))
-            return Assign(held, stmt.value, loc=stmt.loc), replace(stmt, value=term)
-        inner = tuple(
-            tuple(t for s in b for t in self.if_finite(s, unless)) for b in blocks(stmt)
-        )
-        return (with_blocks(stmt, inner),)
-
-    def through(
-        self,
-        op: str,
-        args: tuple[Expr, ...],
-        cotangent: Expr,
-        at: int,
-        loc: Loc,
-        out: list[Stmt],
-    ) -> None:
-        rule = RULES[op]
-        live = [
-            k
-            for k, arg in enumerate(args)
-            if rule.flows(k) and flows(arg) & self.active
-        ]
-        if not live:
-            return
-        singular = rule.singular and not is_tame(op, args, self.positive)
-        singular = singular and cotangent not in self.nonzero
-        shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
-        light = op in ("+", "-") and _is_light(cotangent)
-        if not is_leaf(cotangent) and (singular or (shared and not light)):
-            held = self.hold(cotangent)
-            out.append(Assign(held, cotangent, loc=loc))
-            cotangent = held
-        env = self.partial_arguments(op, args, live, at, loc, out)
-        for k in live:
-            slope = partial(op, args, k, env, self.types)
-            if rule.selects(k):
-                if not self.steady(args[k]):
-                    self.only_if(slope, args[k], cotangent, at, loc, out)
-                    continue
-                passed: Expr = Call("where", (slope, cotangent, ZERO_F))
-            else:
-                passed = mul(cotangent, slope, self.types)
-                if singular:
-                    nonzero = Call("!=", (cotangent, ZERO_F))
-                    passed = Call("where", (nonzero, passed, ZERO_F))
-            self.contribute(args[k], passed, at, loc, out)
-
-    def hold(self, cotangent: Expr) -> Var:
-        """A new name for a cotangent."""
-        held = Var(fresh("d_v", self.taken))
-        self.types[held.name] = expr_dtype(cotangent, self.types)
-        return held
-
-    def partial_arguments(
-        self,
-        op: str,
-        args: tuple[Expr, ...],
-        live: list[int],
-        at: int,
-        loc: Loc,
-        out: list[Stmt],
-    ) -> dict[str, Expr]:
-        """The primal values that the live partials mention, long ones given a name."""
-        rule = RULES[op]
-        needed = frozenset().union(*(names(rule.partials[k]) for k in live))
-        env: dict[str, Expr] = {}
-        for name, arg in zip(rule.args, args, strict=True):
-            if name not in needed and "y" not in needed:
-                continue
-            value = self.held.get(arg, self.saved(arg, at))
-            if not is_leaf(arg) and name in needed and arg not in self.held:
-                held = self.held[arg] = Var(fresh("v", self.taken))
-                self.types[held.name] = expr_dtype(arg, self.types)
-                out.append(Assign(held, value, loc=loc))
-                value = held
-            env[name] = value
-        if "y" in needed:
-            whole = Call(op, args)
-            if whole in self.held:
-                return env | {"y": self.held[whole]}
-            y: Expr = Call(op, tuple(env[name] for name in rule.args))
-            mentions = sum(
-                isinstance(e, Var) and e.name == "y"
-                for k in live
-                for e in walk_expr(rule.partials[k])
-            )
-            if mentions > 1:
-                held = self.held[whole] = Var(fresh("v", self.taken))
-                out.append(Assign(held, y, loc=loc))
-                y = held
-            env["y"] = y
-        return env
-
-    def saved(self, expr: Expr, at: int) -> Expr:
-        """`expr` as it was at statement `at`; indices of loops around us stay as they
-        are.
-        """
-        match expr:
-            case Var(name):
-                return expr if name in self.indices else Saved(at, expr, loc=expr.loc)
-            case Load():
-                return Saved(at, expr, loc=expr.loc)
-            case Extent(array) if self.makes[array] > 1:
-                return Saved(at, expr, loc=expr.loc)
-            case Const() | Extent():
-                return expr
-            case Call(op, args):
-                return Call(op, tuple(self.saved(a, at) for a in args), loc=expr.loc)
-            case Saved():
-                raise AssertionError("the primal has no saved values")
-            case _:
-                assert_never(expr)
-
-    def decided(self, test: Expr, at: int) -> Expr:
-        """How a test came out at statement `at`: one truth value, if need be."""
-        if isinstance(test, Call) and test.op in _TRUTH:
-            return Saved(at, test, loc=test.loc)
-        return self.saved(test, at)
-
-    def d_of(self, leaf: Var | Load, at: int) -> Var | Load:
-        """The adjoint of a scalar or an array element."""
-        match leaf:
-            case Var(name):
-                return Var(self.d[name])
-            case Load(name, index):
-                return Load(self.d[name], tuple(self.saved(e, at) for e in index))
 
 
 def _probed(program: Program) -> tuple[str, ...]:
@@ -755,29 +518,3 @@ def _probed(program: Program) -> tuple[str, ...]:
         for s in walk(program.body)
         if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "probe"
     )
-
-
-def _selected(stmt: Stmt, test: Expr) -> Stmt:
-    """A statement with zeros for the terms that it adds, unless `test` holds."""
-    if isinstance(stmt, Add):
-        return replace(stmt, value=Call("where", (test, stmt.value, ZERO_F)))
-    inner = tuple(tuple(_selected(s, test) for s in b) for b in blocks(stmt))
-    return with_blocks(stmt, inner)
-
-
-_TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})
-
-
-def _branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:
-    if not then:
-        return If(Call("not", (test,)), tuple(orelse), (), loc=loc)
-    return If(test, tuple(then), tuple(orelse), loc=loc)
-
-
-def _is_light(expr: Expr) -> bool:
-    """At most one operation: cheap and short enough to be written for every leaf."""
-    return sum(isinstance(e, Call) for e in walk_expr(expr)) <= 1
-
-
-def _leaves(expr: Expr) -> int:
-    return sum(isinstance(e, (Var, Load)) for e in walk_expr(expr))

@@ -279,12 +279,12 @@ class Derivative(_Source):
         units = self._units.hushed()
         return Derivative(lambda: units, PYTHON, self._wrt)._loaded()
 
-    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
+    def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
         return str(self.report(target, *args, **kw))
 
     @guarded
-    def report(self, target: str | None = None, *args: Any, **kw: Any) -> Report:
+    def report(self, target: str | None = None, /, *args: Any, **kw: Any) -> Report:
         """The report as data, for a target (default: the function's own).
 
         With arguments it is about the code that runs for such: much of what is decided

@@ -115,7 +115,7 @@ class Differentiable:
         """The tangent: its source before any call, for a target, to save, to call."""
         return Pushforward(self._present, self._target, self._options.wrt)
 
-    def explain(self, target: str | None = None, *args: Any, **kw: Any) -> str:
+    def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
         """For every adjoint loop and every value kept: what was decided, and why.
 
         For a target ("python" or "numba") and, if given, for arguments: much of what is

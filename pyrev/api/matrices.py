@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from pyrev.api.differentiable import (
     Call,
     Differentiable,
-    Options,
     as_differentiable,
     pulled,
     returns_a_number,
@@ -26,6 +26,7 @@ from pyrev.api.forward import directions, jvp, pushed
 from pyrev.api.gradients import Gradients
 from pyrev.api.sparsity import Pattern, coloured, pattern
 from pyrev.driver.held_inputs import Hold
+from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.runtime import pool
@@ -186,18 +187,20 @@ def jacobian(
 Weights = Mapping[str | int, Any]
 
 
+def _of_its_own(call: Call, kind: str, unit: Unit) -> Differentiable:
+    """A derivative as a function of its own, with the options of the call's."""
+    options = replace(call.f._options, wrt=None)
+    return call.derived(
+        (kind, unit.text.text), lambda: Differentiable(unit.function, options)
+    )
+
+
 def _gradient(
     call: Call, names: Sequence[str], weights: Weights
 ) -> tuple[Differentiable, list[Any]]:
     """The adjoint as a function of its own, and its arguments for this call."""
     unit = call.readable(Units.adjoint, tuple(names), call.variant)
-    made = call.derived(
-        ("gradient", unit.text.text),
-        lambda: Differentiable(
-            unit.function,
-            Options(None, call.f.target, call.f.keeping, costs=call.units.costs),
-        ),
-    )
+    made = _of_its_own(call, "gradient", unit)
     seeds = {
         param: weights[of] if of in weights else np.zeros_like(call.values[str(of)])
         for param, of in unit.cotangents
@@ -234,13 +237,7 @@ def _curved_by_tangent(
     """The same by the adjoint of the tangent, one direction after another."""
     along = call.wrt(tuple(moves))
     unit = call.readable(functools.partial(Units.tangent, asserts=False), along)
-    made = call.derived(
-        ("tangent", unit.text.text),
-        lambda: Differentiable(
-            unit.function,
-            Options(None, call.f.target, call.f.keeping, costs=call.units.costs),
-        ),
-    )
+    made = _of_its_own(call, "tangent", unit)
     rows: dict[str, list[Any]] = {n: [] for n in names}
     for k in range(count):
         values = dict(call.values)

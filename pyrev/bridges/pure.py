@@ -20,8 +20,9 @@ from pyrev.analysis.steering import steering
 from pyrev.api.differentiable import (
     Call,
     Differentiable,
+    Options,
     as_differentiable,
-    differentiable,
+    differentiable_with,
     pulled,
 )
 from pyrev.api.kept import kept_with
@@ -291,11 +292,17 @@ class Pure:
             like |= enumerate(result if isinstance(result, tuple) else (result,))
         values |= {params[of]: _zero_like(like[of]) for of in absent}
         values |= {params[of]: c for of, c in seeds.items()}
-        return _again(unit.function, call.target.name), values, order, params
+        options = Options(None, call.target.name, deterministic=self._deterministic)
+        return _again(unit.function, options), values, order, params
 
     @functools.cached_property
     def _unbounded(self) -> Pure:
-        return Pure(differentiable(self.f.python, target=self.f._options.target))
+        options = Options(None, self.f.target, deterministic=self._deterministic)
+        return Pure(differentiable_with(self.f.python, options))
+
+    @property
+    def _deterministic(self) -> bool:
+        return self.f._options.deterministic
 
     def _spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Values by name as a call takes them."""
@@ -333,10 +340,10 @@ def read(program: Program) -> frozenset[str]:
     return frozenset(found) & {p.name for p in program.params}
 
 
-def _again(function: Any, target: str) -> Pure:
+def _again(function: Any, options: Options) -> Pure:
     """A generated function, to be called and differentiated."""
     return kept_with(
-        function, target, lambda: Pure(differentiable(function, target=target))
+        function, options, lambda: Pure(differentiable_with(function, options))
     )
 
 

@@ -106,24 +106,12 @@ def sweeps(
     types = infer(program, given)
     adjoint = reverse(program, wrt, avoid | RESERVED)
     program = valued(program)
-    forward, back = store_apart(
-        program,
-        adjoint,
-        overwritten_after,
-        lambda name: concrete(types[name]),
-        avoid | RESERVED,
-        kept,
-    )
-    both = with_known_shapes(
-        replace(adjoint.program, body=(*forward, *back), params=program.params)
-    ).body
-    forward, back = both[: len(forward)], both[len(forward) :]
+    forward, back = _cut(program, adjoint, types, avoid, kept)
     users = all_names(program.body)
-
     made = written(forward)
     ranks = {s.array: len(s.shape) for s in walk(forward) if isinstance(s, Alloc)}
     ranks |= {p.name: p.rank for p in program.params}
-    taken = {*all_names(both), *params, *avoid, *RESERVED}
+    taken = {*all_names((*forward, *back)), *params, *avoid, *RESERVED}
     own = adjoint.program.params
     taken |= {p.name for p in own}
     ahead = replace(program, name=fresh(f"{program.name}_forward", taken), body=forward)
@@ -175,6 +163,31 @@ def sweeps(
         len(values),
         result is not None and result.single,
     )
+
+
+def _cut(
+    program: Program,
+    adjoint: Adjoint,
+    types: Mapping[str, str],
+    avoid: frozenset[str],
+    kept: frozenset[str],
+) -> tuple[Block, Block]:
+    """The function with what it records, and the reverse sweep that reads that.
+
+    Extents of local arrays are those of parameters in both, where these are known.
+    """
+    forward, back = store_apart(
+        program,
+        adjoint,
+        overwritten_after,
+        lambda name: concrete(types[name]),
+        avoid | RESERVED,
+        kept,
+    )
+    both = with_known_shapes(
+        replace(adjoint.program, body=(*forward, *back), params=program.params)
+    ).body
+    return both[: len(forward)], both[len(forward) :]
 
 
 def _needs(block: Block) -> tuple[str, ...]:

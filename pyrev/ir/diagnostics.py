@@ -47,7 +47,7 @@ CODES: dict[str, str] = {
     "P210": "the kinds of numbers do not fit",
     "P211": "indexing by an array is outside the language",
     "P303": "a value that the gradient needs cannot be recorded",
-    "P304": "the CUDA target has no form for this",
+    "P304": "the target has no form for this",
     "P305": "this is nested too deep",
 }
 

@@ -1,7 +1,7 @@
 """How a syntax tree becomes text: the only printer of the project.
 
 `astunparse` knows every construct; what it prints is over-parenthesised and has no
-comments. This subclass decides on parentheses (by precedence, as few as the grammar
+comments. `Writer` decides on parentheses (by precedence, as few as the grammar
 allows), comments, blank lines and line breaks, and remembers which line of the user's
 file each printed line comes from. Everything is printed from Python's own `ast`, with
 two statements added, `Comment` and `Blank`.
@@ -120,33 +120,21 @@ def _level(node: ast.expr) -> int:
             return ATOM
 
 
-class Writer(astunparse.Unparser):  # type: ignore[misc]
-    """Print a tree into `lines`; the methods are named after the nodes they print."""
+class _Expressions(astunparse.Unparser):  # type: ignore[misc]
+    """Print expressions at the end of `lines`, with as few parentheses as the grammar
+    allows; the methods are named after the nodes they print.
+    """
 
-    def __init__(self, tree: ast.AST) -> None:
+    def __init__(self) -> None:
         self.lines: list[_Line] = []
         self.future_imports: list[str] = []
         self._indent = 0
-        if isinstance(tree, ast.expr):
-            self.fill()
-        self.dispatch(tree)
-
-    # ---------------------------------------------------------------- lines
 
     def fill(self, text: str = "") -> None:
         self.lines.append(_Line(self._indent, text))
 
     def write(self, text: str) -> None:
         self.lines[-1].text += text
-
-    def _blank(self, count: int) -> None:
-        # A definition and a `Blank` may both ask for empty lines in one place.
-        have = 0
-        while have < len(self.lines) and not self.lines[-1 - have].text:
-            have += 1
-        if have < len(self.lines):
-            for _ in range(count - have):
-                self.lines.append(_Line(0, "", verbatim=True))
 
     def dispatch(self, tree: Any) -> None:
         start = len(self.lines)
@@ -159,39 +147,14 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
             if start < len(self.lines):
                 self.lines[start].note = getattr(tree, "_pyrev_note", "")
 
-    def _body(self, body: Sequence[ast.stmt]) -> None:
-        self.enter()
-        if not any(not isinstance(s, (Comment, Blank)) for s in body):
-            body = [*body, ast.Pass()]
-        for stmt in body:
-            self.dispatch(stmt)
-        self.leave()
-
-    # ---------------------------------------------------------------- statements
-
-    def _Comment(self, t: Comment) -> None:
-        room = max(WIDTH - 4 * self._indent - 2, 40)
-        for line in textwrap.wrap(t.text, room, break_long_words=False) or [""]:
-            self.lines.append(_Line(self._indent, f"# {line}".rstrip(), verbatim=True))
-
-    def _Blank(self, t: Blank) -> None:
-        self._blank(1)
-
-    def _Expr(self, t: ast.Expr) -> None:
-        self.fill()
-        match t.value:
-            case ast.Constant(str(text)):
-                self._docstring(text)
-            case value:
-                self.dispatch(value)
-
-    def _docstring(self, text: str) -> None:
-        quoted = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-        first, *rest = f'"""{quoted}"""'.split("\n")
-        self.write(first)
-        self.lines[-1].verbatim = True
-        for line in rest:
-            self.lines.append(_Line(0, line, verbatim=True))
+    def _expr(self, t: ast.expr, level: int) -> None:
+        """Print `t` where the grammar wants what binds at least as well as `level`."""
+        if _level(t) < level:
+            self.write("(")
+            self.dispatch(t)
+            self.write(")")
+        else:
+            self.dispatch(t)
 
     def _bare(self, t: ast.expr) -> None:
         """A tuple of two or more elements without its parentheses."""
@@ -201,76 +164,6 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
                 self._expr(e, TEST)
         else:
             self._expr(t, 0)
-
-    def _Assign(self, t: ast.Assign) -> None:
-        self.fill()
-        for target in t.targets:
-            self._bare(target)
-            self.write(" = ")
-        self._bare(t.value)
-
-    def _Return(self, t: ast.Return) -> None:
-        self.fill("return")
-        if t.value is not None:
-            self.write(" ")
-            self._bare(t.value)
-
-    def _For(self, t: ast.For) -> None:
-        self.fill("for ")
-        self._bare(t.target)
-        self.write(" in ")
-        self._bare(t.iter)
-        self._body(t.body)
-        if t.orelse:
-            self.fill("else")
-            self._body(t.orelse)
-
-    def _While(self, t: ast.While) -> None:
-        self.fill("while ")
-        self.dispatch(t.test)
-        self._body(t.body)
-        if t.orelse:
-            self.fill("else")
-            self._body(t.orelse)
-
-    def _If(self, t: ast.If) -> None:
-        self.fill("if ")
-        self.dispatch(t.test)
-        self._body(t.body)
-        while len(t.orelse) == 1 and isinstance(inner := t.orelse[0], ast.If):
-            t = inner
-            self.fill("elif ")
-            self.dispatch(t.test)
-            self._body(t.body)
-        if t.orelse:
-            self.fill("else")
-            self._body(t.orelse)
-
-    def _FunctionDef(self, t: ast.FunctionDef) -> None:
-        self._blank(1 if self._indent else 2)
-        for decorator in t.decorator_list:
-            self.fill("@")
-            self.dispatch(decorator)
-        self.fill(f"def {t.name}(")
-        self.dispatch(t.args)
-        self.write(")")
-        if t.returns is not None:
-            self.write(" -> ")
-            self.dispatch(t.returns)
-        self._body(t.body)
-        if not self._indent:
-            self._blank(2)
-
-    # ---------------------------------------------------------------- expressions
-
-    def _expr(self, t: ast.expr, level: int) -> None:
-        """Print `t` where the grammar wants what binds at least as well as `level`."""
-        if _level(t) < level:
-            self.write("(")
-            self.dispatch(t)
-            self.write(")")
-        else:
-            self.dispatch(t)
 
     def _IfExp(self, t: ast.IfExp) -> None:
         self._expr(t.body, OR)
@@ -351,6 +244,116 @@ class Writer(astunparse.Unparser):  # type: ignore[misc]
             self.write(f'"{body}"')
         else:
             super()._Constant(t)
+
+
+class Writer(_Expressions):
+    """Print a tree into `lines`: statements, their comments and blank lines."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        super().__init__()
+        if isinstance(tree, ast.expr):
+            self.fill()
+        self.dispatch(tree)
+
+    def _body(self, body: Sequence[ast.stmt]) -> None:
+        self.enter()
+        if not any(not isinstance(s, (Comment, Blank)) for s in body):
+            body = [*body, ast.Pass()]
+        for stmt in body:
+            self.dispatch(stmt)
+        self.leave()
+
+    def _blank(self, count: int) -> None:
+        # A definition and a `Blank` may both ask for empty lines in one place.
+        have = 0
+        while have < len(self.lines) and not self.lines[-1 - have].text:
+            have += 1
+        if have < len(self.lines):
+            for _ in range(count - have):
+                self.lines.append(_Line(0, "", verbatim=True))
+
+    def _Comment(self, t: Comment) -> None:
+        room = max(WIDTH - 4 * self._indent - 2, 40)
+        for line in textwrap.wrap(t.text, room, break_long_words=False) or [""]:
+            self.lines.append(_Line(self._indent, f"# {line}".rstrip(), verbatim=True))
+
+    def _Blank(self, t: Blank) -> None:
+        self._blank(1)
+
+    def _Expr(self, t: ast.Expr) -> None:
+        self.fill()
+        match t.value:
+            case ast.Constant(str(text)):
+                self._docstring(text)
+            case value:
+                self.dispatch(value)
+
+    def _docstring(self, text: str) -> None:
+        quoted = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        first, *rest = f'"""{quoted}"""'.split("\n")
+        self.write(first)
+        self.lines[-1].verbatim = True
+        for line in rest:
+            self.lines.append(_Line(0, line, verbatim=True))
+
+    def _Assign(self, t: ast.Assign) -> None:
+        self.fill()
+        for target in t.targets:
+            self._bare(target)
+            self.write(" = ")
+        self._bare(t.value)
+
+    def _Return(self, t: ast.Return) -> None:
+        self.fill("return")
+        if t.value is not None:
+            self.write(" ")
+            self._bare(t.value)
+
+    def _For(self, t: ast.For) -> None:
+        self.fill("for ")
+        self._bare(t.target)
+        self.write(" in ")
+        self._bare(t.iter)
+        self._body(t.body)
+        if t.orelse:
+            self.fill("else")
+            self._body(t.orelse)
+
+    def _While(self, t: ast.While) -> None:
+        self.fill("while ")
+        self.dispatch(t.test)
+        self._body(t.body)
+        if t.orelse:
+            self.fill("else")
+            self._body(t.orelse)
+
+    def _If(self, t: ast.If) -> None:
+        self.fill("if ")
+        self.dispatch(t.test)
+        self._body(t.body)
+        while len(t.orelse) == 1 and isinstance(inner := t.orelse[0], ast.If):
+            t = inner
+            self.fill("elif ")
+            self.dispatch(t.test)
+            self._body(t.body)
+        if t.orelse:
+            self.fill("else")
+            self._body(t.orelse)
+
+    def _FunctionDef(self, t: ast.FunctionDef) -> None:
+        self._blank(1 if self._indent else 2)
+        for decorator in t.decorator_list:
+            self.fill("@")
+            self.dispatch(decorator)
+        self.fill(f"def {t.name}(")
+        self.dispatch(t.args)
+        self.write(")")
+        if t.returns is not None:
+            self.write(" -> ")
+            self.dispatch(t.returns)
+        self._body(t.body)
+        if not self._indent:
+            self._blank(2)
 
 
 # -------------------------------------------------------------------- lines of text

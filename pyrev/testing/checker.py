@@ -7,8 +7,8 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -118,36 +118,14 @@ def check_grad(
     # Nothing moves the local values that `wrt` may name.
     gradients = {n: g for n, g in pulled.items() if n in arguments}
     if tolerance is None:
-        values = (*gradients.values(), *reference.values())
-        single = any(np.asarray(v).dtype == np.float32 for v in values)
-        tolerance = TOLERANCE["float32" if single else "float64"]
+        tolerance = _usual_tolerance((*gradients.values(), *reference.values()))
 
-    slow = seconds > SLOW
-    probe: Function = f if slow else plain
-    if slow:
-        run(probe, widen(arguments), outputs)
-        started = time.perf_counter()
-        run(probe, widen(arguments), outputs)
-        seconds = time.perf_counter() - started
-    affordable = int(SECONDS / (EVALUATIONS * max(seconds, 1e-6)))
-    entries = max(1, min(64, affordable // max(1, len(gradients))))
-    directions = 2 if affordable > 4 else 1
-    found = comparisons(
-        probe,
-        arguments,
-        outputs,
-        weights,
-        gradients,
-        rng,
-        entries=entries,
-        directions=directions,
-        tolerance=tolerance,
-        nearby=_nearby(f, probe, arguments, outputs, weights, tolerance),
-        reason=_reason(f, arguments, slow),
+    effort = _affordable(f, plain, seconds, arguments, outputs, len(gradients))
+    compared = _compared(
+        f, effort, arguments, outputs, weights, gradients, rng, tolerance
     )
-    count = directions + sum(min(entries, np.size(g)) for g in gradients.values())
-    compared = tuple(_with_progress(found, count, EVALUATIONS * seconds))
     line = ""
+    slow = effort.compiled
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
     report = GradientReport(
@@ -168,6 +146,77 @@ def check_grad(
         return report
     keeps = _tangent_right(f, arguments, weights, gradients, report.worst, tolerance)
     return replace(report, tangent_right=keeps)
+
+
+def _usual_tolerance(values: Sequence[Any]) -> float:
+    """The tolerance where none is given: that of the least precise of `values`."""
+    single = any(np.asarray(v).dtype == np.float32 for v in values)
+    return TOLERANCE["float32" if single else "float64"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Effort:
+    """What is differenced, and how much of the gradient is compared with it."""
+
+    probe: Function
+    #: Is that the compiled function, since the plain one is slow?
+    compiled: bool
+    #: How many entries of each parameter, and how many random directions.
+    entries: int
+    directions: int
+    #: What one derivative takes.
+    seconds: float
+
+
+def _affordable(
+    f: Any,
+    plain: Function,
+    seconds: float,
+    arguments: Values,
+    outputs: list[str],
+    parameters: int,
+) -> _Effort:
+    """What can be compared in `SECONDS`, if the plain function takes `seconds`."""
+    slow = seconds > SLOW
+    probe: Function = f if slow else plain
+    if slow:
+        run(probe, widen(arguments), outputs)
+        started = time.perf_counter()
+        run(probe, widen(arguments), outputs)
+        seconds = time.perf_counter() - started
+    affordable = int(SECONDS / (EVALUATIONS * max(seconds, 1e-6)))
+    entries = max(1, min(64, affordable // max(1, parameters)))
+    directions = 2 if affordable > 4 else 1
+    return _Effort(probe, slow, entries, directions, EVALUATIONS * seconds)
+
+
+def _compared(
+    f: Any,
+    effort: _Effort,
+    arguments: Values,
+    outputs: list[str],
+    weights: Cotangents,
+    gradients: Values,
+    rng: np.random.Generator,
+    tolerance: float,
+) -> tuple[Comparison, ...]:
+    """As many derivatives as is affordable, with what excuses some of them."""
+    found = comparisons(
+        effort.probe,
+        arguments,
+        outputs,
+        weights,
+        gradients,
+        rng,
+        entries=effort.entries,
+        directions=effort.directions,
+        tolerance=tolerance,
+        nearby=_nearby(f, effort.probe, arguments, outputs, weights, tolerance),
+        reason=_reason(f, arguments, effort.compiled),
+    )
+    entries = sum(min(effort.entries, np.size(g)) for g in gradients.values())
+    count = effort.directions + entries
+    return tuple(_with_progress(found, count, effort.seconds))
 
 
 def _kind(value: Any) -> str:

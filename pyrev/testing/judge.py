@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,124 @@ def _beside(
     return Judgement("wrong", middle, two)
 
 
+@dataclass(slots=True)
+class _Point:
+    """Where a function is compared with its gradient, and what may excuse that."""
+
+    function: Function
+    arguments: Values
+    outputs: Sequence[str]
+    weights: Cotangents
+    #: How long a step of one is for each parameter; a direction has none.
+    units: Values
+    #: What rounding is relative to.
+    scale: float
+    tolerance: float
+    nearby: Nearby
+    reason: Reason
+    #: Does the function take complex numbers, as far as was tried?
+    analytic: bool = True
+
+    def compare(
+        self,
+        name: str,
+        index: tuple[int, ...] | None,
+        direction: Values,
+        got: float,
+        size: float,
+    ) -> Comparison:
+        """The slope along `direction` next to `got`, that of the gradient.
+
+        `index` is None for a direction in all parameters, and for a scalar; the
+        tolerance is relative to `size`.
+        """
+
+        @functools.cache
+        def cause() -> Cause | None:
+            return self.reason(direction)
+
+        def smooth() -> bool:
+            known = cause()
+            return known is not None and known.count == 0
+
+        unit = self.units.get(name, 1.0)
+        it = judge(
+            along(self.function, self.arguments, self.outputs, self.weights, direction),
+            got,
+            size=size,
+            scale=self.scale,
+            tolerance=self.tolerance,
+            unit=unit,
+            exact=lambda: self._by_complex_step(direction),
+            smooth=smooth,
+        )
+        if it.verdict != "right":
+            it = self._explained(it, direction, got, index is not None, cause())
+        expected = it.expected
+        # Along a direction infinities of both signs may meet; an entry has one.
+        infinite = index is None or math.isinf(got)
+        return Comparison(
+            name,
+            index,
+            expected.value / unit,
+            got / unit,
+            abs(expected.value - got) / size,
+            expected.error / size,
+            _counted(it, got, infinite, self.tolerance * size) / size,
+            it.verdict,
+            it.reason,
+        )
+
+    def _by_complex_step(self, direction: Values) -> float | None:
+        """The slope to the last bit; None where the function is not analytic."""
+        if not self.analytic:
+            return None
+        found = complex_step(
+            self.function, self.arguments, self.outputs, self.weights, direction
+        )
+        self.analytic = found is not None
+        return found
+
+    def _explained(
+        self,
+        it: Judgement,
+        direction: Values,
+        got: float,
+        entry: bool,
+        cause: Cause | None,
+    ) -> Judgement:
+        """What is not right, after a look at what is decided here and at gradients
+        close by: they may excuse an entry, and tell on a direction.
+        """
+        verdict, why = it.verdict, it.reason
+        if verdict == "wrong":
+            tied = cause is not None and cause.count > 1 and math.isfinite(got)
+            if tied and self.nearby(direction) == "right":
+                verdict = "jump" if "jumps" in why else "kink"
+                why = why or "no derivative exists at this very point"
+                why += ", and gradients close by are right"
+        elif not entry and self.nearby(direction) == "wrong":
+            verdict = "wrong"
+            why = f"{why}, and gradients close by are wrong"
+        if cause is not None and cause.text:
+            why = f"{why} ({cause.text})" if why else cause.text
+        return replace(it, verdict=verdict, reason=why)
+
+
+def _counted(it: Judgement, got: float, infinite: bool, allowed: float) -> float:
+    """The part of the difference that counts; more than `allowed` if it is wrong.
+
+    A gradient that is not finite counts as well, but at a pole where it is `infinite`.
+    """
+    difference = abs(it.expected.value - got)
+    if it.verdict in ("right", "wrong") and math.isfinite(difference):
+        off = max(0.0, difference - 10 * it.expected.error)
+        return max(off, 2 * allowed) if it.verdict == "wrong" else off
+    if not math.isfinite(got) and (it.verdict != "pole" or not infinite):
+        return math.inf
+    return 0.0
+
+
 def comparisons(
     function: Function,
     arguments: Values,
@@ -226,81 +344,17 @@ def comparisons(
     base = widen(arguments)
     units = {name: unit_of(np.asarray(base[name])) for name in exact}
     scale = magnitude(run(function, base, outputs), weights)
-    analytic = True
-
-    def check(
-        name: str,
-        index: tuple[int, ...] | None,
-        direction: Values,
-        got: float,
-        size: float,
-    ) -> Comparison:
-        nonlocal analytic
-
-        def imaginary() -> float | None:
-            nonlocal analytic
-            found = None
-            if analytic:
-                found = complex_step(function, arguments, outputs, weights, direction)
-                analytic = found is not None
-            return found
-
-        @functools.cache
-        def cause() -> Cause | None:
-            return reason(direction)
-
-        def smooth() -> bool:
-            known = cause()
-            return known is not None and known.count == 0
-
-        unit = units.get(name, 1.0)  # a direction has none
-        at = along(function, arguments, outputs, weights, direction)
-        it = judge(
-            at,
-            got,
-            size=size,
-            scale=scale,
-            tolerance=tolerance,
-            unit=unit,
-            exact=imaginary,
-            smooth=smooth,
-        )
-        verdict, why = it.verdict, it.reason
-        if verdict != "right":
-            found = cause()
-            if verdict == "wrong":
-                tied = found is not None and found.count > 1 and math.isfinite(got)
-                if tied and nearby(direction) == "right":
-                    verdict = "jump" if "jumps" in why else "kink"
-                    why = why or "no derivative exists at this very point"
-                    why += ", and gradients close by are right"
-            elif index is None and nearby(direction) == "wrong":
-                verdict = "wrong"
-                why = f"{why}, and gradients close by are wrong"
-            if found is not None and found.text:
-                why = f"{why} ({found.text})" if why else found.text
-        difference = abs(it.expected.value - got)
-        # Along a direction infinities of both signs may meet; an entry has one.
-        infinite = index is None or math.isinf(got)
-        off = 0.0
-        if verdict in ("right", "wrong") and math.isfinite(difference):
-            off = max(0.0, difference - 10 * it.expected.error)
-            if verdict == "wrong":
-                off = max(off, 2 * tolerance * size)
-        elif not math.isfinite(got) and (verdict != "pole" or not infinite):
-            off = math.inf
-        return Comparison(
-            name,
-            index,
-            it.expected.value / unit,
-            got / unit,
-            difference / size,
-            it.expected.error / size,
-            off / size,
-            verdict,
-            why,
-        )
-
+    point = _Point(
+        function,
+        arguments,
+        outputs,
+        weights,
+        units=units,
+        scale=scale,
+        tolerance=tolerance,
+        nearby=nearby,
+        reason=reason,
+    )
     for _ in range(directions if exact else 0):
         chosen: dict[str, Any] = {}
         got, size = 0.0, 0.0
@@ -309,14 +363,16 @@ def comparisons(
             chosen[name] = d * units[name]
             got += float(np.sum(gradient * chosen[name]))
             size += float(np.sum(np.abs(gradient * chosen[name])))
-        yield check("a random direction", None, chosen, got, _size(size, scale))
+        size = _size(size, scale)
+        yield point.compare("a random direction", None, chosen, got, size)
 
     for name, gradient in exact.items():
         unit = units[name]
         largest = unit * float(np.max(np.abs(gradient), initial=0.0))
         size = _size(largest, scale)
         if gradient.ndim == 0:
-            yield check(name, None, {name: unit}, unit * float(gradient), size)
+            got = unit * float(gradient)
+            yield point.compare(name, None, {name: unit}, got, size)
             continue
         every = list(np.ndindex(gradient.shape))
         if len(every) > entries:
@@ -326,7 +382,7 @@ def comparisons(
             step = np.zeros(gradient.shape)
             step[index] = unit
             got = unit * float(gradient[index])
-            yield check(name, index, {name: step}, got, size)
+            yield point.compare(name, index, {name: step}, got, size)
 
 
 def unit_of(value: Any) -> float:
