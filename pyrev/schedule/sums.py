@@ -1,20 +1,34 @@
-"""The places that a loop only adds to: each can be summed up beside it."""
+"""The places that a loop only adds to, to be summed up beside it, in which order."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
 from pyrev.ir.affine import apart
+from pyrev.ir.dtypes import expr_dtype, is_float
+from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
+    ONE,
     Add,
     Assign,
+    Block,
+    Const,
+    Expr,
     For,
     If,
     Load,
+    Stmt,
     Var,
     all_names,
+    assigned_scalars,
+    exprs,
+    mentioned,
     names,
     walk,
     written,
 )
+from pyrev.ir.simplify import sub_int
 
 
 def sums_of(f: For) -> list[Var | Load]:
@@ -47,3 +61,66 @@ def _only_sum(f: For, base: str, target: Var | Load) -> bool:
         if base in touched:
             return False
     return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reassociation:
+    """What decides whether a loop of a program may sum up in any order."""
+
+    types: Mapping[str, str]
+    #: May evaluating an expression raise?
+    fails: Callable[[Expr], bool]
+    #: How often the whole program mentions each name.
+    mentions: Mapping[str, int]
+    #: Loops of so few iterations are unrolled: no order is faster than theirs.
+    unrolled: int
+
+    def allowed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
+        """May the sums of `f` into `targets` be taken in any order?
+
+        `inner` is the loop with its sums in locals.
+        """
+        trip = fixed_trip(f)
+        if trip is not None and trip <= self.unrolled:
+            return False
+        if not all(is_float(expr_dtype(t, self.types)) for t in targets):
+            return False
+        if any(self.fails(e) for s in inner.body for e in exprs(s)):
+            return False
+        # What an iteration hands on is no sum, and the next loop may go on from it.
+        rest = [s for s in f.body if not (isinstance(s, Add) and s.target in targets)]
+        scalars = [s for s in rest if _is_scalar(s)]
+        return len(scalars) == len(rest) and self.keeps(f, scalars)
+
+    def keeps(self, f: For, block: Sequence[Stmt]) -> bool:
+        """Are the scalars of `block` made and used up in one iteration of `f`?"""
+        handed, inside = flow_of(f.body)[0], occurrences((f,))
+        return not any(
+            n in handed or self.mentions[n] != inside[n]
+            for n in assigned_scalars(tuple(block))
+        )
+
+
+def occurrences(block: Block) -> dict[str, int]:
+    """How often a block mentions each name."""
+    out: dict[str, int] = {}
+    for s in walk(block):
+        for e in exprs(s):
+            for n in mentioned(e):
+                out[n] = out.get(n, 0) + 1
+    return out
+
+
+def _is_scalar(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Var)
+
+
+def fixed_trip(f: For) -> int | None:
+    """How many iterations a loop has, if its bounds tell without the sizes."""
+    match f.lo, f.hi, f.step:
+        case Const(int(a)), Const(int(b)), Const(int(c)):
+            return len(range(a, b, c))
+    match sub_int(f.hi, f.lo):
+        case Const(int(n)) if f.step == ONE:
+            return n
+    return None

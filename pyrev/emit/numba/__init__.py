@@ -1,0 +1,161 @@
+"""The CPU target: Numba functions that run a scheduled program on all cores.
+
+    def f(...)            called from Python: raises what the compiled code found wrong
+    def _f(...)           the statements between the nests, and a call for each nest
+    def _f_1(...)         one nest; a parallel loop calls, for each iteration,
+    def _f_1_y(y, ...)    its body
+
+Subscripts are not tested here: `analysis.bounds` has shown, before the call, that every
+access stays inside its array and that affine subscripts are not negative. Nothing is
+raised inside a parallel loop, where Numba would lose it: a body that divides an
+integer by zero says so in `status` and returns. Sums over an innermost loop stand in
+functions of their own, which alone may reassociate; they are listed in the result.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyrev.emit.carried import definitions
+from pyrev.emit.numba.module import Module
+from pyrev.emit.numba.nests import entry
+from pyrev.emit.numba.statements import allocated
+from pyrev.emit.numba.trees import assign, decorators
+from pyrev.emit.share import share
+from pyrev.ir.dtypes import infer
+from pyrev.ir.nodes import Expr, Program
+from pyrev.ir.primitives import PRIMITIVES
+from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
+from pyrev.ir.text import call, name, subscript
+from pyrev.schedule.costs import SHIPPED, CpuCosts
+from pyrev.schedule.hoist import made_first
+from pyrev.schedule.on_cores import own_scalars
+
+#: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
+FOR_NUMBA = {
+    p.python: p.numba for p in PRIMITIVES.values() if p.numba not in ("", p.python)
+}
+_FAST = ("contract", "nsz", "reassoc")
+
+
+def emit_numba(
+    program: Program,
+    dtypes: Mapping[str, str],
+    *,
+    doc: str = "",
+    sources: Mapping[str, Sequence[str]] | None = None,
+    wraps: bool = False,
+    natural: frozenset[Expr] = frozenset(),
+    cpu: CpuCosts = SHIPPED.cpu,
+) -> Emitted:
+    """The module that runs `program`, for parameters of the given dtypes.
+
+    `natural` are subscripts that are never negative, beside those of indices and sizes.
+    With `wraps`, sums and products of integers that are data go around at 64 bits, as
+    NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
+    """
+    program = replace(program, body=own_scalars(program.body, ()))
+    module = Module(program, infer(program, dtypes), cpu, wraps, natural)
+    functions = _functions(module)
+    head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
+    imports: list[ast.stmt] = [
+        ast.ImportFrom("numba", [ast.alias("njit"), ast.alias("prange")], 0)
+    ]
+    if not module.drivers:
+        imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
+    held = definitions(module.held)
+    for function in held:
+        function.decorator_list = decorators("SERIAL")
+    tree = [*held, *(_Scalar().visit(f) for f in share(functions, cpu.shared_nests))]
+    if any(
+        isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
+    ):
+        imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
+    at = 2 if isinstance(imports[0], ast.Import) else 0
+    imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
+    body = [*head, *imports, Blank(), *_options(module), *tree]
+    text = write(ast.Module(body, []))
+    return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
+
+
+class _Scalar(ast.NodeTransformer):
+    """``math.sin`` for ``np.sin``: every argument here is a number."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name):
+            known = FOR_NUMBA.get(f"{node.value.id}.{node.attr}")
+            if known is not None:
+                return name(known)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        known = FOR_NUMBA.get(node.id)
+        return node if known is None else name(known)
+
+
+def _functions(m: Module) -> list[ast.stmt]:
+    """Every function of the module, the one that Python calls last."""
+    program = m.program
+    params = [p.name for p in program.params]
+    m.first = made_first(program, m.faults.fails)
+    m.given |= {s.array for s in m.first}
+    run = entry(m, f"_{program.name}")
+    outer = [tag(_from_memory(allocated(m, s), m.memory), s.loc) for s in m.first]
+    if m.status:
+        made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
+        outer.append(assign(m.state, made))
+    if m.places:
+        failed = subscript(name(m.state), [ast.Constant(0)])
+        error = subscript(name("ERRORS"), [failed])
+        kind = subscript(error, [ast.Constant(0)])
+        raised = ast.Raise(
+            ast.Call(kind, [subscript(error, [ast.Constant(1)])], []),
+            ast.Constant(None),
+        )
+        run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
+    outer.append(run)
+    outer.append(ast.Return(name(m.result)))
+    m.define(program.name, params, outer, "", program.loc)
+    return m.made
+
+
+def _options(m: Module) -> list[ast.stmt]:
+    """The decorators' options, and the errors that `status` counts."""
+    memory = "zeros, empty, copy = np.zeros, np.empty, np.copy  # or from a pool"
+    fast = ", ".join(f'"{flag}"' for flag in _FAST)
+    text = [memory] if m.first else []
+    text.append('ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}')
+    if len(m.made) > 2 or m.held:
+        # Python calls none of these: wrappers for it would only take time.
+        text += [
+            'SERIAL = {"error_model": "numpy", "nogil": True}',
+            'SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}',
+        ]
+    if m.drivers:
+        text.append('PARALLEL = {**SERIAL, "parallel": True}')
+    if m.reassociated:
+        text.append(f'SUM = {{**SERIAL, "fastmath": {{{fast}}}}}')
+    out = [*ast.parse("\n".join(text)).body]
+    if m.places:
+        errors: list[ast.expr] = [ast.Constant(None)]
+        for kind, what in m.places:
+            pair: list[ast.expr] = [name(kind), ast.Constant(what)]
+            errors.append(ast.Tuple(pair, ast.Load()))
+        out.append(assign("ERRORS", ast.Tuple(errors, ast.Load())))
+    return out
+
+
+def _from_memory(made: ast.stmt, names: frozenset[str]) -> ast.stmt:
+    """``a = np.zeros(...)`` by the module's own name, which a pool may replace."""
+    assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
+    function = ast.unparse(made.value.func)
+    plain = function.rpartition(".")[2]
+    if plain not in names:
+        return made
+    if function in ("np.zeros", "np.empty"):
+        made.value.func = name(function.removeprefix("np."))
+    elif function.endswith(".copy"):
+        made.value = call("copy", name(function.removesuffix(".copy")))
+    return made

@@ -1,0 +1,158 @@
+"""What the parts of one Numba module share while its functions come about."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyrev.emit.carried import CARRIED
+from pyrev.emit.faults import Faults
+from pyrev.emit.numba.trees import decorators
+from pyrev.emit.subscripts import Subscripts
+from pyrev.ir.liveness import exposed
+from pyrev.ir.nodes import (
+    Alloc,
+    Block,
+    Check,
+    Const,
+    Expr,
+    Extent,
+    Grow,
+    Loc,
+    Program,
+    all_names,
+    exprs,
+    fresh,
+    loop_indices,
+    mentioned,
+    walk,
+)
+from pyrev.ir.printer import tag
+from pyrev.ir.text import array_ranks
+from pyrev.schedule.costs import CpuCosts
+from pyrev.schedule.sums import Reassociation, occurrences
+
+_RESERVED = (
+    *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
+    *("zeros", "empty", "copy"),
+    *CARRIED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How to print a block: what the function returns, also when a test fails."""
+
+    #: None in the entry function.
+    outputs: tuple[str, ...] | None
+
+
+class Module:
+    """The functions of one module, as they come about: callees first."""
+
+    def __init__(
+        self,
+        program: Program,
+        types: dict[str, str],
+        cpu: CpuCosts,
+        wraps: bool = False,
+        natural: frozenset[Expr] = frozenset(),
+    ) -> None:
+        self.program = program
+        self.types = types
+        self.faults = Faults(types)
+        self.wraps, self.cpu = wraps, cpu
+        self.ranks = {p.name: p.rank for p in program.params if p.rank}
+        self.ranks |= array_ranks(program.body)
+        self.taken = set(all_names(program.body)) | {p.name for p in program.params}
+        self.state = fresh("status", self.taken)
+        #: The functions that make arrays, but those whose names are the user's.
+        self.memory = frozenset(("zeros", "empty", "copy")) - self.taken
+        self.taken |= {*_RESERVED, program.name, f"_{program.name}"}
+        #: The functions so far.
+        self.made: list[ast.stmt] = []
+        #: The errors that `status` counts.
+        self.places: list[tuple[str, str]] = []
+        self.reassociated: dict[str, None] = {}
+        #: Is there a parallel loop?
+        self.drivers = False
+        self.nests = 0
+        #: The arrays that are made before all else.
+        self.first: Sequence[Alloc] = ()
+        self.subscripts = Subscripts(program, natural)
+        #: The parameter by which a function says that it failed, if any of them can.
+        self.status = [self.state] if self.can_fail(program.body) else []
+        #: The scalars that go from one nest to another.
+        self.carried: frozenset[str] = frozenset()
+        #: The functions of pyrev's own that the module calls.
+        self.held: set[str] = set()
+        #: The arrays that the function being made was given, and what it is made of.
+        self.given: frozenset[str] = frozenset(p.name for p in program.params)
+        #: The arrays that exist without elements before a path makes them.
+        self.blank: dict[str, None] = {}
+        self.around: Block = ()
+        self.result = fresh("result", self.taken)
+        self.reassociation = Reassociation(
+            types, self.faults.fails, occurrences(program.body), cpu.unrolled_iterations
+        )
+
+    def define(
+        self,
+        function: str,
+        params: Sequence[str],
+        body: list[ast.stmt],
+        how: str,
+        at: Loc,
+    ) -> None:
+        """Add a function, compiled with the options that `how` names."""
+        args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
+        tree = ast.FunctionDef(function, args, body, decorators(how), None, None)
+        self.made.append(tag(tree, at))
+
+    def numbered(self) -> str:
+        """The name of the next nest's function."""
+        self.nests += 1
+        return fresh(f"_{self.program.name}_{self.nests}", self.taken)
+
+    def inputs(self, block: Block, outputs: Sequence[str] = ()) -> list[str]:
+        """What a block needs from outside, in order of appearance."""
+        made = Counter(s.array for s in walk(block) if isinstance(s, Alloc))
+        there = Counter(s.array for s in walk(self.around) if isinstance(s, Alloc))
+        found = dict.fromkeys(_in_order(block))
+
+        def wanted(n: str) -> bool:
+            asked = n in outputs or exposed(block, n)[0]
+            if n not in self.ranks or not made[n]:
+                return n in self.ranks or asked
+            # What only this block makes, on some path, is not there before it.
+            return asked and (n in self.given or there[n] > made[n])
+
+        return [n for n in found if wanted(n)]
+
+    def can_fail(self, block: Block) -> bool:
+        """Is there anything to be tested while the code runs?"""
+        return any(self.faults.fails(e) for s in walk(block) for e in exprs(s)) or any(
+            isinstance(s, Check) or (isinstance(s, Alloc) and bool(loose(s)))
+            for s in walk(block)
+        )
+
+
+def _in_order(block: Block) -> list[str]:
+    """Every name of a block but its loop indices, in order of appearance."""
+    out: list[str] = []
+    indices = loop_indices(block)
+    for s in walk(block):
+        if isinstance(s, Alloc) and s.source is not None:
+            out.append(s.source)
+        if isinstance(s, Grow):
+            out.append(s.array)
+        for e in exprs(s):
+            out.extend(n for n in mentioned(e) if n not in indices)
+    return out
+
+
+def loose(s: Alloc) -> list[Expr]:
+    """The sizes of a new array that may be negative."""
+    return [n for n in s.shape if not isinstance(n, (Const, Extent))]

@@ -1,0 +1,266 @@
+"""The functions that the nests of a program become, and the one that calls them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pyrev.emit.numba.checks import guards, stopped
+from pyrev.emit.numba.counts import count
+from pyrev.emit.numba.module import Mode, Module
+from pyrev.emit.numba.statements import early, for_tree, plain
+from pyrev.emit.numba.trees import assign, receive, returned
+from pyrev.emit.numba.typed import printed, zero
+from pyrev.ir.dtypes import WEAK_INT, concrete
+from pyrev.ir.liveness import exposed
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Alloc,
+    Block,
+    Call,
+    Expr,
+    Extent,
+    For,
+    Grow,
+    If,
+    Load,
+    Loop,
+    Stmt,
+    Var,
+    While,
+    assigned_scalars,
+    fresh,
+    map_block,
+    mentioned,
+    names,
+    walk,
+    walk_expr,
+)
+from pyrev.ir.printer import tag
+from pyrev.ir.text import call, expr_tree, name, numpy_name, proof_text, store
+from pyrev.schedule.on_cores import on_one_core, parallel
+from pyrev.schedule.straight import pieces
+
+
+def entry(m: Module, entry: str) -> ast.stmt:
+    """Define the entry function and all below it; the call of it is returned."""
+    params = [p.name for p in m.program.params] + [s.array for s in m.first]
+    rest = tuple(s for s in m.program.body if s not in m.first)
+    body = top(m, rest, ())
+    start: list[ast.stmt] = [
+        assign(n, zero(m.types[n]))
+        for n in assigned_scalars(m.program.body)
+        if n in m.carried and n not in params
+    ]
+    for n in m.blank:
+        none = ast.Tuple([ast.Constant(0)] * m.ranks[n], ast.Load())
+        kind = name(numpy_name(concrete(m.types[n])))
+        start.append(assign(n, call("np.empty", none, dtype=kind)))
+    lines = [*start, *body]
+    m.define(entry, [*params, *m.status], lines, "ENTRY", m.program.loc)
+    return assign(m.result, call(entry, *map(name, [*params, *m.status])))
+
+
+def top(m: Module, block: Block, after: Block) -> list[ast.stmt]:
+    """The statements of the entry function; each nest becomes a call."""
+    out: list[ast.stmt] = []
+    mode = Mode(None)
+    done = 0
+    for part in pieces(block, m.cpu.straight_accesses, m.can_fail):
+        done += len(part)
+        rest = block[done:] + after
+        if len(part) > 1:
+            out.append(apart(m, part, rest))
+            continue
+        (s,) = part
+        match s:
+            case For() | While():
+                out.append(nest(m, s, rest))
+                out.extend(stopped(m, s, mode))
+            case If(test, then, orelse):
+                out.extend(guards(m, s, (test,), mode))
+                inner = top(m, then, rest), top(m, orelse, rest)
+                out.append(ast.If(printed(m, test), *inner))
+            case _:
+                out.extend(plain(m, (s,), mode))
+                m.given |= {s.array} if isinstance(s, Alloc) else frozenset()
+    return out
+
+
+def nest(m: Module, loop: Loop, after: Block) -> ast.stmt:
+    """The call of the function that a nest at entry level becomes."""
+    if isinstance(loop, For) and loop.parallel:
+        return driver(m, loop)
+    return apart(m, (loop,), after)
+
+
+def apart(m: Module, block: Block, after: Block) -> ast.stmt:
+    """The call of a function of its own for some statements at entry level."""
+    scalars = [n for n in assigned_scalars(block) if exposed(after, n)[0]]
+    m.carried |= frozenset(scalars)
+    outputs = (*scalars, *(a for a in _made(block) if _needed(after, a)))
+    function = m.numbered()
+    unsure = [n for n in outputs if not exposed(block, n)[1]]
+    # An array that some path makes is there, without elements, on all paths.
+    blank = [n for n in unsure if n in m.ranks and n not in m.given]
+    m.blank.update(dict.fromkeys(blank))
+    m.given |= frozenset(blank)
+    inputs = m.inputs(block, unsure)
+    around, m.given = m.given, frozenset(inputs)
+    outside, m.around = m.around, block
+    # A scalar that a nest may read is set, whatever the path to it.
+    m.carried |= {n for n in inputs if n not in m.ranks}
+    body = threaded(m, block, Mode(outputs))
+    m.given, m.around = around | frozenset(outputs), outside
+    if outputs:
+        body.append(returned(outputs))
+    at = block[0].loc
+    m.define(function, [*inputs, *m.status], body, "SERIAL", at)
+    tree = call(function, *map(name, [*inputs, *m.status]))
+    note = block[0].note if len(block) == 1 else ""
+    return tag(receive(outputs, tree), at, note)
+
+
+def driver(m: Module, loop: For) -> ast.stmt:
+    """The call of a parallel loop: a function of its own, and one for its body.
+
+    Directly nested loops that are parallel too run as one if their bounds allow it.
+    """
+    m.drivers = True
+    loops, body = _collapsed(loop)
+    body = on_one_core(body)
+    function = m.numbered()
+    row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", m.taken)
+    inputs = m.inputs(body)
+    lines = threaded(m, body, Mode(()))
+    m.define(row, [*inputs, *m.status], lines, "SERIAL", loop.loc)
+
+    mode = Mode(())
+    start: list[ast.stmt] = []
+    for f in loops:
+        start.extend(guards(m, f, (f.lo, f.hi, f.step), mode))
+    counts: list[Expr] = [count(f) for f in loops]
+    if len(loops) > 1:
+        for k, f in enumerate(loops):
+            n = fresh(f"count_{f.index}", m.taken)
+            m.types[n] = WEAK_INT
+            start.append(assign(n, printed(m, counts[k])))
+            counts[k] = Var(n)
+    task = loop.index
+    simple = len(loops) == 1 and (loop.lo, loop.step) == (ZERO, ONE)
+    if not simple:
+        task = fresh("task", m.taken)
+        m.types[task] = WEAK_INT
+    total = counts[0]
+    for more in counts[1:]:
+        total = Call("*", (total, more))
+    # `prange` may count in unsigned integers, which meet signed ones as floats.
+    place: Expr = Call("int64", (Var(task),))
+    inside: list[ast.stmt] = []
+    values: dict[str, Expr] = {loop.index: place}
+    if not simple:
+        number = fresh("number", m.taken)
+        m.types[number] = WEAK_INT
+        inside.append(assign(number, expr_tree(place)))
+        values = _positions(loops, counts, number)
+    args = [printed(m, values[n]) if n in values else name(n) for n in inputs]
+    inside.append(ast.Expr(call(row, *args, *map(name, m.status))))
+    if any(isinstance(e, Call) and e.op == "where" for e in walk_expr(total)):
+        # Numba makes no parallel loop of a range with a branch in it.
+        whole = fresh("count", m.taken)
+        m.types[whole] = WEAK_INT
+        start.append(assign(whole, printed(m, total)))
+        total = Var(whole)
+    bounds = call("prange", printed(m, total))
+    tree = ast.For(store(name(task)), bounds, inside, [], None)
+    start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
+    needs = dict.fromkeys(n for n in inputs if n not in values)
+    for f in loops:
+        for e in (f.lo, f.hi, f.step):
+            needs.update(dict.fromkeys(mentioned(e)))
+    m.define(function, [*needs, *m.status], start, "PARALLEL", loop.loc)
+    return tag(ast.Expr(call(function, *map(name, [*needs, *m.status]))), loop.loc)
+
+
+def _collapsed(loop: For) -> tuple[list[For], Block]:
+    """A parallel loop and those right in it that can run as one, and their body."""
+    loops = [loop]
+    while True:
+        match loops[-1].body:
+            case (For() as inner,) if inner.parallel and not (
+                {f.index for f in loops}
+                & frozenset().union(*map(names, (inner.lo, inner.hi, inner.step)))
+            ):
+                loops.append(inner)
+            case body:
+                return loops, body
+
+
+def _positions(
+    loops: Sequence[For], counts: Sequence[Expr], number: str
+) -> dict[str, Expr]:
+    """The indices of some loops, from the number of an iteration of all of them."""
+    values: dict[str, Expr] = {}
+    for k, f in enumerate(loops):
+        position: Expr = Var(number)
+        for inner in counts[k + 1 :]:
+            position = Call("//", (position, inner))
+        if k:
+            position = Call("%", (position, counts[k]))
+        if f.step != ONE:
+            position = Call("*", (position, f.step))
+        if f.lo != ZERO:
+            position = Call("+", (f.lo, position))
+        values[f.index] = position
+    return values
+
+
+def threaded(m: Module, block: Block, mode: Mode) -> list[ast.stmt]:
+    """A block with parallel loops in it, and the statements between."""
+    out: list[ast.stmt] = []
+    run: list[Stmt] = []
+
+    def flush() -> None:
+        if run:
+            out.extend(plain(m, tuple(run), mode))
+            run.clear()
+
+    for s in block:
+        if not any(isinstance(x, Alloc) or parallel(x) for x in walk((s,))):
+            run.append(s)
+            continue
+        flush()
+        match s:
+            case For() if s.parallel:
+                out.append(driver(m, s))
+                out.extend(stopped(m, s, mode))
+            case While():
+                out.extend(early(m, s, threaded(m, s.body, mode), mode))
+            case For(lo=lo, hi=hi, step=step, body=body):
+                out.extend(guards(m, s, (lo, hi, step), mode))
+                out.append(for_tree(m, s, threaded(m, body, mode)))
+            case If(test, then, orelse):
+                out.extend(guards(m, s, (test,), mode))
+                inner = threaded(m, then, mode), threaded(m, orelse, mode)
+                out.append(ast.If(printed(m, test), *inner))
+            case _:
+                out.extend(plain(m, (s,), mode))
+    flush()
+    return out
+
+
+def _made(block: Block) -> tuple[str, ...]:
+    """The arrays that a block makes or makes larger, in order."""
+    made = [s.array for s in walk(block) if isinstance(s, (Alloc, Grow))]
+    return tuple(dict.fromkeys(made))
+
+
+def _needed(block: Block, array: str) -> bool:
+    """Does `block` read or measure an array that is there before it?"""
+
+    def read(e: Expr) -> Expr:
+        measured = isinstance(e, Extent) and e.array == array
+        return Load(array, ()) if measured else e
+
+    return exposed(map_block(block, read), array)[0]
