@@ -34,13 +34,10 @@ DOORS = {
 MOST = {"file": 800, "function": 80, "class": 25}
 #: What is larger, and may only become smaller: an entry that is not needed fails, too.
 TOO_LARGE = {
-    ("file", "emit/kernel.py"): 980,
     ("file", "schedule/launches.py"): 920,
     ("file", "schedule/ownership.py"): 900,
-    ("function", "emit/c.py:call"): 92,
     ("function", "schedule/invariant.py:once_for_several"): 84,
     ("function", "schedule/ownership.py:nest"): 83,
-    ("class", "emit/kernel.py:KernelText"): 45,
 }
 TEXTS = """
 import sys

@@ -90,7 +90,7 @@ class Expressions:
     # ---------------------------------------------------------------- expressions
 
     def truth(self, e: Expr) -> Tight:
-        if isinstance(e, Call) and e.op == "added":  # made by `emit.kernel` alone
+        if isinstance(e, Call) and e.op == "added":  # made by `emit.cuda` alone
             self.helpers["added"] = None
             return f"added({self.expr(e.args[0])[0][0]})", 16
         text, kind = self.expr(e)
@@ -222,6 +222,12 @@ class Expressions:
                 self.helpers[name] = None
                 value, by = self.as_(a, kind)[0], self.as_(b, "int64")[0]
                 return f"{name}<{C_TYPES[kind]}>({value}, {by})", 16
+        return self.conversion(op, args, dtype)
+
+    def conversion(self, op: str, args: tuple[Expr, ...], dtype: str) -> Tight:
+        """A call that takes a value to another kind or unit, or leaves it as it is."""
+        kind = concrete(dtype)
+        match op, args:
             case "round", (x,):
                 if is_float(expr_dtype(x, self.types)):
                     return f"(long long)rint({self.expr(x)[0][0]})", 15

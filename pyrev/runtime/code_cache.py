@@ -39,6 +39,10 @@ from pyrev.runtime.error_boundary import generated
 #: What the names of modules begin with that hold texts of pyrev's own.
 GENERATED = "_pyrev_"
 
+#: The minor version of Numba whose internals `runtime.compiler` changes, and with which
+#: it was tested. Any other one compiles as it comes: the same code, in more time.
+TESTED_NUMBA = "0.68"
+
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
 _alone = False  # in a forked child that cannot start Numba's threads
@@ -220,10 +224,12 @@ def _prepare(module: ModuleType, path: Path) -> None:
     Numba numbers the files of a function's signatures, and two processes that save two
     signatures at once could give both the same number.
     """
-    from pyrev.runtime.compiler import remember  # imports Numba
+    if sys.modules["numba"].__version__.startswith(f"{TESTED_NUMBA}."):
+        from pyrev.runtime.compiler import remember  # imports Numba
 
+        for value in tuple(vars(module).values()):
+            remember(value)
     for value in tuple(vars(module).values()):
-        remember(value)
         cache = getattr(value, "_cache", None)
         file = getattr(cache, "_cache_file", None)
         if cache is not None and file is not None:

@@ -8,6 +8,9 @@ asks once.
 
 And it makes machine code of each function for itself, also of those that only others
 call, in which they are linked and compiled again. For these it is left out.
+
+All that is changed of Numba's own is here, and only in the version with which the tests
+ran (`code_cache.TESTED_NUMBA`).
 """
 
 from __future__ import annotations

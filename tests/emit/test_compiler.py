@@ -77,6 +77,16 @@ def test_functions_of_others_are_left_alone() -> None:
     assert own(3.0) == 9.0
 
 
+def test_a_numba_that_was_not_tested_is_left_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(numba, "__version__", "0.999.0")
+    f = load(TEXT, "untested").f
+    assert f._compiler.pipeline_class is compiler.Compiler
+    x, k = np.linspace(0.1, 0.9, 7), 3
+    np.testing.assert_allclose(f(x, x + 1, k), plain(x, x + 1, k), rtol=1e-14)
+
+
 NESTED = """
 import numpy as np
 from numba import njit, prange

@@ -148,7 +148,7 @@ def span(m: Module, f: For) -> ast.expr:
     return call("range", *args)
 
 
-# ---- sums
+# --------------------------------------------------------------------------------- sums
 
 
 def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
@@ -226,7 +226,7 @@ def summed(
     return assign(sums, made), [Load(sums, (Const(k),)) for k in range(len(locals_))]
 
 
-# ---- leaves
+# ------------------------------------------------------------------------------- leaves
 
 
 def stored(m: Module, s: Assign | Add) -> ast.stmt:

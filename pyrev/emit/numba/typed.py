@@ -47,6 +47,7 @@ def position(m: Module, index: Expr) -> Expr:
 
 
 def operation(m: Module, op: str, args: tuple[Expr, ...], dtype: str) -> Expr:
+    """An operation whose operands meet in the dtype that NumPy has for it."""
     pairs = [typed(m, a) for a in args]
     kinds = [k for _, k in pairs]
     plain = tuple(a for a, _ in pairs)
@@ -92,6 +93,7 @@ def operation(m: Module, op: str, args: tuple[Expr, ...], dtype: str) -> Expr:
 
 
 def power(m: Module, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:
+    """``a ** b``, in the dtype that NumPy has for it."""
     (base, kind), (exponent, other) = pairs
     match exponent:
         case Const(int(n)) if is_float(dtype):

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from pyrev.driver.targets.target import Job, no_form
 from pyrev.emit.c import C_TYPES, Tight
+from pyrev.emit.cuda.kernel import KernelText
 from pyrev.emit.faults import Faults
-from pyrev.emit.kernel import KernelText
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir.dtypes import concrete, expr_dtype, infer
 from pyrev.ir.nodes import (

@@ -22,9 +22,9 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from pyrev.emit.carried import definitions
+from pyrev.emit.cuda.launch import launched
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
-from pyrev.emit.kernel import KernelText
 from pyrev.emit.special_c import device_function
 from pyrev.emit.subscripts import Subscripts
 from pyrev.ir.dtypes import WEAK_INT, concrete, expr_dtype
@@ -234,7 +234,7 @@ class _Module:
         for s in steps:
             match s:
                 case Kernel():
-                    out += KernelText(self, s).launched()
+                    out += launched(self, s)
                 case Repeat(loop, inner):
                     out.append(f"for {loop.index} in {write(range_tree(loop)).text}:")
                     out += self.inside(inner)
@@ -296,7 +296,7 @@ class _Module:
                 out.append(f"{result} = {self.cp}.empty(1, dtype={numpy_name(kind)})")
                 body = (Assign(Var(result), v, loc=v.loc),)
                 step = Kernel(body, crossing=frozenset({result}))
-                out += KernelText(self, step).launched()
+                out += launched(self, step)
             texts.append(f"{result}.reshape(())")
         if self.can_fail:
             out += self.raising()

@@ -1,0 +1,109 @@
+"""The loops that the threads and blocks of a kernel share out with a stride."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyrev.emit.c import inside
+from pyrev.emit.cuda.kernel import KernelText
+from pyrev.emit.cuda.lines import each
+from pyrev.ir.nodes import ONE, ZERO, Block, For, fresh
+from pyrev.ir.simplify import iterations
+
+
+def strided(kernel: KernelText, order: Sequence[For], block: Block) -> None:
+    """The loops of a kernel, shared out by its threads."""
+    out = kernel.out
+    opened = 0
+    folded = order[2:]
+    if len(folded) > 1:
+        # More loops than a grid has axes: z numbers the rest.
+        counts = [trips(kernel, f) for f in folded]
+        kernel.helpers["thread_z"] = None
+        shared_out(kernel, folded, counts, "number", "thread_z()", "threads_z()")
+        opened += 1
+    elif folded:
+        strided_loop(kernel, folded[0], "z")
+        opened += 1
+    for axis, f in reversed(list(zip("xy", order[:2], strict=False))):
+        strided_loop(kernel, f, axis)
+        opened += 1
+    kernel.body(block)
+    for _ in range(opened):
+        out.close()
+
+
+def strided_loop(kernel: KernelText, f: For, axis: str) -> None:
+    """A loop that the threads share out along one axis."""
+    i = kernel.c(f.index)
+    first, step = f"thread_{axis}()", f"threads_{axis}()"
+    kernel.helpers[f"thread_{axis}"] = None
+    if f.step == ONE:
+        lo = "" if f.lo == ZERO else f"{inside(kernel.as_(f.lo, 'int64'), 12)} + "
+        hi = inside(kernel.as_(f.hi, "int64"), 11)
+        kernel.out.open(each(i, f"{lo}{first}", hi, step))
+        return
+    number = fresh("number", kernel.names)
+    count = inside(kernel.as_(iterations(f), "int64"), 11)
+    kernel.out.open(each(number, first, count, step))
+    kernel.declare_index(f, number)
+
+
+def over_owners(kernel: KernelText, loops: Sequence[For]) -> str:
+    """A loop over the owners of a sum, a block for each: the name of its number."""
+    if not loops:
+        return ""
+    counts = [trips(kernel, f) for f in loops]
+    return shared_out(kernel, loops, counts, "owner", "blockIdx.y", "gridDim.y")
+
+
+def shared_out(
+    kernel: KernelText,
+    loops: Sequence[For],
+    counts: Sequence[str],
+    name: str,
+    first: str,
+    step: str,
+) -> str:
+    """A loop over all iterations of some loops: what their number is called."""
+    alone = len(loops) == 1 and (loops[0].lo, loops[0].step) == (ZERO, ONE)
+    number = kernel.c(loops[0].index) if alone else fresh(name, kernel.names)
+    kernel.out.open(each(number, first, " * ".join(counts), step))
+    if not alone:
+        declare_indices(kernel, loops, counts, number)
+    return number
+
+
+def trips(kernel: KernelText, f: For) -> str:
+    """How many iterations a loop has, in C, as a factor."""
+    text = kernel.as_(iterations(f), "int64")
+    if text[1] == 16:
+        return text[0]
+    kernel.helpers["py_max"] = None
+    return f"py_max<long long>({text[0]}, 0)"
+
+
+def declare_indices(
+    kernel: KernelText, loops: Sequence[For], counts: Sequence[str], number: str
+) -> None:
+    """The indices of some loops, from the number of an iteration of all of them."""
+    for k in range(len(loops) - 1, 0, -1):
+        kernel.declare_index(loops[k], f"{number} % {counts[k]}")
+        whole = f"{number} / {counts[k]}"
+        if k == 1:
+            number = whole
+        else:
+            number = fresh("number", kernel.names)
+            kernel.out(f"const long long {number} = {whole};")
+    kernel.declare_index(loops[0], number)
+
+
+def host_product(kernel: KernelText, loops: Sequence[For]) -> str:
+    """How many iterations some loops have together, on the host."""
+    counts = [kernel.module.number(iterations(f)) for f in loops]
+    return " * ".join(map(factor, counts))
+
+
+def factor(text: str) -> str:
+    """A number of iterations on the host, as a factor."""
+    return f"max(0, {text})" if " " in text or text.startswith("-") else text
