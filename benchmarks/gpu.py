@@ -44,7 +44,8 @@ import loops
 from peers import on_gpu
 
 import pyrev
-from pyrev.schedule import launches
+from pyrev.schedule.gpu_form import Device
+from pyrev.schedule.legality import forward
 
 HERE = Path(__file__).resolve().parent
 Inputs = dict[str, Any]
@@ -233,19 +234,19 @@ WORKLOADS = (
 @contextlib.contextmanager
 def scattered() -> Iterator[None]:
     """Nests as reverse mode makes them: what meets is added to atomically."""
-    plain = launches.Device.nest
+    plain = Device.nest
 
     def whole(self: Any, loop: Any, outer: Any, live: Any) -> Any:
         found = self.nests.shared(loop, outer, live)
-        if found is not None and self.nests.atomic(found):
-            return (launches.forward(loop, outer, live, self.integers),)
+        if found is not None and found.atomic:
+            return (forward(loop, outer, live, self.integers),)
         return plain(self, loop, outer, live)
 
-    launches.Device.nest = whole  # type: ignore[method-assign]
+    Device.nest = whole  # type: ignore[method-assign]
     try:
         yield
     finally:
-        launches.Device.nest = plain  # type: ignore[method-assign]
+        Device.nest = plain  # type: ignore[method-assign]
 
 
 def pulled(w: Workload, given: Inputs) -> Step:

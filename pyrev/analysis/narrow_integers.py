@@ -293,7 +293,9 @@ class _Wide:
         return with_blocks(bare, inner)
 
     def value(self, e: Expr) -> Expr:
-        """`e` as it is, but for what is counted with in it."""
+        """`e` in its own dtype; its subscripts and the sides of its comparisons are
+        widened (`count`).
+        """
         match e:
             case Load(_, index):
                 return replace(e, index=tuple(map(self.subscript, index)))

@@ -47,7 +47,8 @@ class Derived:
     kept: tuple[str, ...] = ()
     #: Are partials multiplied out between reads and writes (`preaccumulate`)?
     shortened: bool = False
-    #: Operations of the innermost loops, and values recorded: without that, with it.
+    #: What `preaccumulate` weighed: the operations in the innermost loops and how many
+    #: values are recorded, without it and with it. None where there was no choice.
     counts: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     @property

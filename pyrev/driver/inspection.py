@@ -92,7 +92,9 @@ class Inspection:
         return Look(self.bounds(kinds), sized, doubts, itself, least, inspector)
 
     def by_sizes(self, kinds: Mapping[str, Kind], sized: Variant) -> bool:
-        """Is what `inspected` finds the same for all data of these sizes?"""
+        """Does the inspector read no data, so that one answer of `inspected` serves all
+        calls with these sizes?
+        """
         return self._memo.once(
             ("by sizes", key_of(kinds), sized),
             lambda: (_reads_nothing(self.bounds(kinds).inspector(sized)),),

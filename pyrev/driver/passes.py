@@ -22,10 +22,12 @@ from pyrev.ir.text import program_text
 from pyrev.ir.wellformed import check
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.distribute import schedule_readable
-from pyrev.schedule.launches import Device, Launches, launches
+from pyrev.schedule.gpu_form import Device
+from pyrev.schedule.launches import Launches
 from pyrev.schedule.layout import turned
 from pyrev.schedule.legality import unproved
 from pyrev.schedule.ownership import schedule_cpu
+from pyrev.schedule.plan_launches import launches
 from pyrev.schedule.report import Decision
 from pyrev.schedule.reuse import reuse
 from pyrev.schedule.rows import rows

@@ -218,9 +218,11 @@ def _risky(block: Block) -> set[int]:
 
 
 def pays(made: Sweeps, sizes: Sizes) -> bool:
-    """Would a pullback otherwise run loops again whose iterations wait for others?
+    """Is it cheaper to keep what the forward sweep computes than to compute it again?
 
-    They have to be a good part of the function's work.
+    It is if the values that the reverse sweep needs come from loops that carry a
+    dependence and so cannot run on several cores, and if these loops are a good part of
+    the function's work.
     """
     costs = sizes.costs
     body = made.forward.body

@@ -414,7 +414,7 @@ PRIMITIVES: dict[str, Primitive] = {
         "first", work=8, singular=True, value="1", slope="0", x="slope"
     ),
     "value": _operator("joined", work=8, x="0"),  # `preaccumulate` found its slopes
-    "once": _operator("joined", work=8, x="0"),  # a value whose rule has no derivative
+    "once": _operator("joined", work=8, x="0"),  # differentiable once
     "by_rule": _call(
         "joined", python="by_rule", x="1"
     ),  # in a derivative it is refused

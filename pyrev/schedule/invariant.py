@@ -9,7 +9,7 @@ Kennedy and Allen, Optimizing Compilers for Modern Architectures, 5.3 and 6.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pyrev.analysis.dependence import private_names
@@ -63,7 +63,6 @@ def once_for_several(
     order. Names that it makes are added to `used`. `own` is as in
     `pyrev.schedule.expand`.
     """
-    dear, together = cpu.row_operations, cpu.sharing_iterations
     chain = _chain(nest)
     if len(chain) < 3 or any(f.step != ONE for f in chain):
         return None
@@ -72,6 +71,46 @@ def once_for_several(
         isinstance(s, (While, Check, Grow, Alloc, Return)) for s in walk(body)
     ) or not _rectangular(chain):
         return None
+    at = _shared_by(chain, outer, live, integers, cpu.row_operations)
+    if at is None:
+        return None
+    row_private = private_names(chain[-1], _inside(chain, live))
+    found = [(n, s) for n, s in _invariant(body, chain, at) if n in row_private]
+    if sum(cost_of(s.value) for _, s in found) < cpu.row_operations:
+        return None
+    rest = tuple(s for s in body if not any(s is f for _, f in found))
+    handed, first, again = _handed_on(found, rest, cpu.reread_operations)
+    if not handed:
+        return None
+    rows = {n: fresh(f"{n}_row", used) for n in handed}
+    stores, loads = _through_rows(rows, chain[-1], own)
+    last, length = chain[-1], trip_count(chain[-1])
+    room = (
+        Alloc(r, (length,), None, dtype_of(n), loc=last.loc) for n, r in rows.items()
+    )
+    made = replace(last, body=(*first, *stores))
+    using = replace(last, body=(*loads, *again, *rest))
+    block = fresh(f"{chain[at].index}_block", used)
+    over, several = _in_blocks(chain[at], block, using, cpu.sharing_iterations)
+    inner: Block = (*room, made, several)
+    for f in reversed([*chain[:at], over, *chain[at + 1 : -1]]):
+        inner = (replace(f, body=inner, parallel=None),)
+    (result,) = inner
+    assert isinstance(result, For)
+    return result
+
+
+def _shared_by(
+    chain: Sequence[For],
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+    dear: int,
+) -> int | None:
+    """The loop of the chain whose iterations may share the most of what they compute;
+    None if that is less than `dear` operations, or the loops may not change places.
+    """
+    body = chain[-1].body
     costs = {
         k: sum(cost_of(s.value) for _, s in _invariant(body, chain, k))
         for k in range(len(chain) - 1)
@@ -79,42 +118,36 @@ def once_for_several(
     if max(costs.values()) < dear or not _permutable(chain, outer, live, integers):
         return None
     # Blocks of the outermost loop alone would leave cores idle.
-    if costs[0] >= dear and not _proven(chain[1], (*outer, nest), live, integers):
+    if costs[0] >= dear and not _proven(chain[1], (*outer, chain[0]), live, integers):
         costs[0] = 0
     at = max(costs, key=lambda k: (costs[k], k))
-    if costs[at] < dear:
-        return None
-    last = chain[-1]
-    row_private = private_names(last, _inside(chain, live))
-    found = [(n, s) for n, s in _invariant(body, chain, at) if n in row_private]
-    if sum(cost_of(s.value) for _, s in found) < dear:
-        return None
-    rest = tuple(s for s in body if not any(s is f for _, f in found))
-    handed, first, again = _handed_on(found, rest, cpu.reread_operations)
-    if not handed:
-        return None
-    rows = {n: fresh(f"{n}_row", used) for n in handed}
-    length = trip_count(last)
-    room = tuple(
-        Alloc(rows[n], (length,), None, dtype_of(n), loc=last.loc) for n in handed
-    )
-    at_b: Expr = Var(last.index)
+    return None if costs[at] < dear else at
+
+
+def _through_rows(
+    rows: Mapping[str, str], last: For, own: Own
+) -> tuple[list[Assign], list[Assign]]:
+    """What puts scalars into their rows over `last`, and what takes them out."""
+    at: Expr = Var(last.index)
     if last.lo != ZERO:
-        at_b = Call("-", (at_b, last.lo))
-    elements = {n: Load(row, (at_b,)) for n, row in rows.items()}
-    stores = (Assign(e, Var(n), loc=last.loc) for n, e in elements.items())
-    loads = (
+        at = Call("-", (at, last.lo))
+    elements = {n: Load(row, (at,)) for n, row in rows.items()}
+    stores = [Assign(e, Var(n), loc=last.loc) for n, e in elements.items()]
+    loads = [
         Assign(Var(n), Call(own(n), (e,)) if own(n) else e, loc=last.loc)
         for n, e in elements.items()
-    )
-    made = replace(last, body=(*first, *stores))
-    using = replace(last, body=(*loads, *again, *rest))
-    loop = chain[at]
-    block = fresh(f"{loop.index}_block", used)
+    ]
+    return stores, loads
+
+
+def _in_blocks(loop: For, block: str, body: For, together: int) -> tuple[For, For]:
+    """`loop` strip-mined: the loop over blocks, empty yet, and that over the `together`
+    iterations of one, around `body`.
+    """
     start = Call("*", (Const(together), Var(block)))
     from_ = start if loop.lo == ZERO else Call("+", (loop.lo, start))
     to = Call("min", (Call("+", (from_, Const(together))), loop.hi))
-    several = replace(loop, lo=from_, hi=to, body=(using,), parallel=None, note="")
+    several = replace(loop, lo=from_, hi=to, body=(body,), parallel=None, note="")
     trips = Call("+", (trip_count(loop), Const(together - 1)))
     over = For(
         block,
@@ -125,12 +158,7 @@ def once_for_several(
         loc=loop.loc,
         note=f"{together} of {loop.index} share the rows below",
     )
-    inner: Block = (*room, made, several)
-    for f in reversed([*chain[:at], over, *chain[at + 1 : -1]]):
-        inner = (replace(f, body=inner, parallel=None),)
-    (result,) = inner
-    assert isinstance(result, For)
-    return result
+    return over, several
 
 
 def _handed_on(

@@ -119,9 +119,10 @@ def inverted(
         body = _replaced(body, slots, frozenset(f.index for f in loops))
         inverses.append(Inverse(array, places, terms, ordered, starts))
         sums.append(_sum(array, rank, ordered, starts, new, loc))
-    nest = replace(chain[-1], body=body)
+    # What the loops write is not what their proofs are about.
+    nest = replace(chain[-1], body=body, parallel=None)
     for f in reversed(chain[:-1]):
-        nest = replace(f, body=(nest,))
+        nest = replace(f, body=(nest,), parallel=None)
     return Inverted(tuple(made), nest, tuple(inverses), tuple(sums))
 
 
@@ -196,8 +197,11 @@ def _replaced(
             out.append(Assign(place, number, loc=s.loc))
             out.append(Assign(term, s.value, loc=s.loc))
         else:
-            inner = (_replaced(b, slots, indices) for b in blocks(s))
-            out.append(with_blocks(s, tuple(inner)))
+            inner = tuple(_replaced(b, slots, indices) for b in blocks(s))
+            made = with_blocks(s, inner)
+            if isinstance(made, For) and inner != blocks(s):
+                made = replace(made, parallel=None)
+            out.append(made)
     return tuple(out)
 
 

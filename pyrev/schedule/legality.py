@@ -103,6 +103,30 @@ def without(proof: Proof | None, array: str) -> Proof | None:
     return Proof(tuple(told) or (left[-1],))
 
 
+def restated(proof: Proof, loop: For) -> Proof:
+    """The proof of `loop` with its subscripts as they are now.
+
+    A pass that gives an extent another name leaves what a proof says, not the words.
+
+    >>> from pyrev.ir.text import proof_text
+    >>> from pyrev.parse import parse_block
+    >>> (loop,) = parse_block("for i in range(n):\\n    a[i + 1] += b[i]")
+    >>> old = Proof((DisjointWrites("i", (("a", (Var("j"),)),)),))
+    >>> proof_text(restated(old, loop))
+    'no two iterations of i write the same element of a: [i + 1]'
+    """
+    now: dict[str, tuple[Expr, ...]] = {}
+    for s in walk(loop.body):
+        if isinstance(s, Assign | Add) and isinstance(s.target, Load):
+            now.setdefault(s.target_name, s.target.index)
+    return Proof(
+        tuple(
+            DisjointWrites(c.index, tuple((a, now.get(a, at)) for a, at in c.writes))
+            for c in proof.claims
+        )
+    )
+
+
 def _subscripts(leaf: Leaf) -> tuple[Expr, ...]:
     stmt = leaf.stmt
     if isinstance(stmt, Assign | Add) and isinstance(stmt.target, Load):

@@ -104,13 +104,18 @@ def in_lanes(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A loop over blocks of lanes, fit for proofs, and how to name what it repeats."""
+    """A loop strip-mined into vectors: each iteration runs the lanes of one vector.
+
+    In `loop` the first iteration of a vector and the number of its lanes are written
+    out wherever they stand, since a proof has to see that they depend on the loop's
+    index. `numbers` are the scalars that hold them once `loop` is proved (`named`).
+    """
 
     loop: For
     numbers: tuple[tuple[str, Expr], ...]
 
     def named(self, loop: For) -> For:
-        """`loop`, proven, with scalars for the first iteration and the lanes."""
+        """`loop`, which is proved, with `numbers` set first and read instead."""
         known = {value: Var(name) for name, value in self.numbers}
         body = map_block(loop.body, lambda e: known.get(e, e))
         made = (Assign(known[v], v, loc=loop.loc) for _, v in self.numbers)

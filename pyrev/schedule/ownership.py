@@ -5,54 +5,46 @@ the outermost coordinates of a target get loops of their own (rows; for one axis
 of elements); below them the user's loops stay, with the one that walks memory
 innermost. Small targets are summed in private copies, over a fixed number of chunks of
 the outermost loop, combined in order: the number of threads never changes a bit.
+
+Here is the policy: which form a nest gets, by costs and sizes. `row_owners`,
+`private_copies` and `contiguous` make the forms; every loop is proved by `legality` as
+it was made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from pyrev.analysis.dependence import Access, Leaf, Region
+from pyrev.analysis.dependence import Leaf, Region
 from pyrev.analysis.loop_trees import Unknown
-from pyrev.analysis.poly import Timed, conj, disj, integer_names, pieces
-from pyrev.ir.affine import slope
+from pyrev.analysis.poly import integer_names
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
     Add,
     Alloc,
-    Assign,
     Block,
     Call,
-    Check,
-    Const,
     Expr,
     Extent,
     For,
-    Grow,
     If,
     Load,
     Stmt,
     Var,
     all_names,
-    assigned_scalars,
-    blocks,
-    exprs,
     fresh,
-    like,
     names,
     walk,
-    walk_expr,
-    with_blocks,
     written,
 )
-from pyrev.ir.simplify import sub_int
-from pyrev.ir.text import expr_text
-from pyrev.schedule.costs import Costs, CpuCosts
+from pyrev.schedule.contiguous import gathers, pushed, sink, walks_memory
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.distribute import DtypeOf, Readable
-from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.gather import NoGather, Part, box_around, realise, target_of
+from pyrev.schedule.expand import Own
+from pyrev.schedule.gather import NoGather
 from pyrev.schedule.groups import Group
 from pyrev.schedule.invariant import once_for_several
 from pyrev.schedule.legality import (
@@ -64,9 +56,10 @@ from pyrev.schedule.legality import (
     races,
 )
 from pyrev.schedule.outer_vectors import Side, in_lanes
-from pyrev.schedule.report import Decision, Kind
+from pyrev.schedule.private_copies import PrivateCopy, chunk_count, renamed_target
+from pyrev.schedule.report import Decision
+from pyrev.schedule.row_owners import Owners
 from pyrev.schedule.trip_counts import trip_count
-from pyrev.schedule.verify import debugging, same_instances
 from pyrev.schedule.work import Choose, of_arguments, operations
 
 LITTLE = "too little work to start other cores"
@@ -93,6 +86,8 @@ def schedule_cpu(
 
 
 class _Cpu(Readable):
+    """The readable form's distribution, with other forms for its parts."""
+
     def __init__(
         self,
         taken: frozenset[str],
@@ -110,6 +105,7 @@ class _Cpu(Readable):
     # ---------------------------------------------------------------- kept nests
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        """As it is written, serially, if other cores would start too late to help."""
         if not self.little(loop, outer):
             return super().nest(loop, outer, live)
         return (self.told(forward(loop, outer, live, self.integers), LITTLE),)
@@ -123,8 +119,12 @@ class _Cpu(Readable):
         return self.choose(of_arguments(total, self.shapes), least) is False
 
     def kept(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
-        """A nest that is parallel as it stands: inside, the contiguous loop goes
-        last.
+        """The form of a nest that is parallel as it stands. The first that applies:
+
+        - rows, if it only increments one array and nothing in it depends on anything;
+        - outer-loop vectorisation, where the inner loops cannot be vectorised;
+        - the loop that walks memory innermost, after rows for what is invariant in one
+          of the loops, if that is worth them.
         """
         scatter = self.one_scatter(loop, outer, live)
         if scatter is not None:
@@ -163,6 +163,7 @@ class _Cpu(Readable):
         live: frozenset[str],
         trips: Expr | None = None,
     ) -> Side | None:
+        """`loop` vectorised across its iterations, if that is possible and pays."""
         return in_lanes(
             loop,
             outer,
@@ -252,32 +253,32 @@ class _Cpu(Readable):
     def inward_loop(
         self, loop: For, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
+        """`loop` innermost if it walks memory and is parallel; else as it is, and so on
+        inside.
+        """
         around = (*outer, loop)
         # A gather per element is no faster in a row, and rows cost loads and stores.
-        wanted = self.walks_memory(loop) and not _gathers(loop)
+        wanted = walks_memory(loop) and not gathers(loop)
         if wanted and any(isinstance(s, For) for s in loop.body):
             proof = prove_parallel(loop, outer, live, self.integers)
             if proof is not None:
-                pushed = _Push(loop, self.used, self.dtype_of, self.own).run()
-                if pushed is not None:
-                    return pushed
+                inside = pushed(loop, self.used, self.dtype_of, self.own)
+                if inside is not None:
+                    return inside
         body = self.inward(loop.body, around, live_inside(loop, live))
         return (replace(loop, body=body),)
-
-    def walks_memory(self, loop: For) -> bool:
-        """Is `loop`, of all loops in it and itself, the one with the most contiguous
-        accesses?
-        """
-        loops = [s for s in walk((loop,)) if isinstance(s, For)]
-        scores = {s.index: _score(s.index, (loop,)) for s in loops}
-        best = max(scores.values())
-        return scores[loop.index] == best and best > 0
 
     # ---------------------------------------------------------------- scatters
 
     def scatter(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
+        """The form of a nest whose iterations meet in what they add to.
+
+        Rows (or blocks) that own elements, if there are enough of them for all cores
+        and their sums are not better cached; else private copies, where these are
+        legal and worth it; else rows after all; else it stays serial, with the reason.
+        """
         assert g.target is not None
         region = Region(g.nest, live, outer, self.integers)
         reason = "its index is not understood"
@@ -329,6 +330,7 @@ class _Cpu(Readable):
         live: frozenset[str],
         plan: Owners,
     ) -> Block:
+        """The loops that `plan` made, proved, with what is noted of them."""
         result: list[Stmt] = []
         for s in block:
             if isinstance(s, If):
@@ -352,12 +354,14 @@ class _Cpu(Readable):
     def reduction(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
+        """Private copies for a sum, else what the readable form has."""
         copies = self.copies(loop, g, outer, live)
         return super().reduction(loop, g, outer, live) if copies is None else copies
 
     def copies(
         self, loop: For, g: Group, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block | None:
+        """Private copies of the target of `g`, unless its loop is a short inner one."""
         assert g.target is not None
         if outer and not any(isinstance(s, For) for s in walk(loop.body)):
             return None  # a short row in a loop that runs often: not worth a launch
@@ -425,12 +429,14 @@ class _Cpu(Readable):
         used = set(self.used)
         chunk = fresh("chunk", used)
         length = trip_count(loop)
-        count = _chunks(length, self.costs.chunks)
-        copies = [_Copy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets]
+        count = chunk_count(length, self.costs.chunks)
+        copies = [
+            PrivateCopy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets
+        ]
         first, last = chunk_ends(loop.lo, length, Var(chunk), count)
         body = loop.body
         for c in copies:
-            body = _renamed_target(body, c.target, c.own)
+            body = renamed_target(body, c.target, c.own)
         inner = replace(loop, lo=first, hi=last, body=body, reverse=False)
         inside = live | {c.own for c in copies}
         self.used, before = used, self.used
@@ -471,429 +477,6 @@ class _Cpu(Readable):
             replace(chunks, note=sentence),
             *(For(chunk, ZERO, count, ONE, (c.combine,), loc=loop.loc) for c in copies),
         )
-
-
-@dataclass(frozen=True)
-class _Copy:
-    """What a private copy of a target needs: `own` in each chunk, `parts` for all."""
-
-    target: str
-    own: str
-    parts: str
-    room: Alloc
-    make: Stmt
-    give: Stmt
-    combine: Stmt
-
-    @staticmethod
-    def of(
-        target: str,
-        loop: For,
-        chunk: str,
-        count: Const,
-        used: set[str],
-        dtype_of: DtypeOf,
-    ) -> _Copy:
-        own, parts = fresh(f"own_{target}", used), fresh(f"{target}_parts", used)
-        add = next(
-            s for s in walk((loop,)) if isinstance(s, Add) and s.target_name == target
-        )
-        rank = len(add.target.index) if isinstance(add.target, Load) else 0
-        scope = set(used)
-        index = tuple(Var(fresh(f"k{k}", scope)) for k in range(rank))
-        part = Load(parts, (Var(chunk), *index))
-        shape = tuple(Extent(target, k) for k in range(rank))
-        dtype = like(target) if rank else dtype_of(target)
-        make: Stmt = Assign(Var(own), Const(0.0))
-        mine: Var | Load = Var(own)
-        all_: Var | Load = Var(target)
-        if rank:
-            make = Alloc(own, shape, Const(0.0), like(target))
-            mine, all_ = Load(own, index), Load(target, index)
-        return _Copy(
-            target,
-            own,
-            parts,
-            Alloc(parts, (count, *shape), None, dtype, loc=loop.loc),
-            make,
-            _over(index, target, Assign(part, mine)),
-            _over(index, target, Add(all_, part)),
-        )
-
-
-def _chunks(length: Expr, most: int) -> Const:
-    """How many chunks a loop has: one per iteration if few are known to be."""
-    match length:
-        case Const(int(few)) if 0 < few < most:
-            return Const(few)
-    return Const(most)
-
-
-class Owners:
-    """A scatter whose outermost target coordinates become loops.
-
-    `axes` are the subscripts that get one: all affine ones but the last, which stays a
-    contiguous walk. `reduces` is how many loops the target does not mention.
-    """
-
-    def __init__(
-        self, region: Region, scatter: Sequence[Leaf], used: set[str], cpu: CpuCosts
-    ) -> None:
-        self.region, self.scatter, self.used = region, scatter, used
-        #: Elements of an array of one axis that one task owns.
-        self.block = cpu.block_elements
-        if not all(region.exact(leaf) for leaf in scatter):
-            raise Unknown("a loop bound is data")
-        affine = None
-        for leaf in scatter:
-            found = region.subscripts(leaf, _access(leaf), "i") or ()
-            here = {k for k, cases in enumerate(found) if cases is not None}
-            affine = here if affine is None else affine & here
-        rank = len(target_of(scatter[0]).index)
-        known = sorted(affine or ())
-        self.axes = [k for k in known if k < rank - 1] if rank > 1 else []
-        self.last = rank - 1 if rank - 1 in known else None
-        mentioned = {
-            n for leaf in scatter for e in target_of(leaf).index for n in names(e)
-        }
-        first = scatter[0]
-        self.reduces = sum(at.loop.index not in mentioned for at in first.loops)
-
-    @property
-    def kind(self) -> Kind:
-        """What owns elements: a row, or a block where there is only one subscript."""
-        return "owner" if self.axes else "block owner"
-
-    def sentence(self) -> str:
-        target = target_of(self.scatter[0])
-        if self.kind == "block owner":
-            return f"block owner: {self.block} elements of {target.array} each"
-        texts = [expr_text(target.index[k]) for k in self.axes]
-        return f"row owner of {target.array}[{', '.join(texts)}]"
-
-    def count(self, every: bool = False) -> Expr | None:
-        """How many rows (or elements) there are, if all subscripts are loop indices."""
-        leaf = self.scatter[0]
-        loops = {at.loop.index: at.loop for at in leaf.loops}
-        total: Expr | None = None
-        whole = range(len(target_of(leaf).index))
-        for k in whole if every else self.axes or whole:
-            match target_of(leaf).index[k]:
-                case Var(name) if name in loops:
-                    trips = trip_count(loops[name])
-                    total = trips if total is None else Call("*", (total, trips))
-                case _:
-                    return None
-        if total is not None and not self.axes:
-            total = Call("//", (total, Const(self.block)))
-        return total
-
-    def nest(self) -> Block:
-        """One loop per owned subscript (or over blocks of the only one), then the
-        user's.
-
-        Of the user's loops the one that walks memory comes last.
-        """
-        region = self.region
-        axes, size = list(self.axes), None
-        if not axes:
-            if self.last is None:
-                raise Unknown("its index is data")
-            axes, size = [self.last], self.block
-        # Statements one after the other inside a row: guard-free contiguous loops.
-        timed: list[Timed] = []
-        loop_names: dict[str, Sequence[str]] = {}
-        scope = set(self.used)
-        heads = [fresh(n, scope) for n in ("u", "v", "w", "p", "q", "r")[: len(axes)]]
-        if size is not None:
-            heads = [fresh("b", scope)]
-        parts: list[Part] = []
-        for leaf in self.scatter:
-            found = region.subscripts(leaf, _access(leaf), "i")
-            assert found is not None
-            index = []
-            for n, k in enumerate(axes):
-                cases = found[k]
-                assert cases is not None, leaf
-                # A subscript below zero is refused before any call (`analysis.bounds`).
-                inside = [
-                    conj((c.when, f"t{n} = {_owner(c.term, size)}", f"t{n} >= 0"))
-                    for c in cases
-                ]
-                index.append(disj(inside))
-            variables = region.variables(leaf, "i")
-            name = f"S{len(parts)}"
-            domain = region.domain(leaf, "i")
-            for piece in pieces(region.space, name, variables, domain, index):
-                own = f"S{len(parts)}"
-                named = piece._replace(
-                    domain=piece.domain.replace(f"{name}[", f"{own}["),
-                    mapping=piece.mapping.replace(f"{name}[", f"{own}["),
-                )
-                parts.append(Part(own, leaf, named, (), ()))
-        if not parts:
-            return ()  # proven: no iteration ever runs
-        width = max(leaf.depth for leaf in self.scatter)
-        several = len(parts) > 1
-        for n, part in enumerate(parts):
-            own, leaf = part.name, part.leaf
-            variables = region.variables(leaf, "i")
-            rest = self.order(leaf, axes, size)
-            times = [str(n)] * several + [variables[k] for k in rest]
-            times += ["0"] * (width - len(rest))
-            domain, mapping = part.piece.domain, part.piece.mapping
-            timed.append(Timed(own, variables, domain, mapping, tuple(times)))
-            inner = [leaf.loops[k].loop.index for k in rest]
-            # An owned subscript that is a plain index keeps the user's name.
-            head = [
-                self.head(leaf, k, h) if size is None else h
-                for k, h in zip(axes, heads, strict=True)
-            ]
-            clash = set(head)
-            here = set(scope) | clash
-            inner = [fresh(i, here) if i in clash else i for i in inner]
-            padding = ["_"] * (width - len(rest))
-            loop_names[own] = [*head, *(["_"] * several), *inner, *padding]
-
-        if several and size is None:
-            # The exact union of the rows is harder to read than the tests that the
-            # statements need anyway, and its loops fit no other nest.
-            box = box_around(region.space, parts, len(axes), width + 1)
-            timed += box
-            loop_names |= {b.name: loop_names[parts[0].name] for b in box}
-        claims = {
-            part.name: (part.leaf, tuple(self.owner(part.leaf, k, size) for k in axes))
-            for part in parts
-        }
-        owned = axes if size is None else []
-        made, skeleton = realise(region, timed, loop_names, parts, owned, claims)
-        if debugging():
-            assert same_instances(skeleton, region, claims), "instances lost or added"
-        self.used |= set(heads)
-        return made
-
-    def owner(self, leaf: Leaf, axis: int, size: int | None) -> Expr:
-        """What an owned coordinate is: a subscript, or the block that it falls in."""
-        index = target_of(leaf).index[axis]
-        return index if size is None else Call("//", (index, Const(size)))
-
-    def head(self, leaf: Leaf, axis: int, fallback: str) -> str:
-        """The index of an owned subscript: the user's, if all leaves have it bare."""
-        target = target_of(leaf).index[axis]
-        same = all(target_of(s).index[axis] == target for s in self.scatter)
-        return target.name if same and isinstance(target, Var) else fallback
-
-    def order(self, leaf: Leaf, axes: Sequence[int], size: int | None) -> list[int]:
-        """The loops below the owned coordinates, the one that walks memory last."""
-        loops = [at.loop for at in leaf.loops]
-        target = target_of(leaf)
-        pivots: set[int] = set()
-        if size is None:
-            for k in axes:
-                candidates = [
-                    n
-                    for n, loop in enumerate(loops)
-                    if slope(target.index[k], loop.index) in (1, -1) and n not in pivots
-                ]
-                if candidates:
-                    pivots.add(candidates[0])
-        rest = [n for n in range(len(loops)) if n not in pivots]
-        rest += sorted(pivots)  # degenerate: one value each
-        free = [n for n in rest if n not in pivots]
-        scores = {n: _score(loops[n].index, (leaf.stmt,)) for n in free}
-        if free:
-            best = max(free, key=lambda n: (scores[n], -n))
-            if scores[best] > 0:
-                rest.remove(best)
-                rest.insert(len(free) - 1, best)
-        return rest
-
-
-def _owner(term: str, size: int | None) -> str:
-    return term if size is None else f"floor(({term}) / {size})"
-
-
-def _access(leaf: Leaf) -> Access:
-    target = target_of(leaf)
-    return Access("add", target.array, target.index, 0, leaf.depth)
-
-
-def _over(index: tuple[Var, ...], array: str, stmt: Stmt) -> Stmt:
-    for k in reversed(range(len(index))):
-        stmt = For(index[k].name, ZERO, Extent(array, k), ONE, (stmt,))
-    return stmt
-
-
-def _renamed_target(block: Block, old: str, new: str) -> Block:
-    """Increments of `old` become increments of `new`; nothing else mentions `old`."""
-    result: list[Stmt] = []
-    for s in block:
-        match s:
-            case Add(Load(array, index), _) if array == old:
-                result.append(replace(s, target=Load(new, index)))
-            case Add(Var(name), _) if name == old:
-                result.append(replace(s, target=Var(new)))
-            case _:
-                inner = tuple(_renamed_target(b, old, new) for b in blocks(s))
-                result.append(with_blocks(s, inner))
-    return tuple(result)
-
-
-# ------------------------------------------------------------------ contiguous walks
-
-
-def _score(index: str, block: Sequence[Stmt]) -> int:
-    """How many accesses in `block` walk memory with `index`, minus those that jump."""
-    total = 0
-    for s in walk(tuple(block)):
-        for top in exprs(s):
-            for e in walk_expr(top):
-                if isinstance(e, Load):
-                    total += _walk(index, e)
-    return total
-
-
-def _walk(index: str, load: Load) -> int:
-    *leading, last = load.index
-    if any(index in names(e) for e in leading):
-        return -2
-    step = slope(last, index)
-    if step == 0:
-        return 0
-    return 1 if step == 1 else -1
-
-
-def sink(nest: For) -> Block | None:
-    """A perfect nest of increments with the loop that walks memory moved innermost.
-
-    Legal because increments commute and read nothing that they write; None where the
-    nest is not of that form or nothing is to be moved.
-
-    >>> from pyrev.parse import parse_block
-    >>> from pyrev.ir.text import block_text
-    >>> (nest,) = parse_block('''
-    ... for x in range(n):
-    ...     for r in range(m):
-    ...         own[r] += d_out[x] * a[x + r]
-    ... ''')
-    >>> print(block_text(sink(nest)))
-    for r in range(m):
-        for x in range(n):
-            own[r] += d_out[x] * a[x + r]
-    """
-    loops = [nest]
-    while len(loops[-1].body) == 1 and isinstance(loops[-1].body[0], For):
-        loops.append(loops[-1].body[0])
-    body = loops[-1].body
-    added = {s.target_name for s in body if isinstance(s, Add)}
-    if len(loops) < 2 or not all(isinstance(s, Add) for s in body):
-        return None
-    if any(added & names(s.value) for s in body if isinstance(s, Add)):
-        return None
-    scores = [_score(loop.index, body) for loop in loops]
-    best = max(range(len(loops)), key=lambda k: (scores[k], -k))
-    if scores[best] <= 0 or best == len(loops) - 1:
-        return None
-    moved = loops[best]
-    if any(moved.index in names(e) for f in loops[best + 1 :] for e in (f.lo, f.hi)):
-        return None
-    inner: Block = (replace(moved, body=body),)
-    for k in reversed(range(len(loops))):
-        if k != best:
-            inner = (replace(loops[k], body=inner),)
-    return inner
-
-
-class _Push:
-    """Runs a parallel loop inside each statement of its body: `for x` goes innermost.
-
-    The loop carries no dependence, so its body may be run statement by statement; the
-    scalars that one iteration hands on become rows, one element per iteration.
-    """
-
-    def __init__(self, loop: For, used: set[str], dtype_of: DtypeOf, own: Own) -> None:
-        self.loop, self.used, self.dtype_of, self.own = loop, used, dtype_of, own
-        self.rows: dict[str, str] = {}
-
-    def run(self) -> Block | None:
-        loop = self.loop
-        if loop.step != ONE or any(
-            isinstance(s, (Alloc, Check, Grow)) for s in walk(loop.body)
-        ):
-            return None
-        handed = [n for n in assigned_scalars(loop.body) if self.crosses(n)]
-        trial = set(self.used)
-        self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
-        pushed = self.push(loop.body)
-        if not any(isinstance(s, For) and s.index != loop.index for s in pushed):
-            return None
-        self.used |= trial
-        length = trip_count(loop)
-        room = [
-            Alloc(row, (length,), None, self.dtype_of(n), loc=loop.loc)
-            for n, row in self.rows.items()
-        ]
-        return (*room, *pushed)
-
-    def crosses(self, name: str) -> bool:
-        """Is scalar `name` used in more than one piece of the loop's body?"""
-        return sum(name in all_names(p) for p in self.pieces(self.loop.body)) > 1
-
-    def pieces(self, block: Block) -> list[Block]:
-        """The runs of statements that will each get a loop of their own."""
-        found: list[Block] = [()]
-        for s in block:
-            if isinstance(s, For) and not self.stays(s):
-                found += [*self.pieces(s.body), ()]
-            else:
-                found[-1] = (*found[-1], s)
-        return [p for p in found if p]
-
-    def stays(self, inner: For) -> bool:
-        """Must `inner` stay inside one iteration: do its bounds depend on it?"""
-        own = {self.loop.index, *assigned_scalars(self.loop.body)}
-        return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
-
-    def push(self, block: Block) -> list[Stmt]:
-        result: list[Stmt] = []
-        waiting: list[Stmt] = []
-
-        def flush() -> None:
-            if waiting:
-                body = self.with_rows(tuple(waiting))
-                result.append(replace(self.loop, body=body, parallel=None, note=""))
-                waiting.clear()
-
-        for s in block:
-            if isinstance(s, For) and not self.stays(s):
-                flush()
-                result.append(replace(s, body=tuple(self.push(s.body))))
-            else:
-                waiting.append(s)
-        flush()
-        return result
-
-    def with_rows(self, block: Block) -> Block:
-        at = sub_int(Var(self.loop.index), self.loop.lo)
-        if self.loop.lo == ZERO:
-            at = Var(self.loop.index)
-        elements = {n: Load(row, (at,)) for n, row in self.rows.items()}
-        return in_rows(block, elements, self.own)
-
-
-def _gathers(loop: For) -> bool:
-    """Do the loops in `loop` read where a scalar of its iteration says?"""
-    own = set(assigned_scalars(loop.body))
-    return any(
-        names(k) & own
-        for f in walk(loop.body)
-        if isinstance(f, For)
-        for s in walk(f.body)
-        for top in exprs(s)
-        for e in walk_expr(top)
-        if isinstance(e, Load)
-        for k in e.index
-    )
 
 
 def _adds(s: Stmt) -> bool:

@@ -1,0 +1,219 @@
+"""Which loop walks memory, and how it gets to the innermost place.
+
+A loop walks memory if accesses in it go from each element to the next as its index
+goes up. Two ways in: a perfect nest of increments is permuted (`sink`), since
+increments commute; and a parallel loop is distributed over the statements of its body
+and each copy interchanged with the loops there (`pushed`), with scalars expanded to
+rows (Kennedy and Allen, Optimizing Compilers for Modern Architectures, 5.2 to 5.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyrev.ir.affine import slope
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Block,
+    Check,
+    For,
+    Grow,
+    Load,
+    Stmt,
+    Var,
+    all_names,
+    assigned_scalars,
+    exprs,
+    fresh,
+    names,
+    walk,
+    walk_expr,
+)
+from pyrev.ir.simplify import sub_int
+from pyrev.schedule.distribute import DtypeOf
+from pyrev.schedule.expand import Own, in_rows
+from pyrev.schedule.trip_counts import trip_count
+
+
+def contiguity(index: str, block: Sequence[Stmt]) -> int:
+    """How many accesses in `block` walk memory with `index`, minus those that jump.
+
+    One whose last subscript goes up by one counts as one; one that moves otherwise
+    there, minus one; one that moves by whole rows, minus two.
+    """
+    total = 0
+    for s in walk(tuple(block)):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    total += _walk(index, e)
+    return total
+
+
+def _walk(index: str, load: Load) -> int:
+    *leading, last = load.index
+    if any(index in names(e) for e in leading):
+        return -2
+    step = slope(last, index)
+    if step == 0:
+        return 0
+    return 1 if step == 1 else -1
+
+
+def walks_memory(loop: For) -> bool:
+    """Is `loop`, of all loops in it and itself, the one with the most contiguous
+    accesses?
+    """
+    loops = [s for s in walk((loop,)) if isinstance(s, For)]
+    scores = {s.index: contiguity(s.index, (loop,)) for s in loops}
+    best = max(scores.values())
+    return scores[loop.index] == best and best > 0
+
+
+def sink(nest: For) -> Block | None:
+    """A perfect nest of increments with the loop that walks memory moved innermost.
+
+    Legal because increments commute and read nothing that they write; None where the
+    nest is not of that form or nothing is to be moved.
+
+    >>> from pyrev.parse import parse_block
+    >>> from pyrev.ir.text import block_text
+    >>> (nest,) = parse_block('''
+    ... for x in range(n):
+    ...     for r in range(m):
+    ...         own[r] += d_out[x] * a[x + r]
+    ... ''')
+    >>> print(block_text(sink(nest)))
+    for r in range(m):
+        for x in range(n):
+            own[r] += d_out[x] * a[x + r]
+    """
+    loops = [nest]
+    while len(loops[-1].body) == 1 and isinstance(loops[-1].body[0], For):
+        loops.append(loops[-1].body[0])
+    body = loops[-1].body
+    added = {s.target_name for s in body if isinstance(s, Add)}
+    if len(loops) < 2 or not all(isinstance(s, Add) for s in body):
+        return None
+    if any(added & names(s.value) for s in body if isinstance(s, Add)):
+        return None
+    scores = [contiguity(loop.index, body) for loop in loops]
+    best = max(range(len(loops)), key=lambda k: (scores[k], -k))
+    if scores[best] <= 0 or best == len(loops) - 1:
+        return None
+    moved = loops[best]
+    if any(moved.index in names(e) for f in loops[best + 1 :] for e in (f.lo, f.hi)):
+        return None
+    inner: Block = (replace(moved, body=body),)
+    for k in reversed(range(len(loops))):
+        if k != best:
+            inner = (replace(loops[k], body=inner),)
+    return inner
+
+
+def pushed(loop: For, used: set[str], dtype_of: DtypeOf, own: Own) -> Block | None:
+    """What `loop`, which has to be parallel, does, with it innermost everywhere.
+
+    None where that is not possible or moves nothing. The names of the rows are added to
+    `used`; `own` is as in `pyrev.schedule.expand`.
+    """
+    return _Push(loop, used, dtype_of, own).run()
+
+
+class _Push:
+    """Runs a parallel loop inside each statement of its body: `for x` goes innermost.
+
+    The loop carries no dependence, so its body may be run statement by statement; the
+    scalars that one iteration hands on become rows, one element per iteration.
+    """
+
+    def __init__(self, loop: For, used: set[str], dtype_of: DtypeOf, own: Own) -> None:
+        self.loop, self.used, self.dtype_of, self.own = loop, used, dtype_of, own
+        self.rows: dict[str, str] = {}
+
+    def run(self) -> Block | None:
+        """Rows for the scalars handed on, and the body with the loop innermost."""
+        loop = self.loop
+        if loop.step != ONE or any(
+            isinstance(s, (Alloc, Check, Grow)) for s in walk(loop.body)
+        ):
+            return None
+        handed = [n for n in assigned_scalars(loop.body) if self.crosses(n)]
+        trial = set(self.used)
+        self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
+        pushed = self.push(loop.body)
+        if not any(isinstance(s, For) and s.index != loop.index for s in pushed):
+            return None
+        self.used |= trial
+        length = trip_count(loop)
+        room = [
+            Alloc(row, (length,), None, self.dtype_of(n), loc=loop.loc)
+            for n, row in self.rows.items()
+        ]
+        return (*room, *pushed)
+
+    def crosses(self, name: str) -> bool:
+        """Is scalar `name` used in more than one piece of the loop's body?"""
+        return sum(name in all_names(p) for p in self.pieces(self.loop.body)) > 1
+
+    def pieces(self, block: Block) -> list[Block]:
+        """The runs of statements that will each get a loop of their own."""
+        found: list[Block] = [()]
+        for s in block:
+            if isinstance(s, For) and not self.stays(s):
+                found += [*self.pieces(s.body), ()]
+            else:
+                found[-1] = (*found[-1], s)
+        return [p for p in found if p]
+
+    def stays(self, inner: For) -> bool:
+        """Must `inner` stay inside one iteration: do its bounds depend on it?"""
+        own = {self.loop.index, *assigned_scalars(self.loop.body)}
+        return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
+
+    def push(self, block: Block) -> list[Stmt]:
+        """The block, with the loop around each run of statements in it."""
+        result: list[Stmt] = []
+        waiting: list[Stmt] = []
+
+        def flush() -> None:
+            if waiting:
+                body = self.with_rows(tuple(waiting))
+                result.append(replace(self.loop, body=body, parallel=None, note=""))
+                waiting.clear()
+
+        for s in block:
+            if isinstance(s, For) and not self.stays(s):
+                flush()
+                result.append(replace(s, body=tuple(self.push(s.body))))
+            else:
+                waiting.append(s)
+        flush()
+        return result
+
+    def with_rows(self, block: Block) -> Block:
+        """The block with the row's element for each scalar that is handed on."""
+        at = sub_int(Var(self.loop.index), self.loop.lo)
+        if self.loop.lo == ZERO:
+            at = Var(self.loop.index)
+        elements = {n: Load(row, (at,)) for n, row in self.rows.items()}
+        return in_rows(block, elements, self.own)
+
+
+def gathers(loop: For) -> bool:
+    """Do the loops in `loop` read where a scalar of its iteration says?"""
+    own = set(assigned_scalars(loop.body))
+    return any(
+        names(k) & own
+        for f in walk(loop.body)
+        if isinstance(f, For)
+        for s in walk(f.body)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Load)
+        for k in e.index
+    )
