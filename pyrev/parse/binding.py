@@ -13,11 +13,11 @@ from pyrev.parse.joins import (
     bind_array,
     compound_at,
     is_deeper,
-    refuse_rebinding,
     take_over,
 )
 from pyrev.parse.names import array_name, program_name
 from pyrev.parse.points_to import origins_of, shares, turned
+from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target

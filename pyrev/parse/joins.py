@@ -18,7 +18,7 @@ from pyrev.parse import views
 from pyrev.parse.copies import keep_elements, note_copy
 from pyrev.parse.names import array_name
 from pyrev.parse.points_to import origins_of, shares, turned
-from pyrev.parse.rooms import allocate_room
+from pyrev.parse.rooms import allocate_room, refuse_rebinding
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, Operand, same, whole_array
 from pyrev.parse.walk import Compound, Room, Walk, Wanted
@@ -126,16 +126,6 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     w.found.alike_kinds.append((target.name, dtype, at))
     return True
-
-
-def refuse_rebinding(w: Walk, name: str, at: Loc, because: str) -> None:
-    """A name that stands for one thing or another where paths meet."""
-    w.refuse(
-        "P206",
-        at,
-        because.format(name) + " this loop or branch",
-        f"use another name, or assign the elements, as in `{name}[:] = ...`",
-    )
 
 
 @contextmanager

@@ -12,9 +12,8 @@ import gast
 import numpy as np
 
 from pyrev.ir.nodes import NOWHERE, Loc, Var
-from pyrev.parse.bindings import bindings
 from pyrev.parse.grounds import MISSING, Missing, cell_of, lookup
-from pyrev.parse.rooms import ask_room, check_filled
+from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
     RESERVED,
     Capture,
@@ -90,22 +89,15 @@ def is_array(w: Walk, name: str) -> bool:
 
 
 def note_use(w: Walk, name: str, scope: Scope, at: Loc) -> None:
-    """Note a use of a name; refuse it where it may stand for different arrays."""
+    """Note a use of a name, which may have its array from a loop or a branch."""
     if not isinstance(scope.bound.get(name), Array) or name in scope.numbers:
         return
     path = scope.paths.get(name, ())
     if w.emit.path[: len(path)] == path and name not in scope.retired:
         check_filled(w, scope.bound[name])
         return
-    if name not in scope.retired and ask_room(w, name, path, scope):
-        return
-    because = f"`{name}` may stand for different arrays here"
-    help = "give each array a name of its own, or write `.copy()`"
-    if bindings(scope.source.node).count(name) == 1 and name not in scope.retired:
-        # Its derivative is made and gone with it.
-        because = f"`{name}` is made in a loop or a branch, and used behind it"
-        help = f"make it before, and assign the elements: `{name}[:] = ...`"
-    w.refuse("P206", at, because, help)
+    if name in scope.retired or not ask_room(w, name, path, scope):
+        refuse_rebinding(w, name, at, "`{}` stands for one array or another in")
 
 
 def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:

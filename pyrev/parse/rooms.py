@@ -73,3 +73,13 @@ def allocate_room(
     w.found.facts.append(RankFact(name, whole.rank, at))
     w.emit.extend([room, *w.emit.take(mark)])
     return True
+
+
+def refuse_rebinding(w: Walk, name: str, at: Loc, because: str) -> None:
+    """A name that stands for one thing or another where paths meet."""
+    w.refuse(
+        "P206",
+        at,
+        because.format(name) + " this loop or branch",
+        f"use another name, or assign the elements, as in `{name}[:] = ...`",
+    )

@@ -1042,17 +1042,6 @@ def refused(f, why):
     assert why in str(caught.value)
 
 
-def test_a_name_bound_to_one_view_or_another_is_refused_after_the_branch():
-    def f(u, v, n):
-        if n > 2:
-            r = u[1:]
-        else:
-            r = v[1:]
-        return np.sum(r)
-
-    refused(f, "`r` may stand for different arrays here")
-
-
 def test_a_returned_part_of_the_callers_array_is_a_view_of_it():
     def f(u):
         u[0] = 3.0

@@ -83,6 +83,15 @@ def both_of_them_are_other_arrays(x, w, n):
 
 
 @always
+def they_are_parts_of_other_arrays(x, w, n):
+    if n > 1:
+        u = x[1:]
+    else:
+        u = w[:-1]
+    return np.sum(u * u) * x[0]
+
+
+@always
 def read_in_the_branch_and_behind_it(x, w, n):
     s = 0.0
     if n > 1:
