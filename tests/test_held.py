@@ -19,7 +19,7 @@ from pyrev.emit.digest import BLOCK
 from pyrev.parse import parse
 from pyrev.testing import draw_cotangents, run
 from tests.costs import differentiable
-from tests.everything import EVERY, share_of
+from tests.everything import EVERY, accepted, share_of
 from tests.oracle import same_bits
 
 WEIGHTS = np.array([1.0, 2.0, 3.0])
@@ -315,6 +315,7 @@ def _scribble(value: Any) -> None:
 @pytest.mark.parametrize("name", share_of(EVERY, 32))
 def test_nothing_that_the_caller_has_reaches_a_pullback(name: str) -> None:
     entry = EVERY[name]
+    accepted(entry, "python")
     size = max(3, entry.least)
     given = entry.make(size, np.float64, entry.generator(size))
     expected = run(entry.plain, given, entry.outputs)

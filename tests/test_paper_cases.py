@@ -416,7 +416,6 @@ SECOND_ORDER = (
 #: behind it under the same test, tapes of integers or of two axes that grow. Further
 #: derivatives are made of the program, not of its text, and are not touched by that.
 NOT_READ_AGAIN = {
-    "rotated_under_a_test",
     "counted_in_nested_whiles",
     "measured_while_it_runs_again",
     "tested_by_what_is_lost",

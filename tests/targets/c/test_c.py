@@ -44,7 +44,12 @@ def test_values_and_gradients_are_those_of_the_plain_function(
     size = max(4, entry.least)
     rng = entry.generator(size)
     arguments = entry.make(size, dtype, rng)
-    oracle.check(f, entry.plain, arguments, entry.outputs, rng)
+    try:
+        oracle.check(f, entry.plain, arguments, entry.outputs, rng)
+    except pyrev.UnsupportedError as refused:
+        codes = {e.code for e in refused.findings}
+        assert codes == {"P304"}
+        pytest.skip("the sketch returns no array whose size data decides")
 
 
 def weighted(x, n, out):  # type: ignore[no-untyped-def]
