@@ -9,8 +9,9 @@ where that can be needed. Scalars are followed through the text, arrays by ISL.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import flows, written_arrays
@@ -36,6 +37,9 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
+    all_names,
+    blocks,
+    fresh,
     loop_indices,
     map_block,
     map_expr,
@@ -43,6 +47,7 @@ from pyrev.ir.nodes import (
     substitute,
     walk,
     walk_expr,
+    with_blocks,
     written,
 )
 from pyrev.ir.simplify import fold
@@ -218,7 +223,10 @@ class _Array:
 
 class _Analysis:
     def __init__(self, program: Program, active: frozenset[str]) -> None:
-        self.program = program = replace(program, body=_measured(program.body))
+        #: What the program says of each copy of a whole array is no statement of it.
+        self.own = frozenset(s.id for s in walk(program.body))
+        body = _measured(_by_elements(program.body))
+        self.program = program = replace(program, body=body)
         self.active = active
         self.gone: set[int] = set()
         result = program.body[-1] if program.body else None
@@ -249,7 +257,7 @@ class _Analysis:
                 known[name] = asked
                 self.array(name)
             if len(self.gone) == before:
-                return frozenset(self.gone)
+                return self.own & self.gone
 
     def kept(self, stmt: Assign | Add) -> bool:
         return stmt.target_name in self.active and stmt.id not in self.gone
@@ -368,7 +376,7 @@ class _Analysis:
         if not region.exact(leaf) or region.opaque_tests(leaf):
             return False
         if read.index is None:
-            return isinstance(stmt, (Alloc, Return))
+            return isinstance(stmt, Return)
         match stmt:
             case Assign() | Add() if self.kept(stmt):
                 values: tuple[Expr, ...] = (stmt.value,)
@@ -446,6 +454,33 @@ def _apart(s: Leaf, t: Leaf) -> bool:
     """Do two leaves stand in two branches of one `if`?"""
     holds = {test.number: test.holds for test in s.tests}
     return any(holds.get(u.number, u.holds) != u.holds for u in t.tests)
+
+
+def _by_elements(body: Block) -> Block:
+    """`body` with copies of arrays as loops: of each element it may be that nobody
+    reads what it was copied to.
+    """
+    taken = {*all_names(body)}
+    ids = itertools.count(1 + max((s.id for s in walk(body)), default=0))
+
+    def visit(s: Stmt) -> Block:
+        s = with_blocks(s, tuple(_joined(map(visit, b)) for b in blocks(s)))
+        if not isinstance(s, Alloc) or s.source is None:
+            return (s,)
+        index = tuple(Var(fresh(f"k{k}", taken)) for k in range(len(s.shape)))
+        copied: Stmt = Assign(
+            Load(s.array, index), Load(s.source, index), loc=s.loc, id=next(ids)
+        )
+        for k, size in zip(reversed(index), reversed(s.shape), strict=True):
+            inner = (copied,)
+            copied = For(k.name, Const(0), size, Const(1), inner, id=next(ids))
+        return replace(s, source=None), copied
+
+    return _joined(map(visit, body))
+
+
+def _joined(parts: Iterable[Block]) -> Block:
+    return tuple(s for part in parts for s in part)
 
 
 def _measured(body: Block) -> Block:

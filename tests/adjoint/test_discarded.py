@@ -419,6 +419,45 @@ def gated(x, y):
     return s
 
 
+def copied_and_skipped(x, y):
+    p = x * y
+    kept = p.copy()
+    s = 0.0
+    for i in range(x.shape[0]):
+        if not np.isnan(kept[i]):
+            s += kept[i] * x[i]
+    return s
+
+
+def copied_for_the_next_step(x, y):
+    p = x * y
+    for _ in range(2):
+        before = p.copy()
+        for i in range(x.shape[0]):
+            if not np.isnan(before[i]):
+                p[i] = before[i] * before[i]
+    s = 0.0
+    for i in range(x.shape[0]):
+        if not np.isnan(p[i]):
+            s += p[i]
+    return s
+
+
+def in_rows_that_are_copied(x, y):
+    table = np.zeros((2, x.shape[0]))
+    for i in range(x.shape[0]):
+        table[0, i] = x[i] * y[i]
+        table[1, i] = x[i] * x[i]
+    other = table.copy()
+    s = 0.0
+    for i in range(x.shape[0]):
+        if np.isnan(other[0, i]):
+            s += other[1, i]
+        else:
+            s += other[0, i] * other[1, i]
+    return s
+
+
 def image_of_valid(x, y):
     s = 0.0
     for i in range(x.shape[0] - 1):
@@ -484,6 +523,9 @@ CASES = [
     Case(two_passes, _X, _NANS),
     Case(gated, _X, _NANS),
     Case(image_of_valid, _X, _NANS),
+    Case(copied_and_skipped, _X, _NANS),
+    Case(copied_for_the_next_step, _X, _NANS),
+    Case(in_rows_that_are_copied, _X, _NANS),
 ]
 FOR_EACH = pytest.mark.parametrize("case", CASES, ids=lambda c: c.f.__name__)
 
