@@ -162,9 +162,24 @@ def inside_compound(w: Walk, scope: Scope, node: gast.AST) -> Iterator[Compound]
         w.env.compounds.pop()
     for block in range(opened + 1, w.emit.opened + 1):
         w.env.compound_of.setdefault(block, at)
+    allocate_rooms(w, rooms, at, mark)
+
+
+def allocate_rooms(w: Walk, rooms: Sequence[Room], at: Loc, mark: int) -> None:
+    """Make the `rooms` in front of what follows `mark`, which has filled them.
+
+    The shape of one may be that of another.
+    """
+    left = [*rooms]
+    while left:
+        free = [r for r in left if allocate_room(w, r.name, r.wholes, at, mark)]
+        mark += len(free)
+        left = [r for r in left if r not in free]
+        if not free:
+            because = "`{}` has no shape that is known before"
+            refuse_rebinding(w, left[0].user, at, because)
+            return
     for room in rooms:
-        if not allocate_room(w, room.name, room.wholes, at, mark):
-            refuse_rebinding(w, room.user, at, "`{}` has no shape that is known before")
         if room.flag is not None:
             w.emit.extend([Assign(room.flag, FALSE, loc=at), *w.emit.take(mark)])
 
@@ -172,13 +187,19 @@ def inside_compound(w: Walk, scope: Scope, node: gast.AST) -> Iterator[Compound]
 def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
     """The arrays of names that the loop or branch at `at` binds first."""
     rooms = []
+    loops = (
+        c.at
+        for c in w.env.compounds
+        if c.scope is scope and not isinstance(c.node, gast.If)
+    )
+    loop = next(loops, None)
     for name, place, what, rank in sorted(w.known.wanted):
         if what != "room" or place != at or name in visible_arrays(w, scope)[0]:
             continue
         if name in scope.numbers or name in scope.helpers:
             continue
         own = array_name(w, name, scope)
-        room = w.env.rooms[own] = Room(own, name, at)
+        room = w.env.rooms[own] = Room(own, name, at, loop)
         if w.wants(Wanted(name, at, "flag")):
             room.flag = Var(w.emit.fresh(f"{name}_known"), loc=at)
         rooms.append(room)

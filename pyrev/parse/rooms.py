@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyrev.ir.nodes import Alloc, Check, Expr, Extent, Loc, map_expr, mentioned, written
+from pyrev.ir.nodes import (
+    Alloc,
+    Check,
+    Expr,
+    Extent,
+    Load,
+    Loc,
+    Var,
+    map_expr,
+    walk,
+    walk_expr,
+    written,
+)
 from pyrev.parse import views
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
@@ -39,6 +51,11 @@ def check_filled(w: Walk, value: Operand) -> None:
     room = w.env.rooms.get(value.base or "") if isinstance(value, Array) else None
     if room is None or room.is_filled(w.emit.path):
         return
+    if room.loop is not None:
+        # It may have the array of an iteration before.
+        rank = len(w.storage.sizes[room.name])
+        w.ask(Wanted(room.user, room.loop, "room", rank))
+        return
     if room.flag is None:
         w.ask(Wanted(room.user, room.at, "flag"))
         return
@@ -54,7 +71,9 @@ def allocate_room(
 
     False if none of them has a shape that is known there.
     """
-    new = written(w.emit.since(mark))
+    block = w.emit.since(mark)
+    new = written(block)
+    made = {s.array for s in walk(block) if isinstance(s, Alloc)}
 
     def known(e: Expr) -> Expr:
         if isinstance(e, Extent) and e.array in new and e.array in w.storage.sizes:
@@ -64,10 +83,16 @@ def allocate_room(
 
     for whole in wholes:
         shape = tuple(map_expr(n, known) for n in whole.shape)
-        if not any({*mentioned(n)} & new for n in shape):
+        parts = [e for n in shape for e in walk_expr(n)]
+        # The lengths of an array stay, whatever is written to it.
+        lengths = {e.array for e in parts if isinstance(e, Extent)}
+        others = {e.name for e in parts if isinstance(e, Var)}
+        others |= {e.array for e in parts if isinstance(e, Load)}
+        if not (lengths & made or others & new):
             break
     else:
         return False
+    w.storage.sizes[name] = shape
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     room = Alloc(name, shape, None, dtype, loc=at)
     w.found.facts.append(RankFact(name, whole.rank, at))

@@ -123,6 +123,8 @@ class Room:
     name: str
     user: str
     at: Loc
+    #: The outermost loop of the function around it, if there is one.
+    loop: Loc | None = None
     wholes: list[Array] = field(default_factory=list)
     #: The blocks in which it has received one by now, whatever was run.
     filled: list[tuple[int, ...]] = field(default_factory=list)

@@ -149,6 +149,174 @@ def two_names_at_once(x, w, n):
     return u[0] * v[1] - v[0] * u[2]
 
 
+@always
+def of_an_iteration_before(x, w, n):
+    s = 0.0
+    for k in range(n + 1):
+        if k % 2 == 0:
+            u = x * (w[0] + k)
+        s += u[0] * u[1]
+    return s
+
+
+@always
+def of_an_iteration_before_and_written(x, w, n):
+    s = 0.0
+    for i in range(3):
+        if i < n:
+            u = np.zeros(3)
+            u[0] = x[i] * w[0]
+        if n > 0:
+            u[1] += u[0] * x[1]
+            s += u[1]
+    return s + w[1]
+
+
+@always
+def the_first_of_several(x, w, n):
+    for k in range(n + 1):
+        row = x * (k + w[0])
+        if k == 0:
+            first = row
+    return first[0] * row[1]
+
+
+@always
+def the_best_of_several(x, w, n):
+    top = -1.0
+    for k in range(n + 1):
+        cand = x * (w[0] + (2 - k) * (2 - k))
+        if cand[0] > top:
+            best = cand
+            top = cand[0]
+    return best[0] * best[1] + top
+
+
+@always
+def they_change_places(x, w, n):
+    if n > 1:
+        a = x * 1.0
+        b = w * x
+    else:
+        a = w * 1.0
+        b = x + w
+    for _ in range(n):
+        a, b = b, a
+        a[0] = a[0] * b[1]
+    return a[0] * b[0] + a[2]
+
+
+@always
+def read_where_it_was_made_only(x, w, n):
+    if n > 1:
+        u = x * w
+    y = u[0] if n > 1 else w[1]
+    z = 0.0
+    if n > 2 and u[1] > 0.0:
+        z = u[2] * x[0]
+    return y + z
+
+
+@always
+def a_part_that_is_written(x, w, n):
+    for _ in range(n + 1):
+        part = x[1:]
+        part[0] = part[0] * w[0]
+    return part[0] + x[1] * part[1]
+
+
+@always
+def made_once_in_a_loop_that_goes_on(x, w, n):
+    s = 0.0
+    for i in range(4):
+        if i > n:
+            continue
+        if i == 0:
+            acc = x * w
+        acc = acc * 1.5
+        s += acc[0]
+    return s * acc[1]
+
+
+@always
+def what_was_made_before_has_another_name(x, w, n):
+    keep = x * 1.0
+    s = 0.0
+    for i in range(n):
+        if i % 2 == 0:
+            u = x * (i + w[0])
+        else:
+            u = w * (i + x[0])
+        s += keep[0] * u[1]
+        keep = u
+    return s + keep[2]
+
+
+@always
+def it_is_written_by_its_other_name(x, w, n):
+    keep = x * 1.0
+    s = 0.0
+    for i in range(n):
+        if i % 2 == 0:
+            u = x * (i + w[0])
+        else:
+            u = w * (i + x[0])
+        s += keep[0] * u[1]
+        keep = u
+        u[2] = u[2] + 1.0
+    return s + keep[2]
+
+
+@always
+def of_narrow_integers(x, w, n):
+    k = np.array([3, 100, 7], dtype=np.int8)
+    if n > 1:
+        q = k * 1
+    else:
+        q = k + k
+    s = 0.0
+    for i in range(3):
+        s += q[i] * x[i]
+    q = x * s
+    return q[0] * w[0] + q[2]
+
+
+def clipped(v, lo, m):
+    if m > 2:
+        r = v
+    elif m > 1:
+        r = v * lo
+    else:
+        r = np.zeros(v.shape[0])
+        r[0] = v[1]
+    return r
+
+
+@always
+def in_a_helper_with_three_paths(x, w, n):
+    a = clipped(x, w[0], n)
+    b = clipped(a, w[1], 3 - n)
+    return a[0] * b[0] + b[1] * a[2]
+
+
+@always
+def in_a_function_inside_that_is_called_in_a_loop(x, w, n):
+    def pick(a, b, m):
+        if m % 2 == 0:
+            c = a
+            d = b * 2.0
+        else:
+            c = b
+            d = a * 3.0
+        return c, d
+
+    s = 0.0
+    for k in range(n + 1):
+        c, d = pick(x, w, k)
+        s += c[0] * d[1]
+    return s * c[2] + d[0]
+
+
 @sometimes
 def of_a_loop(x, w, n):
     for k in range(n):
@@ -237,6 +405,40 @@ def read_in_the_iteration_behind(x, w, n):
     return s + x[0] * w[0]
 
 
+def another_name_of_it_is_written(x, w, n):
+    if n > 1:
+        u = x
+    else:
+        u = x * w
+    x[0] = x[0] * 3.0
+    return u[0] * u[1]
+
+
+def another_name_of_it_is_written_in_the_loop(x, w, n):
+    for _ in range(n + 1):
+        u = x
+        x[1] = x[1] * 2.0
+    x[0] = w[0] * 2.0
+    return u[0] * u[1]
+
+
+def the_best_is_written_by_its_first_name(x, w, n):
+    top = -1.0
+    for k in range(n + 1):
+        cand = x * (w[0] + (2 - k) * (2 - k))
+        if cand[0] > top:
+            best = cand
+            top = cand[0]
+        cand[1] += 10.0
+    return best[0] * best[1] + top
+
+
+def what_a_helper_returned_is_written(x, w, n):
+    a = clipped(x, w[0], n)
+    a[1] = a[1] * w[2]
+    return a[1] * x[1] + a[0]
+
+
 def unlike_shapes(x, w, n):
     if n > 1:
         u = x * w
@@ -274,6 +476,10 @@ def written_behind_where_it_may_be_the_argument(x, w, n):
     "plain",
     [
         read_in_the_iteration_behind,
+        another_name_of_it_is_written,
+        another_name_of_it_is_written_in_the_loop,
+        the_best_is_written_by_its_first_name,
+        what_a_helper_returned_is_written,
         unlike_shapes,
         unlike_dtypes,
         unlike_ranks,
