@@ -17,7 +17,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 import gast
@@ -99,45 +99,53 @@ def parse(
     Raises `UnsupportedError` with every finding.
     """
     seen: dict[str, int] = {}
+    asked = _Asked(f, types, known, final)
     try:
-        return _in_versions(f, types, {}, {}, seen, known, final)
+        return _in_versions(asked, seen)
     except (UnsupportedError, InternalError) as error:
         codes = {e.code for e in getattr(error, "findings", ())}
         if types is not None or codes - _OF_RANKS:
             raise
-        for k, more in enumerate(_increments(len(seen))):
+        for guess, more in enumerate(_increments(len(seen))):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
-            read = _in_versions if k < _FIRST_GUESSES else _read
+            read_ = _in_versions if guess < _FIRST_GUESSES else _read
             with contextlib.suppress(UnsupportedError, InternalError):
-                return read(f, None, ranks, {}, {}, known)
+                return read_(replace(asked, least=ranks), {})
         for ranks in _decrements(seen) if codes & _SAYS_RANKS else ():
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, None, {}, ranks, {}, known)
+                return _read(replace(asked, exact=ranks), {})
         raise
 
 
-def _in_versions(
-    f: object,
-    types: Mapping[str, tuple[int, str]] | None,
-    least: Mapping[str, int],
-    exact: Mapping[str, int],
-    seen: dict[str, int],
-    known: Sequence[Texts],
-    final: bool = True,
-) -> Parsed:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A function to be read, and what is taken for granted."""
+
+    f: object
+    types: Mapping[str, tuple[int, str]] | None
+    known: Sequence[Texts]
+    final: bool
+    #: Ranks to begin with, and those of parameters that have no others.
+    least: Mapping[str, int] = field(default_factory=dict)
+    exact: Mapping[str, int] = field(default_factory=dict)
+    #: The names of which each version is a variable; None for all.
+    split: frozenset[str] | None = frozenset()
+
+
+def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
     """The reading in which names are one variable each, for the text of a derivative
     has the user's names. Where that is refused, one in which those that stand there, or
     else all, are split in versions.
     """
     try:
-        return _read(f, types, least, exact, seen, known, final)
+        return _read(asked, seen)
     except UnsupportedError as error:
         lines = {linecache.getline(e.at.file, e.at.line) for e in error.findings}
         there = frozenset(re.findall(r"\w+", " ".join(lines)))
         codes = {e.code for e in error.findings}
         for split in (there, None) if codes <= _OF_VERSIONS else ():
             with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(f, types, least, exact, {}, known, final, split)
+                return _read(replace(asked, split=split), {})
         raise
 
 
@@ -198,21 +206,10 @@ def _decrements(seen: Mapping[str, int]) -> list[dict[str, int]]:
     return found[:_GUESSES]
 
 
-def _read(
-    f: object,
-    types: Mapping[str, tuple[int, str]] | None,
-    least: Mapping[str, int],
-    exact: Mapping[str, int],
-    seen: dict[str, int],
-    known: Sequence[Texts],
-    final: bool = True,
-    split: frozenset[str] | None = frozenset(),
-) -> Parsed:
-    """One reading; `least` are ranks to begin with, and `exact` those of parameters
-    that have no others; `seen` receives what may grow. The names in `split` (None: all)
-    are a variable for each of their versions.
-    """
-    grounds, texts = Grounds(), Texts(*known)
+def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
+    """One reading; `seen` receives the ranks that may grow."""
+    f, types = asked.f, asked.types
+    grounds, texts = Grounds(), Texts(*asked.known)
     function = plain(f, grounds)
     if function is None:
         code = "P101" if isinstance(f, type) else "P114"
@@ -220,9 +217,10 @@ def _read(
     source = read(function, texts)
     _refuse_method(function, source)
     _refuse_rule(function, source)
-    given = _given(source, types or {}, exact)
-    text = _Text(function, source, given, types is not None, split, grounds, texts)
-    settled = _settle(text, least, seen)
+    given = _given(source, types or {}, asked.exact)
+    exact, split = types is not None, asked.split
+    text = _Text(function, source, given, exact, split, grounds, texts)
+    settled = _settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
     params = tuple(settled.params)
     alike = [(n, d, at) for n, d, at in walk.found.alike_kinds]
@@ -246,7 +244,7 @@ def _read(
     )
     refuse_sums_of_truths(program)
     return Parsed(
-        checked_dtypes(program) if final else program,
+        checked_dtypes(program) if asked.final else program,
         tuple(walk.found.captures.values()),
         tuple(walk.found.callbacks.values()),
         grounds,

@@ -28,7 +28,6 @@ class Numba(Target):
             done.program,
             job.dtypes,
             doc=job.doc,
-            sources=job.sources,
             natural=job.natural(done.facts),
             cpu=job.sizes.costs.cpu,
         )

@@ -15,7 +15,7 @@ functions of their own, which alone may reassociate; they are listed in the resu
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pyrev.emit.carried import definitions
@@ -45,7 +45,6 @@ def emit_numba(
     dtypes: Mapping[str, str],
     *,
     doc: str = "",
-    sources: Mapping[str, Sequence[str]] | None = None,
     wraps: bool = False,
     natural: frozenset[Expr] = frozenset(),
     cpu: CpuCosts = SHIPPED.cpu,
