@@ -7,18 +7,19 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from pyrev.driver.arguments import Kind, bind, kind_of
+from pyrev.api.call import Call, Callee
+from pyrev.driver.arguments import Kind, bind, check_writes, kind_of, positional
 from pyrev.driver.function import Function
 from pyrev.driver.request import Request
 from pyrev.driver.targets import PYTHON, TARGETS, named
 from pyrev.driver.targets.target import Target
-from pyrev.driver.unit import Unit, adjoint_signature
+from pyrev.driver.unit import Unit, derivative_signature
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import For, Program, walk
@@ -28,22 +29,53 @@ from pyrev.report.draw.dot import Graph
 from pyrev.report.draw.figure import figure
 from pyrev.report.draw.shear import panels
 from pyrev.report.explain import Report, report
+from pyrev.runtime.device import copied, cupy, is_array, is_device
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """How a derivative is called: captured values are filled in.
+
+    `made_here`: does the function return an array, so that a cotangent has a shape of
+    its own?
+    """
+
+    name: str
+    signature: inspect.Signature
+    positional: tuple[str, ...]
+    made_here: bool
+
+    def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given by name; `ArgumentError` if it does not fit."""
+        if not kw and len(args) == len(self.positional):
+            return dict(zip(self.positional, args, strict=True))
+        return bind(self.name, self.signature, args, kw)
+
+
+def _called(unit: Unit, function: Function) -> _Called:
+    """How the derivative that a unit is gets called."""
+    hidden = (*function.program.captured, *function.callables())
+    signature = derivative_signature(unit, hidden)
+    ranks = {p.name: p.rank for p in unit.program.params}
+    made_here = any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
+    return _Called(unit.program.name, signature, positional(signature), made_here)
 
 
 class _Source:
     """What the three have in common: a unit before any call, and one for a call."""
 
-    def __init__(
-        self, present: Callable[[], Units], target: Target, wrt: object = None
-    ) -> None:
-        self._present, self._target, self._wrt = present, target, wrt
+    def __init__(self, f: Callee) -> None:
+        self._f = f
+        self._target, self._wrt = f._target, f._options.wrt
+        #: What the text is about where arguments have said more than the function.
+        self._fitting: Units | None = None
 
     @property
     def _units(self) -> Units:
         """What is known of the function as it is now."""
-        return self._present()
+        return self._fitting or self._f._units
 
     def _made(self, units: Units, request: Request) -> Unit:
         """The unit that this is about."""
@@ -62,20 +94,53 @@ class _Source:
         return self._made(self._units, self._before(target))
 
     def _for(self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        units, request, _ = self._call(target, args, kw)
-        return self._made(units, request)
+        return self._made(*self._asked(target, args, kw))
 
-    def _call(
+    def _asked(
         self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
-    ) -> tuple[Units, Request, dict[str, Any]]:
-        """What a call asks for, once its arguments are checked, and these by name."""
-        units = self._units
-        values = _given(units.function, args, kw)
-        units = units.fitting(values)
+    ) -> tuple[Units, Request]:
+        """What a text for these arguments asks for; they may be on another device."""
+        units, values = self._given(args, kw)
         kinds = units.function.kinds(values)
         variant = units.inspection.check(target, kinds, values)
-        asked = Request(target, kinds, self._names(kinds), values, variant)
-        return units, asked, values
+        return units, Request(target, kinds, self._names(kinds), values, variant)
+
+    def _called(
+        self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Call, _Called, dict[str, Any]]:
+        """The function's call in a call of its derivative, how that is called, and all
+        values by name.
+        """
+        visible = self._units.function.visible
+        if len(args) >= len(visible) and not kw:
+            call = Call(self._f, args[: len(visible)], {}, target)
+        else:
+            given = dict(zip(visible, args, strict=False))
+            given |= {n: kw[n] for n in visible if n in kw}
+            if len(given) < len(visible):
+                _called(self._default(PYTHON), self._units.function).bind(args, kw)
+            call = Call(self._f, (), given, target)
+        called = call.plan.once(
+            (type(self), str(self._wrt)),
+            lambda: _called(self._of(call.units), call.function),
+        )
+        values = called.bind(args, kw) | call.values | call.function.callables()
+        return call, called, values
+
+    def _of(self, units: Units) -> Unit:
+        """The readable unit before any call, of a function that has been read anew."""
+        kinds = units.function.default_kinds()
+        names = self._names(kinds)
+        return self._made(units, Request(PYTHON, kinds, names))
+
+    def _given(
+        self, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Units, dict[str, Any]]:
+        """What fits the arguments of a call, and these by name, captured values too."""
+        parsed = self._units.function.parsed
+        values = bind(parsed.function.__name__, parsed.signature, args, kw)
+        values |= {c.name: c.read() for c in parsed.captured}
+        return self._units.fitting(values), values
 
     @property
     @guarded
@@ -113,12 +178,9 @@ class _Source:
         where = file("save", path)
         parsed = self._units.function.parsed
         if args or kw:
-            values = _given(self._units.function, args, kw)
-            own = type(self).__new__(type(self))
-            vars(own).update(vars(self))
-            fitting = self._units.fitting(values)
-            fitting.function.kinds(values)
-            own._present = lambda: fitting
+            own = type(self)(self._f)
+            own._fitting, values = self._given(args, kw)
+            own._fitting.function.kinds(values)
             return own.save(where, target)
         if parsed.lenient:
             raise ArgumentError(
@@ -222,52 +284,28 @@ class Derivative(_Source):
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> tuple[Any, ...]:
-        units = self._units
-        given = dict(zip(units.function.visible, args, strict=False))
-        given |= {k: v for k, v in kw.items() if k in units.function.visible}
-        if len(given) == len(units.function.visible):
-            given |= {c.name: c.read() for c in units.function.parsed.captured}
-            units = units.fitting(given)
-        function = units.function
-        kinds = function.default_kinds()
-        default = units.adjoint(Request(PYTHON, kinds, self._names(kinds)))
-        callables = function.callables()
-        hidden = (*function.program.captured, *callables)
-        signature = adjoint_signature(default, hidden)
-        values = bind(default.program.name, signature, args, kw)
-        values |= {c.name: c.read() for c in function.parsed.captured} | callables
-        primal = {p.name: values[p.name] for p in function.program.params}
-        found = function.kinds(primal)
-        variant = units.inspection.check(self._target, found, primal)
-        asked = Request(self._target, found, self._names(found), primal, variant)
-        if function.checks(found):
+        call, called, values = self._called(self._target, args, kw)
+        call.check_derivative(writes=False)
+        names = call.wrt(None, local=True)
+        if call.function.checks(call.kinds):
             # The adjoint asserts nothing: the primal does, on copies.
-            copies = {
-                n: v.copy() if isinstance(v, np.ndarray) else v
-                for n, v in primal.items()
-            }
-            forward = units.primal(replace(asked, values=copies))
-            forward.call([copies[p] for p in forward.params])
-        # Only CPython tests the subscripts of a cotangent whose shape is not known
-        # here.
-        if self._made_here(default):
-            asked = replace(asked, target=PYTHON)
-        unit = units.adjoint(asked)
+            forward = call.made(Units.primal)
+            own = [call.values[p] for p in forward.params]
+            forward.call([copied(v) if is_array(v) else v for v in own])
+        if called.made_here:
+            # Only CPython tests the subscripts of a cotangent whose shape is not known
+            # here.
+            unit = call.units.adjoint(replace(call.request(names), target=PYTHON))
+        else:
+            unit = call.made(Units.adjoint, names)
         for param, of in unit.cotangents:
             kind = kind_of(param, values[param])
-            if isinstance(of, int) and kind.rank and not self._made_here(default):
-                raise ArgumentError(f"`{param}` is the cotangent of a number")
             if isinstance(of, str):
-                values[param] = _cotangent(param, values[param], of, values[of])
+                values[param] = _like(param, values[param], of, values[of])
+            elif kind.rank and not called.made_here:
+                raise ArgumentError(f"`{param}` is the cotangent of a number")
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
         return result
-
-    def _made_here(self, unit: Unit) -> bool:
-        """Does the function return an array, so that a cotangent has a shape of its
-        own?
-        """
-        ranks = {p.name: p.rank for p in unit.program.params}
-        return any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
 
     @property
     @guarded
@@ -276,8 +314,7 @@ class Derivative(_Source):
 
         It calls nothing back, since what it is made for is a derivative of its own.
         """
-        units = self._units.hushed()
-        return Derivative(lambda: units, PYTHON, self._wrt)._loaded()
+        return self._units.hushed().adjoint(self._before(PYTHON)).function
 
     def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
         """The report as text: one line per adjoint loop and per value kept."""
@@ -293,7 +330,7 @@ class Derivative(_Source):
         own = PYTHON if target is None else _named(target)
         units, request = self._units, self._before(own)
         if args or kw:
-            units, request, _ = self._call(own, args, kw)
+            units, request = self._asked(own, args, kw)
         unit = units.adjoint(request)
         inspected = units.inspection.bounds(request.kinds).described()
         passed = units.passed(replace(request, variant=None))
@@ -363,10 +400,10 @@ class Primal(_Source):
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        units, request, values = self._call(self._target, args, kw)
-        unit = units.primal(request)
-        raw = unit.call([values[p] for p in unit.params])
-        return units.function.restore(raw, request.kinds, values)
+        call = Call(self._f, args, kw, self._target)
+        call.check()
+        unit = call.made(Units.primal)
+        return call.restore(unit.call([call.values[p] for p in unit.params]))
 
 
 class Pushforward(_Source):
@@ -384,20 +421,20 @@ class Pushforward(_Source):
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        unit = self._default(PYTHON)
-        values = bind(unit.program.name, inspect.signature(unit.function), args, kw)
-        for name, value in values.items():
-            kind_of(name, value)
-        return unit.call(list(values.values()))
-
-
-def _given(
-    function: Function, args: tuple[Any, ...], kw: dict[str, Any]
-) -> dict[str, Any]:
-    """The arguments of a call by name, and what the function has captured."""
-    parsed = function.parsed
-    values = bind(parsed.function.__name__, parsed.signature, args, kw)
-    return values | {c.name: c.read() for c in parsed.captured}
+        call, _, values = self._called(PYTHON, args, kw)
+        call.check_derivative()
+        unit = call.made(Units.tangent, call.wrt(None))
+        moved = [p for p, w in zip(unit.params, unit.changed, strict=True) if w]
+        for param, of in unit.cotangents:
+            kind = kind_of(param, values[param])
+            if param in moved and kind != kind_of(str(of), values[str(of)]):
+                raise ArgumentError(
+                    f"`{param}`, which is written, is not of the kind of `{of}`"
+                )
+            if kind.rank:
+                values[param] = _like(param, values[param], str(of), values[str(of)])
+        check_writes(unit.program, values, moved)
+        return unit.call([values[p] for p in unit.params])
 
 
 def _named(target: str) -> Target:
@@ -421,10 +458,11 @@ def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _cotangent(param: str, value: Any, of: str, output: Any) -> Any:
-    """A cotangent as generated code takes it: an array like the output."""
+def _like(param: str, value: Any, of: str, output: Any) -> Any:
+    """A cotangent or a tangent as generated code takes it: an array like the value."""
     if np.shape(value) != output.shape:
         raise ArgumentError(
             f"`{param}` has shape {np.shape(value)}, `{of}` has {output.shape}"
         )
-    return np.ascontiguousarray(value, output.dtype)
+    module = cupy() if is_device(output) else np
+    return module.ascontiguousarray(value, output.dtype)

@@ -7,30 +7,24 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pyrev.analysis.bounds import Variant
+from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
-from pyrev.driver.arguments import Kind, bind, check_writes
 from pyrev.driver.held_inputs import Held, Hold
-from pyrev.driver.readings import Reading, Readings
-from pyrev.driver.request import Request
 from pyrev.driver.results import in_words
 from pyrev.driver.storage_options import Keeping, names_of
-from pyrev.driver.targets import AUTO, PYTHON, TARGETS, named
-from pyrev.driver.targets.target import Target
+from pyrev.driver.targets import AUTO, TARGETS
 from pyrev.driver.tune import Tuning, tune
-from pyrev.driver.unit import Launch, Unit
+from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse import Parsed
-from pyrev.parse.custom import verify
 from pyrev.parse.directives import memory_bytes
 from pyrev.parse.source import plain
 from pyrev.report.draw.dot import Graph
@@ -41,12 +35,9 @@ from pyrev.runtime.device import (
     is_device,
     resident,
     share_memory,
-    to_host,
-    uploaded,
 )
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
-from pyrev.schedule.costs import SHIPPED, Costs
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -54,22 +45,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 GRAPHS = ("primal", "adjoint", "tangent")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked of one function; the fields are those of `differentiable`.
-
-    The costs are nobody's option: those that are shipped, but where a test of pyrev's
-    own wants a form that small arrays are not worth.
-    """
-
-    wrt: object = None
-    target: str = AUTO
-    keeping: Keeping = Keeping()
-    deterministic: bool = False
-    costs: Costs = SHIPPED
-
-
-class Differentiable:
+class Differentiable(Callee):
     """A function of NumPy arrays that runs compiled and knows its derivative.
 
     Calling it gives the same values and the same mutation as the plain function, which
@@ -77,43 +53,30 @@ class Differentiable:
     and itself as source.
     """
 
-    @guarded
     def __init__(
         self, function: Callable[..., Any], options: Options, quiet: bool = False
     ) -> None:
-        self._options = options
-        keeping, deterministic = options.keeping, options.deterministic
-        self._readings = Readings(
-            function, keeping, deterministic, quiet, options.costs
-        )
+        super().__init__(function, options, quiet)
         #: The same without what its probes call, where it has any.
         self._silent: Differentiable | None = self if quiet else None
-        self.python: Callable[..., Any] = self._readings.function
-        functools.update_wrapper(self, self.python)
-
-    @guarded
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call = Call(self, args, kwargs)
-        call.check()
-        return call.run()
 
     @property
     @guarded
     def adjoint(self) -> Derivative:
         """The adjoint: its source before any call, for a target, to save, to call."""
-        return Derivative(self._present, self._target, self._options.wrt)
+        return Derivative(self)
 
     @property
     @guarded
     def primal(self) -> Primal:
         """The function itself, as pyrev schedules and prints it."""
-        return Primal(self._present, self._target)
+        return Primal(self)
 
     @property
     @guarded
     def tangent(self) -> Pushforward:
         """The tangent: its source before any call, for a target, to save, to call."""
-        return Pushforward(self._present, self._target, self._options.wrt)
+        return Pushforward(self)
 
     def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
         """For every adjoint loop and every value kept: what was decided, and why.
@@ -168,19 +131,9 @@ class Differentiable:
             call.units.forget()
 
     @property
-    def _target(self) -> Target:
-        """The target of what is not about one call."""
-        return named(self._options.target)
-
-    @property
     def target(self) -> str:
         """The target that was asked for."""
         return self._options.target
-
-    @property
-    def keeping(self) -> Keeping:
-        """What the derivative may keep, as it was asked for."""
-        return self._options.keeping
 
     @property
     def quiet(self) -> Differentiable:
@@ -193,17 +146,9 @@ class Differentiable:
             self._silent = Differentiable(self.python, self._options, quiet=True)
         return self._silent
 
-    def _present(self) -> Units:
-        """What is known of the function as it is now."""
-        return self._readings.now()[0].units
-
-    @property
-    def _units(self) -> Units:
-        return self._present()
-
     @property
     def _parsed(self) -> Parsed:
-        return self._present().function.parsed
+        return self._units.function.parsed
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By reference, as functions are pickled: to the module and the name in it."""
@@ -337,116 +282,6 @@ def as_differentiable(f: Callable[..., Any]) -> Differentiable:
     if function is None:
         return Differentiable(given, Options())  # which says why not
     return kept_with(function, "", lambda: Differentiable(function, Options()))
-
-
-class Call:
-    """One call of a differentiable function: its arguments, bound and checked."""
-
-    def __init__(
-        self, f: Differentiable, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:
-        self.f = f
-        self.reading: Reading
-        self.reading, captured = f._readings.now()
-        names = self.reading.positional
-        if not kwargs and len(args) == len(names):
-            values = dict(zip(names, args, strict=True))
-        else:
-            signature = self.reading.units.function.parsed.signature
-            values = bind(f.python.__name__, signature, args, kwargs)
-        self.visible = tuple(values)
-        self.target = named(f._options.target, values)
-        if self.target.on_device:
-            values = {n: resident(n, v) for n, v in values.items()}
-            captured = uploaded(captured)
-        self.values = values | captured if captured else values
-        self.plan = self.reading.plans(self.target).plan(
-            self.reading.units, self.values
-        )
-        self.units = self.plan.units
-        self.function = self.units.function
-        self.kinds: dict[str, Kind] = self.plan.kinds
-        self.variant = Variant()
-
-    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What belongs to the function as it is in this call, and is made once."""
-        return self.reading.derived(key, make)
-
-    def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
-        """The parameters to differentiate with respect to, in the function's order.
-
-        With `local` its local values may be asked for, too.
-        """
-        asked = self.f._options.wrt if wrt is None else wrt
-        return self.plan.once(
-            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
-            lambda: self.function.wrt(self.kinds, asked, local),
-        )
-
-    def check(self) -> None:
-        """Everything about the arguments that can be refused before anything is
-        written.
-        """
-        check_writes(self.function.program, self.values, self.function.written)
-        self.variant = self.plan.check(self.values)
-
-    def check_derivative(self) -> None:
-        """The same for a call that is differentiated, whose rules are checked once.
-
-        Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
-        """
-        self.check()
-        rules = [r for r in self.function.parsed.rules if r.waits]
-        if rules:
-            values = {n: to_host(self.values[n]) for n in self.visible}
-            values |= {n: copied(values[n]) for n in self.function.written}
-            verify(self.function.parsed.function, rules, values)
-
-    def run(self, launch: Launch = Unit.call) -> Any:
-        """The primal: the compiled function, or the plain one for the Python target.
-
-        The plain one takes shapes whose gradient pyrev refuses; the text does not.
-        """
-        f = self.f
-        if self.target.runs_plain and "ValueError" not in self._checks():
-            parameters = self.function.parsed.signature.parameters
-            named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
-            return f.python(
-                *(self.values[n] for n in self.visible if n not in named),
-                **{n: self.values[n] for n in named},
-            )
-        unit = self.made(Units.primal)
-        return self.restore(launch(unit, [self.values[p] for p in unit.params]))
-
-    def _checks(self) -> frozenset[str]:
-        return self.function.checks(self.kinds)
-
-    def restore(self, result: Any) -> Any:
-        """Scalars come back as the types that NumPy and Python would give."""
-        if result is None:
-            return None
-        return self.function.restore(result, self.kinds, self.values)
-
-    def result_dtypes(self) -> tuple[str, ...]:
-        """The dtype (weak kinds included) of each returned value."""
-        return self.plan.once(
-            "results", lambda: self.function.result_dtypes(self.kinds)
-        )
-
-    def made(
-        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
-    ) -> T:
-        """What `make`, a method of `Units`, gives for this call."""
-        return self.plan.made(make, self.values, self.variant, wrt, *more)
-
-    def readable(
-        self,
-        make: Callable[[Units, Request], Unit],
-        wrt: tuple[str, ...],
-        variant: Variant | None = None,
-    ) -> Unit:
-        """The same as a text for all calls with such kinds of arguments."""
-        return make(self.units, Request(PYTHON, self.kinds, wrt, None, variant))
 
 
 class Pullback:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.api.differentiable import Call, as_differentiable
+from pyrev.api.call import Call
+from pyrev.api.differentiable import as_differentiable
 from pyrev.api.gradients import Tangents
 from pyrev.driver.results import returns_one
 from pyrev.driver.unit import Unit

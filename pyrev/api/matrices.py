@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.api.call import Call
 from pyrev.api.differentiable import (
-    Call,
     Differentiable,
     as_differentiable,
     pulled,

@@ -17,10 +17,9 @@ import numpy as np
 
 from pyrev.adjoint.activity import returned
 from pyrev.analysis.steering import steering
+from pyrev.api.call import Call, Options
 from pyrev.api.differentiable import (
-    Call,
     Differentiable,
-    Options,
     as_differentiable,
     differentiable_with,
     pulled,

@@ -237,12 +237,20 @@ def check_writes(
 ) -> None:
     """Refuse arrays that can't be written, or that overlap one that is."""
     for name in written:
-        array = values[name]
-        if not getattr(array.flags, "writeable", True):
+        if not getattr(values[name].flags, "writeable", True):
             raise ArgumentError(
                 f"{program.name}() writes `{name}`, which is read-only; pass"
                 f" {name}.copy()"
             )
+    check_apart(program, values, written)
+
+
+def check_apart(
+    program: Program, values: Mapping[str, Any], written: Sequence[str]
+) -> None:
+    """Refuse arrays that overlap one that is written, or whose own elements do."""
+    for name in written:
+        array = values[name]
         if _overlaps_itself(array):
             raise ArgumentError(
                 f"{program.name}() writes `{name}`, whose elements overlap in memory"

@@ -57,7 +57,7 @@ class Plan:
             # Another thread takes `sized` for the sign that both are there.
             if doubts:
                 self.by_sizes = inspection.by_sizes(self.kinds, sized)
-                self.look = inspection.look(self._request(values, sized), doubts)
+                self.look = inspection.look(self.request(values, sized), doubts)
             self.sized = sized
         if self.look is None:
             return self.sized
@@ -78,7 +78,7 @@ class Plan:
                 f" {self.kinds[name].dtype}; pass {name}.astype(np.float64)"
             )
 
-    def _request(
+    def request(
         self, values: Mapping[str, Any], variant: Variant, wrt: tuple[str, ...] = ()
     ) -> Request:
         """What code a call with these values asks for."""
@@ -96,7 +96,7 @@ class Plan:
         key = make, variant, wrt, more
         found: T | None = self._made.get(key)
         if found is None:
-            request = self._request(values, variant, wrt)
+            request = self.request(values, variant, wrt)
             found = self._made[key] = make(self.units, request, *more)
         return found
 

@@ -168,8 +168,8 @@ class Sweeping:
     target: Target
 
 
-def adjoint_signature(unit: Unit, hidden: Sequence[str]) -> inspect.Signature:
-    """The signature of an adjoint as a user calls it: captured values are filled in."""
+def derivative_signature(unit: Unit, hidden: Sequence[str]) -> inspect.Signature:
+    """The signature of a derivative as a user calls it, without what is filled in."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [p for p in unit.params if p not in hidden]
     return inspect.Signature([inspect.Parameter(p, kind) for p in shown])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.api import differentiable
+from pyrev.api.call import Call
 from pyrev.driver.arguments import bind, spread
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
@@ -96,7 +97,7 @@ def check_grad(
     given = bind(plain.__name__, signature, args, kw)
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
-    differentiable.Call(f, args, kw).check()
+    Call(f, args, kw).check()
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.
@@ -238,7 +239,7 @@ def _reason(f: Any, arguments: Values, slow: bool) -> Reason:
     def reason(direction: Values) -> Cause | None:
         if slow:
             return None
-        call = differentiable.Call(f, (), widen(arguments))
+        call = Call(f, (), widen(arguments))
         if not made:
             made.append(Decisions(f._units.function.typed(call.kinds)))
         return made[0].change(call.values, direction)
@@ -333,7 +334,7 @@ def dot_product_error(
 
 def _pushed(f: Any, arguments: Values, weights: Cotangents, v: Values) -> float:
     """`<J v, w>` by the tangent."""
-    call = differentiable.Call(f, (), copy.deepcopy(dict(arguments)))
+    call = Call(f, (), copy.deepcopy(dict(arguments)))
     unit = call.readable(Units.tangent, tuple(v))
     values = dict(call.values)
     dots: dict[str, str] = {}

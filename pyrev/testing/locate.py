@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.adjoint.activity import activity, returned
-from pyrev.api import differentiable
+from pyrev.api.call import Call
 from pyrev.driver.derive import derive_untidied
 from pyrev.driver.request import Request
 from pyrev.driver.targets import PYTHON
@@ -170,7 +170,7 @@ class Search:
         weights: Cotangents,
         tolerance: float,
     ) -> None:
-        call = differentiable.Call(f, (), copy.deepcopy(widen(arguments)))
+        call = Call(f, (), copy.deepcopy(widen(arguments)))
         function = f._units.function
         self.values: dict[str, Any] = widen(call.values)
         self.weights, self.tolerance, self.wrt = weights, tolerance, wrt

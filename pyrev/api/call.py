@@ -1,0 +1,202 @@
+"""What calls of a function and of its derivatives have in common: the arguments, bound
+and checked, and the code that is made for such.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pyrev.analysis.bounds import Variant
+from pyrev.driver.arguments import Kind, bind, check_apart, check_writes
+from pyrev.driver.readings import Reading, Readings
+from pyrev.driver.request import Request
+from pyrev.driver.storage_options import Keeping
+from pyrev.driver.targets import AUTO, PYTHON, named
+from pyrev.driver.targets.target import Target
+from pyrev.driver.unit import Launch, Unit
+from pyrev.driver.units import Units
+from pyrev.parse.custom import verify
+from pyrev.runtime.device import copied, resident, to_host, uploaded
+from pyrev.runtime.error_boundary import guarded
+from pyrev.schedule.costs import SHIPPED, Costs
+
+T = TypeVar("T")
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked of one function; the fields are those of `differentiable`.
+
+    The costs are nobody's option: those that are shipped, but where a test of pyrev's
+    own wants a form that small arrays are not worth.
+    """
+
+    wrt: object = None
+    target: str = AUTO
+    keeping: Keeping = Keeping()
+    deterministic: bool = False
+    costs: Costs = SHIPPED
+
+
+class Callee:
+    """A function with its options, as it is called; `python` is the plain one."""
+
+    @guarded
+    def __init__(
+        self, function: Callable[..., Any], options: Options, quiet: bool = False
+    ) -> None:
+        self._options = options
+        keeping, deterministic = options.keeping, options.deterministic
+        self._readings = Readings(
+            function, keeping, deterministic, quiet, options.costs
+        )
+        self.python: Callable[..., Any] = self._readings.function
+        functools.update_wrapper(self, self.python)
+
+    @guarded
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = Call(self, args, kwargs)
+        call.check()
+        return call.run()
+
+    @property
+    def keeping(self) -> Keeping:
+        """What the derivative may keep, as it was asked for."""
+        return self._options.keeping
+
+    @property
+    def _target(self) -> Target:
+        """The target of what is not about one call."""
+        return named(self._options.target)
+
+    @property
+    def _units(self) -> Units:
+        """What is known of the function as it is now."""
+        return self._readings.now()[0].units
+
+
+class Call:
+    """One call of a differentiable function: its arguments, bound and checked.
+
+    It runs for the target of the function, or for `target`.
+    """
+
+    def __init__(
+        self,
+        f: Callee,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        target: Target | None = None,
+    ) -> None:
+        self.f = f
+        self.reading: Reading
+        self.reading, captured = f._readings.now()
+        names = self.reading.positional
+        if not kwargs and len(args) == len(names):
+            values = dict(zip(names, args, strict=True))
+        else:
+            signature = self.reading.units.function.parsed.signature
+            values = bind(f.python.__name__, signature, args, kwargs)
+        self.visible = tuple(values)
+        self.target = target or named(f._options.target, values)
+        if self.target.on_device:
+            values = {n: resident(n, v) for n, v in values.items()}
+            captured = uploaded(captured)
+        self.values = values | captured if captured else values
+        self.plan = self.reading.plans(self.target).plan(
+            self.reading.units, self.values
+        )
+        self.units = self.plan.units
+        self.function = self.units.function
+        self.kinds: dict[str, Kind] = self.plan.kinds
+        self.variant = Variant()
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What belongs to the function as it is in this call, and is made once."""
+        return self.reading.derived(key, make)
+
+    def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
+        """The parameters to differentiate with respect to, in the function's order.
+
+        With `local` its local values may be asked for, too.
+        """
+        asked = self.f._options.wrt if wrt is None else wrt
+        return self.plan.once(
+            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
+            lambda: self.function.wrt(self.kinds, asked, local),
+        )
+
+    def check(self, writes: bool = True) -> None:
+        """Everything about the arguments that can be refused before anything is
+        written, if anything is.
+        """
+        own = check_writes if writes else check_apart
+        own(self.function.program, self.values, self.function.written)
+        self.variant = self.plan.check(self.values)
+
+    def check_derivative(self, writes: bool = True) -> None:
+        """The same for a call that is differentiated, whose rules are checked once.
+
+        Raises `ArgumentError` for a rule of `custom_vjp` that is no derivative.
+        """
+        self.check(writes)
+        rules = [r for r in self.function.parsed.rules if r.waits]
+        if rules:
+            values = {n: to_host(self.values[n]) for n in self.visible}
+            values |= {n: copied(values[n]) for n in self.function.written}
+            verify(self.function.parsed.function, rules, values)
+
+    def run(self, launch: Launch = Unit.call) -> Any:
+        """The primal: the compiled function, or the plain one for the Python target.
+
+        The plain one takes shapes whose gradient pyrev refuses; the text does not.
+        """
+        f = self.f
+        if self.target.runs_plain and "ValueError" not in self._checks():
+            parameters = self.function.parsed.signature.parameters
+            named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
+            return f.python(
+                *(self.values[n] for n in self.visible if n not in named),
+                **{n: self.values[n] for n in named},
+            )
+        unit = self.made(Units.primal)
+        return self.restore(launch(unit, [self.values[p] for p in unit.params]))
+
+    def _checks(self) -> frozenset[str]:
+        return self.function.checks(self.kinds)
+
+    def restore(self, result: Any) -> Any:
+        """Scalars come back as the types that NumPy and Python would give."""
+        if result is None:
+            return None
+        return self.function.restore(result, self.kinds, self.values)
+
+    def result_dtypes(self) -> tuple[str, ...]:
+        """The dtype (weak kinds included) of each returned value."""
+        return self.plan.once(
+            "results", lambda: self.function.result_dtypes(self.kinds)
+        )
+
+    def request(self, wrt: tuple[str, ...]) -> Request:
+        """What code this call asks for."""
+        return self.plan.request(self.values, self.variant, wrt)
+
+    def made(
+        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
+    ) -> T:
+        """What `make`, a method of `Units`, gives for this call."""
+        return self.plan.made(make, self.values, self.variant, wrt, *more)
+
+    def readable(
+        self,
+        make: Callable[[Units, Request], Unit],
+        wrt: tuple[str, ...],
+        variant: Variant | None = None,
+    ) -> Unit:
+        """The same as a text for all calls with such kinds of arguments."""
+        return make(self.units, Request(PYTHON, self.kinds, wrt, None, variant))
