@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""`f.adjoint(...)`, `f.primal(...)`, `f.tangent(...)`: the checks are those of a call."""
+"""`f.adjoint(...)`, `f.primal(...)`, `f.tangent(...)`: checked as a call is."""
 
 from __future__ import annotations
 
