@@ -35,5 +35,5 @@ sanitize: $(VENV)/.test  ## the corpora on a GPU under compute-sanitizer, memory
 	$(BIN)/python -m pip install --quiet --editable ".[cuda]"
 	for tool in memcheck racecheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 1 \
-	        $(BIN)/python -m pytest -m gpu -q tests/cuda/test_on_gpu.py || exit 1; \
+	        $(BIN)/python -m pytest -m gpu -q tests/targets/cuda/test_on_gpu.py || exit 1; \
 	done

@@ -356,7 +356,7 @@ def measured(w: Workload, rounds: int) -> dict[str, Any]:
 def registers(w: Workload) -> list[str]:
     """What `ptxas` says of each kernel for the newest of the architectures."""
     from pyrev.emit.cuda import OPTIONS
-    from tests.cuda import nvrtc
+    from tests.targets.cuda import nvrtc
 
     assembler = shutil.which("ptxas")
     if assembler is None or nvrtc.library() is None:
@@ -516,7 +516,7 @@ def main() -> int:
     parser.add_argument("--registers", action="store_true")
     options = parser.parse_args()
     if options.dry_run:
-        from tests.cuda import standin
+        from tests.targets.cuda import standin
 
         sys.modules["cupy"] = standin.module()
     found: Found = {"device": "none: kernels ran on the CPU"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyrev.driver import passes
-from tests import recycling
+from tests.tools import recycling
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,8 +18,8 @@ import pytest
 
 import pyrev
 from tests import ROOT
+from tests.corpora.workloads import loops
 from tests.test_readme import BLOCK
-from tests.workloads import loops
 
 SCHEDULES = ROOT / "docs" / "schedules.md"
 FENCES = "```text\n", "```\n"

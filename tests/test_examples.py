@@ -10,7 +10,7 @@ import pytest
 
 import pyrev
 from tests import ROOT
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 SMALL = deblur.Settings(rounds=2, image_steps=4, kernel_steps=4, final_steps=8)
 

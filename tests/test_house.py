@@ -21,6 +21,8 @@ ROOMS = (
     *("ir", "runtime", "parse", "analysis", "adjoint", "schedule", "emit"),
     *("driver", "report", "api", "bridges", "testing"),
 )
+#: Folders of tests beside those that mirror the rooms.
+BESIDE = {"corpora", "tools", "targets", "golden", "examples"}
 DOORS = {
     "gast": "parse/",
     "islpy": "analysis/poly.py",
@@ -187,10 +189,19 @@ def test_no_golden_file_is_an_orphan() -> None:
         assert f'"{name}"' in tests or f"def {name}(" in tests, f"{golden} has no test"
 
 
+def test_the_tests_mirror_the_rooms():
+    folders = {
+        p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and p.name[0] != "_"
+    }
+    assert folders <= {*ROOMS, *BESIDE}
+    at_top = {p.stem for p in (ROOT / "tests").glob("test_*.py")}
+    assert at_top == {"test_docs", "test_examples", "test_house", "test_readme"}
+
+
 def test_every_error_code_has_a_rejection_file_and_each_file_a_code() -> None:
     from pyrev.ir.diagnostics import CODES
 
-    folder = ROOT / "tests" / "rejected"
+    folder = ROOT / "tests" / "corpora" / "rejected"
     tried = {p.name.split("_")[0] for p in folder.glob("P*.py")}
     assert tried <= set(CODES)
     assert set(CODES) <= tried

@@ -3,8 +3,8 @@
 A generated module that needs one holds its text, so that it runs without pyrev; the
 kernels hold what `emit.special_c` makes of it. All compute in float64, also of a
 float32, and give a float.
-Beside values of many digits (tests/test_special.py) they are exact to four units in the
-last place; near a zero, to as many units of what cancels there. Where it is less is
+Beside values of many digits (tests/ir/test_special.py) they are exact to four units in
+the last place; near a zero, to as many units of what cancels there. Where it is less is
 said there. Poles and infinities are those of SciPy's functions if nothing is said.
 
 Sources: recurrences, reflections and expansions are those of NIST's Digital Library of

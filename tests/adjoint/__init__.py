@@ -1,0 +1,1 @@
+"""Tests of what an adjoint is and what it keeps."""

@@ -15,7 +15,7 @@ from pyrev.adjoint.preaccumulate import Counts, preaccumulated
 from pyrev.ir.text import program_text
 from pyrev.parse import parse
 from pyrev.testing.outcome import floats
-from tests.everything import EVERY, share_of
+from tests.corpora.everything import EVERY, share_of
 
 
 def chain(x, steps, out):

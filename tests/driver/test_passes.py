@@ -11,8 +11,8 @@ from pyrev.driver import passes
 from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, Setting, run
 from pyrev.ir.nodes import For, Program, Var
 from pyrev.parse import parse_text
-from tests.everything import EVERY, accepted, share_of
-from tests.interpreted import called_parallel
+from tests.corpora.everything import EVERY, accepted, share_of
+from tests.tools.interpreted import called_parallel
 
 PROGRAM = parse_text("""
 def f(a, b):

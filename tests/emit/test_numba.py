@@ -18,7 +18,7 @@ from pyrev.parse import parse, retype
 from pyrev.runtime.code_cache import load
 from tests.emit import programs
 from tests.emit.cases import CASES, same
-from tests.interpreted import called_parallel
+from tests.tools.interpreted import called_parallel
 
 
 def kind(value: Any) -> tuple[int, str]:

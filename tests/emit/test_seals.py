@@ -17,8 +17,8 @@ from pyrev.driver.unit import Unit
 from pyrev.emit.seals import sealed
 from pyrev.runtime import code_cache
 from pyrev.schedule.costs import SHIPPED
-from tests.costs import differentiable
-from tests.oracle import same_bits
+from tests.tools.costs import differentiable
+from tests.tools.oracle import same_bits
 
 
 def line(x, y, out):  # type: ignore[no-untyped-def]

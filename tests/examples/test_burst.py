@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, FRAMES = RNG.random((6, 7, 3)), RNG.random((2, 5, 6))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, OBSERVED = RNG.random((2, 4, 5)), RNG.random((2, 3, 3))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 RNG = np.random.default_rng(1)
 AXIS = np.array([0.3, -0.8, 0.5])

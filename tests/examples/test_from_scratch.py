@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 RNG = np.random.default_rng(1)
 GUESS, OBSERVED = RNG.random((2, 5 * 4 * 3))

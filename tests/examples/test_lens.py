@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.everything import full_size
+from tests.corpora.everything import full_size
 
 COARSE = lens.Settings(stages=((2.0, 0.2),), iterations=8, fields=(0.0, 0.5, 0.7, 1.0))
 

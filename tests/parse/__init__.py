@@ -1,0 +1,1 @@
+"""Tests of what is read from a text, and what is refused."""

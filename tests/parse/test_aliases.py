@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests import aliases
+from tests.tools import aliases
 
 FUNCTIONS: list[Any] = []
 

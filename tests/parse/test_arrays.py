@@ -15,7 +15,7 @@ import pyrev
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.text import program_text
 from pyrev.parse import parse, parse_text
-from tests.oracle import check
+from tests.tools.oracle import check
 
 CASES: dict[str, tuple[Any, Callable[..., dict[str, Any]], tuple[str, ...]]] = {}
 

@@ -18,8 +18,8 @@ import pytest
 import pyrev
 from pyrev.ir.nodes import Call, Const, Return, Var
 from pyrev.parse import parse_block
-from tests.oracle import check
-from tests.test_agreement import cell
+from tests.driver.test_agreement import cell
+from tests.tools.oracle import check
 
 CASES: dict[str, tuple[Any, Callable[..., dict[str, Any]], tuple[str, ...]]] = {}
 

@@ -1,0 +1,1 @@
+"""Tests of transformations of loops."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.oracle import check
+from tests.tools.oracle import check
 
 
 def once(v, b):

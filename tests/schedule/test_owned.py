@@ -11,7 +11,7 @@ import pyrev
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.rows.owned import owned
-from tests.oracle import same_bits
+from tests.tools.oracle import same_bits
 
 TYPES = dict.fromkeys(("a", "b", "c", "d", "n"), "float64")
 

@@ -14,7 +14,7 @@ from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.rows import rows
-from tests.interpreted import called_parallel
+from tests.tools.interpreted import called_parallel
 
 DTYPES = {
     **{name: "float64" for name in "abcdefstpqr"},

@@ -9,10 +9,10 @@ import pytest
 
 import pyrev
 from pyrev.driver.targets import TARGETS, register
-from tests import oracle
-from tests.corpus import ENTRIES
-from tests.everything import share_of
+from tests.corpora.corpus import ENTRIES
+from tests.corpora.everything import share_of
 from tests.targets.c import COMPILER, C
+from tests.tools import oracle
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler, `cc`")
 

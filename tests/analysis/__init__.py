@@ -1,0 +1,1 @@
+"""Tests of subscripts, integers, what ISL proves."""

@@ -1,0 +1,1 @@
+"""Tests of the texts that are generated, and of what compiles them."""

@@ -1,0 +1,1 @@
+"""Tests of expressions and the primitives of every target."""

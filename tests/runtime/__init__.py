@@ -1,0 +1,1 @@
+"""Tests of memory, threads, lifetimes."""

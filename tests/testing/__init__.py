@@ -1,0 +1,1 @@
+"""Tests of what users check gradients with."""

@@ -1,0 +1,1114 @@
+"""Old bugs put back on purpose: do the tests of today notice?
+
+    python -m tests.tools.relapses [--only CLASS ...] [--number N ...] [--list]
+
+Each relapse is one edit of the sources, tried on a copy of them, that brings back a bug
+of a class that was silent once. It is noticed if one of the tests named beside it, as
+CI runs them, fails with it and passes without. The edits are kept in step with the
+sources by `test_relapses.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests import ROOT
+
+
+@dataclass(frozen=True)
+class Relapse:
+    """`old`, which occurs once in `file`, becomes `new`; `tests` have to fail then."""
+
+    kind: str
+    bug: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the bug."""
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.file}: not once: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+ALIASES = "tests/parse/test_aliases.py"
+NAMES = "tests/parse/test_rebinding.py"
+DISCARDED = "tests/adjoint/test_discarded.py"
+INTEGERS = "tests/ir/test_rewrites.py tests/analysis/test_integers.py"
+AGREEMENT = "tests/driver/test_agreement.py tests/tools/test_sequences.py"
+HELD = "tests/driver/test_held.py"
+SEALS = "tests/emit/test_seals.py"
+RANGES = "tests/adjoint/test_ranges.py"
+ERRORS = "tests/api/test_errors.py"
+LOADING = "tests/emit/test_load.py"
+MEMORY = "tests/runtime/test_lifetimes.py"
+REJECTED = "tests/corpora/test_rejections.py"
+
+RELAPSES: list[Relapse] = [
+    # ------------------------------------------------ names that change places
+    Relapse(
+        "names",
+        "behind an `if`, what its body swapped stands for the wrong arrays",
+        "pyrev/parse/statements.py",
+        "    exchange_into(w, then, target, scope, around)\n",
+        "    scope.bound |= target\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "behind an `if`, what its `else` swapped stands for the wrong arrays",
+        "pyrev/parse/statements.py",
+        "    exchange_into(w, other, target, scope, around)\n",
+        "    scope.bound |= target\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "what a `for` reads of its last iteration counts as unread",
+        "pyrev/parse/bindings.py",
+        'return not self.binds([target]) and self.first(body) == "read"',
+        "return False",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "arrays of the caller that changed places keep the other's contents",
+        "pyrev/parse/restoring.py",
+        "        state.back()\n",
+        "        pass\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "an array that changed places twice is put back once more",
+        "pyrev/parse/restoring.py",
+        'Assign(turned, Call("-", (ONE, turned), loc=at), loc=at)',
+        "Assign(turned, ONE, loc=at)",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "of two exchanges of contents one moves nothing",
+        "pyrev/parse/exchanges.py",
+        "    w.emit.extend(body)\n",
+        "    w.emit.extend(body if len(w.aliases.exchanges) % 2 else ())\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "no loop reads what its last iteration left",
+        "pyrev/parse/bindings.py",
+        "        if self._again(node):\n            return True\n",
+        "",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "elements are copied over others that are still to be read",
+        "pyrev/parse/joins.py",
+        "if not any(target.name in r for m, r in read.items() if m != n)",
+        "if target.name",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "another name of an array that changes places is let pass",
+        "pyrev/parse/exchanges.py",
+        "    found = [n for n in found if around.is_live(n)]\n",
+        "    found = []\n",
+        REJECTED,
+    ),
+    Relapse(
+        "names",
+        "what may be the caller's array by now gets new elements",
+        "pyrev/parse/binding.py",
+        "    held = [a for a in scope.owned if a not in turned(w)]\n",
+        "    held = list(scope.owned)\n",
+        NAMES,
+    ),
+    Relapse(
+        "names",
+        "an array made in a loop changes places with the caller's",
+        "pyrev/parse/restoring.py",
+        "        if array in again | inner:\n",
+        "        if False:\n",
+        REJECTED,
+    ),
+    # ------------------------------------------------ arrays of helpers
+    Relapse(
+        "helpers",
+        "dtypes that must agree are noted under names that are gone",
+        "pyrev/parse/walk.py",
+        "            (name(a), renamed_dtype(d, new), at) for a, d, at in"
+        " self.alike_kinds\n",
+        "            (a, d, at) for a, d, at in self.alike_kinds\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "a dtype of several arrays keeps the names that are gone",
+        "pyrev/ir/renaming.py",
+        "            Var(new.get(p.name, p.name)) if isinstance(p, Var) else p\n",
+        "            Var(new.get(p.name, p.name))\n"
+        "            if isinstance(p, Var) and len(dtype.parts) == 1\n"
+        "            else p\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "ranks that must agree are noted under names that are gone",
+        "pyrev/parse/walk.py",
+        "        self.same = list(map(pair, self.same))\n",
+        "",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "arrays that change places agree in their first axis only",
+        "pyrev/parse/exchanges.py",
+        "    rank = rank_of(w, first)\n    message",
+        "    rank = w.known.ranks.get(first, 1)\n    message",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "behind a block a name no longer knows where it was bound",
+        "pyrev/parse/joins.py",
+        "    scope.paths |= {n: paths[n] for n in arrays if n in paths}\n",
+        "",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "pairs of arrays that change places at once are one exchange",
+        "pyrev/parse/exchanges.py",
+        """    for cycle in cycles(pairs):
+        if len(cycle) > 1:
+            exchange_cycle(w, cycle, users, scope, around)
+""",
+        """    exchange_cycle(w, pairs, users, scope, around)
+""",
+        "tests/parse/test_rare.py",
+    ),
+    Relapse(
+        "helpers",
+        "a copy that is made again is one of what the array holds by then",
+        "pyrev/schedule/storage/build.py",
+        """                if kept is not None:
+                    return self._copy_of(kept, stmt)
+""",
+        "",
+        "tests/schedule/test_copied.py",
+    ),
+    Relapse(
+        "helpers",
+        "what a helper returns is read when contents went back already",
+        "pyrev/parse/restoring.py",
+        "        result = keep_result(w, result, moved, states, scope)\n",
+        "        pass\n",
+        NAMES,
+    ),
+    Relapse(
+        "helpers",
+        "a write to what a helper may have returned is let pass",
+        "pyrev/parse/points_to.py",
+        "        if any(is_reachable(w, a) for a in found.points_to):\n",
+        "        if False:\n",
+        ALIASES,
+    ),
+    Relapse(
+        "helpers",
+        "the copy that a helper returns is no longer one of its arrays",
+        "pyrev/parse/restoring.py",
+        "    note_may_be(w, made, outer_origins(w, moved), scope, at)\n",
+        "",
+        ALIASES,
+    ),
+    Relapse(
+        "helpers",
+        "what a helper returns on one path only is a copy for good",
+        "pyrev/parse/paths.py",
+        "            note_may_be(w, found.name, {value.base}, scope, at)\n",
+        "            pass\n",
+        ALIASES,
+    ),
+    Relapse(
+        "helpers",
+        "what is one array in Python, and two here, may be written",
+        "pyrev/parse/points_to.py",
+        "    if not copy.points_to & written or is_new(w, own):\n",
+        "    if True:\n",
+        ALIASES,
+    ),
+    Relapse(
+        "helpers",
+        "what is bound again may be no other array from then on",
+        "pyrev/parse/copies.py",
+        "    for one in sorted(kept) if may_be else ():\n",
+        "    for one in ():\n",
+        ALIASES,
+    ),
+    Relapse(
+        "helpers",
+        "what the next iteration writes counts as written before",
+        "pyrev/parse/points_to.py",
+        "            if written == other:\n",
+        "            if False:\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "only the first of the arrays that a copy may be gets what is written to it",
+        "pyrev/parse/copies.py",
+        "        for test, source in possible_sources(w, due.own):\n",
+        "        for test, source in possible_sources(w, due.own)[:1]:\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "a copy that is bound to another array counts as the first one",
+        "pyrev/parse/copies.py",
+        "Assign(selector, Const(len(before.choices)), loc=at)",
+        "Assign(selector, ZERO, loc=at)",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "what the next iteration reads by another name counts as unread",
+        "pyrev/parse/binding.py",
+        "Reads(n).later(scope.source.node, scope.current) for n in others",
+        "Reads(n).enclosed(scope.source.node) for n in others",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "of two arrays that changed places the result is always the first",
+        "pyrev/parse/restoring.py",
+        'Call("-", (ONE, turned)) if at else turned',
+        "turned",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "a new array is still the one that the copy was",
+        "pyrev/parse/copies.py",
+        "        w.emit.add(Assign(copy.selector, Const(-1), loc=at))\n",
+        "        pass\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "a copy that is bound again keeps what was written to it before",
+        "pyrev/parse/copies.py",
+        "        if copy.source is not None and not is_clean(w, array):\n",
+        "        if copy.source is None:\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "what one branch makes new is new behind both",
+        "pyrev/parse/points_to.py",
+        "        if all(way in copy.paths for way in ways):\n",
+        "        if any(way in copy.paths for way in ways):\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
+        "what is written to a copy stays there when the function ends",
+        "pyrev/parse/copies.py",
+        "if not w.env.running or is_read(copy.points_to, running_places(w)):",
+        "if False:",
+        ALIASES,
+    ),
+    # ------------------------------------------------ what is discarded
+    Relapse(
+        "discarded",
+        "nothing that may be discarded is guarded",
+        "pyrev/adjoint/reverse.py",
+        "may_be_discarded = stmt.id in self.discarded",
+        "may_be_discarded = False",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "every scalar is taken for a finite number",
+        "pyrev/adjoint/discarded.py",
+        "                if name not in known:\n                    return False\n",
+        "                pass\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "what one side of a choice uses counts as used by both",
+        "pyrev/adjoint/discarded.py",
+        '            yield from _both(a, b)\n        case Call("and"',
+        '            yield from (*sure(a), *sure(b))\n        case Call("and"',
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "a value sinks past a write to what it reads",
+        "pyrev/adjoint/sink.py",
+        "if read & written((other,)):",
+        "if False:",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "a value that is read behind a branch sinks into it",
+        "pyrev/adjoint/sink.py",
+        "            return None if both or name in later else at\n",
+        "            return None if both else at\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "what `min` and `max` leave out is zero times a slope",
+        "pyrev/adjoint/increments.py",
+        "                if not self.steady(args[k]):\n",
+        "                if False:\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "a loop over no numbers counts as one that runs",
+        "pyrev/adjoint/discarded.py",
+        "    return len(range(lo, hi, step)) > 0\n",
+        "    return True\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "what fills an array is not guarded",
+        "pyrev/adjoint/reverse.py",
+        "self.increments.owed(stmt, stmt.fill, Load(d_name, index), True)",
+        "self.increments.owed(stmt, stmt.fill, Load(d_name, index), False)",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "a read under a test of data counts as one that is made",
+        "pyrev/adjoint/discarded.py",
+        "        if not region.exact(leaf) or region.opaque_tests(leaf):\n",
+        "        if not region.exact(leaf):\n",
+        DISCARDED,
+    ),
+    Relapse(
+        "discarded",
+        "a read in a loop that may end early counts as one that is made",
+        "pyrev/adjoint/discarded.py",
+        "        if not region.exact(leaf) or region.opaque_tests(leaf):\n",
+        "        if region.opaque_tests(leaf):\n",
+        DISCARDED,
+    ),
+    # ------------------------------------------------ integers that go around
+    Relapse(
+        "integers",
+        "a sign is pulled out of an integer that may go around",
+        "pyrev/ir/simplify.py",
+        '        case _, Call("neg", (x,)) if not wraps(x, types):\n',
+        '        case _, Call("neg", (x,)):\n',
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "a factor is pulled out of an integer that may go around",
+        "pyrev/ir/simplify.py",
+        "            if not wraps(x, types) and not wraps(a, types):\n",
+        "            if True:\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "a partial is computed in the few bits of its integer",
+        "pyrev/adjoint/rules.py",
+        "        values[name] = as_float(env[name], types, beside)\n",
+        "        values[name] = env[name]\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "signs stay before integers of NumPy's, to be moved later",
+        "pyrev/analysis/narrow_integers.py",
+        "    made = _Signs(program, types).block(program.body)\n",
+        "    made = program.body\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "a width that the path decides is let pass",
+        "pyrev/analysis/narrow_integers.py",
+        "        _Widths(replace(program, body=made), types)\n",
+        "",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "bounds, sizes and tests are counted in few bits",
+        "pyrev/analysis/narrow_integers.py",
+        "        made = _Wide(types).block(made)\n",
+        "",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "an exponent in a partial is computed in few bits",
+        "pyrev/adjoint/rules.py",
+        '_EXACT = PREDICATES | {"/", "//"',
+        '_EXACT = PREDICATES | {"-", "*", "**", "/", "//"',
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "an integer of few bits beside a Python float is a float32",
+        "pyrev/ir/dtypes.py",
+        '    wide = promote(kind, "float32") if single else "float64"\n',
+        '    wide = promote(kind, "float32")\n',
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "partials that are multiplied with each other are integers",
+        "pyrev/adjoint/elimination.py",
+        '    return found if selects(found) else as_float(found, types, env["y"])\n',
+        "    return found\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "what is taken from a float is negated in few bits",
+        "pyrev/analysis/narrow_integers.py",
+        "                    x = as_float(self.signed(x), self.types, target)\n",
+        "                    x = self.signed(x)\n",
+        INTEGERS,
+    ),
+    Relapse(
+        "integers",
+        "a whole factor is multiplied in the few bits of the other",
+        "pyrev/ir/simplify.py",
+        "    if ka is not None and wraps(b, types):\n"
+        '        return Call("*", (Const(float(ka)), b))\n',
+        "",
+        INTEGERS,
+    ),
+    # ------------------------------------------------ text and function
+    Relapse(
+        "agreement",
+        "code that was replaced in a function is not seen",
+        "pyrev/parse/grounds.py",
+        "                f.__code__ is not code\n                or f",
+        "                f",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "defaults that were replaced are not seen",
+        "pyrev/parse/grounds.py",
+        "                or f.__defaults__ is not defaults\n",
+        "",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "globals that were bound again are not seen",
+        "pyrev/parse/grounds.py",
+        "if ask(name, MISSING) is not found:",
+        "if False:",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "variables of a function around that were bound again are not seen",
+        "pyrev/parse/grounds.py",
+        "            if _content(cell) is not found:\n                return False\n",
+        "            pass\n",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "constants and functions inside a text are not compared",
+        "pyrev/parse/source.py",
+        "        and all(map(_equal_constants, code.co_consts, other.co_consts))\n",
+        "",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "any reading of old is taken for the present one",
+        "pyrev/driver/readings.py",
+        "            for reading in self._known:\n"
+        "                captured = reading.units.function.captured()\n",
+        "            for reading in self._known:\n"
+        "                captured = {c.name: c.read() for c in"
+        " reading.units.function.parsed.captured}\n",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "keyword defaults that were replaced are not seen",
+        "pyrev/parse/grounds.py",
+        "                or f.__kwdefaults__ is not named\n",
+        "",
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "the names in a text are not compared",
+        "pyrev/parse/source.py",
+        '["co_code", "co_names", "co_varnames"',
+        '["co_code", "co_varnames"',
+        AGREEMENT,
+    ),
+    Relapse(
+        "agreement",
+        "a global that hides a builtin from now on is not seen",
+        "pyrev/parse/grounds.py",
+        "            self._name(f.__globals__, name, MISSING)\n",
+        "",
+        AGREEMENT,
+    ),
+    # ------------------------------------------------ inputs that change
+    Relapse(
+        "inputs",
+        "large arrays all have one digest",
+        "pyrev/driver/held_inputs.py",
+        "        place += row.blocks\n    return total % 2**64\n",
+        "        place += row.blocks\n"
+        "    return total % 2**64 if array.size < 512 else 0\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "only what steers the sweep is compared when it has run",
+        "pyrev/driver/held_inputs.py",
+        "        for name, found in seals.items():\n",
+        "        for name, found in ((n, f) for n, f in seals.items() if n in"
+        " self._steering):\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "copy=True copies nothing",
+        "pyrev/driver/held_inputs.py",
+        "            elif hold is Hold.ANYBODY:\n"
+        "                self.arrays[name] = copied(value)\n",
+        "",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "a small array is held as it is, and not watched",
+        "pyrev/driver/held_inputs.py",
+        "            elif unit.target.copies_inputs or not lean and"
+        " self._take(value.nbytes):\n"
+        "                self.arrays[name] = copied(value)\n",
+        "            elif unit.target.copies_inputs or not lean and"
+        " self._take(value.nbytes):\n"
+        "                self.arrays[name] = value\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "an array too large for a copy is not watched",
+        "pyrev/driver/held_inputs.py",
+        "                watched[name] = self.arrays[name] = value.view()\n",
+        "                self.arrays[name] = value.view()\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "elements that change pieces do not change the digest",
+        "pyrev/driver/held_inputs.py",
+        "        place += row.blocks\n",
+        "        place += 0\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "of a large array a sample is compared",
+        "pyrev/driver/held_inputs.py",
+        "array.nbytes <= FEW else digest(array)\n",
+        "array.nbytes <= FEW else digest(array[::7])\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "what steers the sweep is not compared before it",
+        "pyrev/driver/held_inputs.py",
+        "        self._steering = unit.steering if watched else frozenset[str]()\n",
+        "        self._steering = frozenset[str]()\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "what a probe calls may change inputs unseen",
+        "pyrev/api/differentiable.py",
+        "    if call.function.callbacks:\n        hold = Hold.ANYBODY\n",
+        "",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "equal elements that move apart by as much leave the digest as it was",
+        "pyrev/emit/digest.py",
+        "KEYS = np.random.PCG64(2026).random_raw({BLOCK})\n",
+        "KEYS = np.arange({BLOCK}, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)\n",
+        HELD,
+    ),
+    Relapse(
+        "inputs",
+        "the loop that reads an array leaves out the last of it",
+        "pyrev/emit/seals.py",
+        "    return each * part + min(more, part)\n",
+        "    return each * part\n",
+        SEALS,
+    ),
+    Relapse(
+        "inputs",
+        "what a long row has not come to is left out of its share",
+        "pyrev/emit/seals.py",
+        '            loop.body += self.parsed(f"{shares}[{at}] += {rest}")\n',
+        "            assert rest  # and no more\n",
+        SEALS,
+    ),
+    Relapse(
+        "inputs",
+        "a loop without iterations has not looked at the array",
+        "pyrev/emit/seals.py",
+        '            end.append(f"if {parts} <= 0:")\n',
+        '            end.append(f"if {parts} < 0:")\n',
+        SEALS,
+    ),
+    # ------------------------------------------------ ranges of floats
+    Relapse(
+        "ranges",
+        "the slope of asin cancels near one",
+        "pyrev/ir/primitives.py",
+        '"np.arcsin math.asin",\n        x="1 / sqrt((1 - x) * (1 + x))"',
+        '"np.arcsin math.asin",\n        x="1 / sqrt(1 - x * x)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of atan2 by its first argument squares",
+        "pyrev/ir/primitives.py",
+        '        a="0 if a == 0 and b == 0 else b / a / (a + b * (b / a))"\n'
+        '        " if abs(a) > abs(b) else 1 / (b + a * (a / b))",\n',
+        '        a="0 if a == 0 and b == 0 else b / (a * a + b * b)",\n',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of atan2 by its second argument squares",
+        "pyrev/ir/primitives.py",
+        '" if abs(b) > abs(a) else -1 / (a + b * (b / a))"',
+        '" if abs(b) > abs(a) else -a / (a * a + b * b)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of hypot squares",
+        "pyrev/ir/primitives.py",
+        '" if abs(a) > abs(b) else a / abs(b) / sqrt(1 + a / b * (a / b))"',
+        '" if abs(a) > abs(b) else a / sqrt(a * a + b * b)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of asinh squares",
+        "pyrev/ir/primitives.py",
+        'math.asinh", x="1 / hypot(1.0, x)")',
+        'math.asinh", x="1 / sqrt(1 + x * x)")',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of acosh squares, and cancels near one",
+        "pyrev/ir/primitives.py",
+        'x="1 / (sqrt(x - 1) * sqrt(x + 1))"',
+        'x="1 / sqrt(x * x - 1)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of atanh cancels near one",
+        "pyrev/ir/primitives.py",
+        'x="1 / ((1 - x) * (1 + x))"',
+        'x="1 / (1 - x * x)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of a quotient squares its divisor",
+        "pyrev/ir/primitives.py",
+        'b="-y / b"',
+        'b="-a / (b * b)"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of expm1 cancels far below zero",
+        "pyrev/ir/primitives.py",
+        'math.expm1", x="exp(x)")',
+        'math.expm1", x="y + 1")',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "the slope of a power overflows with the power",
+        "pyrev/ir/primitives.py",
+        'a="0 if b == 0 else b * a ** (b - 1)"',
+        'a="0 if b == 0 else b * y / a"',
+        RANGES,
+    ),
+    Relapse(
+        "ranges",
+        "a factor is pulled into a quotient that was a scale",
+        "pyrev/ir/simplify.py",
+        'return e if isinstance(b, Call) and b.op == "/" else mul(a, b, types)',
+        "return mul(a, b, types)",
+        RANGES,
+    ),
+    # ------------------------------------------------ errors of our making
+    Relapse(
+        "errors",
+        "what pyrev itself raises passes as the user's",
+        "pyrev/runtime/error_boundary.py",
+        '        "pyrev": not isinstance(error, _MEANT),\n',
+        '        "pyrev": False,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "what Numba raises passes as the user's",
+        "pyrev/runtime/error_boundary.py",
+        '        "compiler": not isinstance(error, MemoryError),\n',
+        '        "compiler": False,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "what the user's function raises is called a bug of pyrev",
+        "pyrev/runtime/error_boundary.py",
+        '        "run": made,\n',
+        '        "run": True,\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "foreign bytes in the cache stop a call",
+        "pyrev/runtime/code_cache.py",
+        "        except Exception as error:  # what is read",
+        "        except OSError as error:  # what is read",
+        LOADING,
+    ),
+    Relapse(
+        "errors",
+        "a cache folder that was removed stops a call",
+        "pyrev/runtime/code_cache.py",
+        "        if not path.parent.is_dir():  # removed while we run\n"
+        "            _private(path.parent)\n",
+        "",
+        LOADING,
+    ),
+    Relapse(
+        "errors",
+        "a gradient of an array is not refused",
+        "pyrev/api/differentiable.py",
+        '    if found != "a number":\n',
+        '    if found == "nothing":\n',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "anything is taken for a flag",
+        "pyrev/runtime/options.py",
+        "    if isinstance(value, (bool, np.bool_)) or type(value) is int:\n",
+        "    if value is not None:\n",
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "a name that generated code lacks is the user's error",
+        "pyrev/runtime/error_boundary.py",
+        "_NEVER = (SystemError, NameError, AttributeError, KeyError, RecursionError)",
+        "_NEVER = (SystemError,)",
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "what NumPy raises for pyrev passes as the user's",
+        "pyrev/runtime/error_boundary.py",
+        '("numpy", "gast", "islpy", "astunparse")',
+        '("gast", "islpy", "astunparse")',
+        ERRORS,
+    ),
+    Relapse(
+        "errors",
+        "proofs in the cache that are damaged stop a call",
+        "pyrev/runtime/code_cache.py",
+        "    except (OSError, ValueError):\n        return None\n",
+        "    except OSError:\n        return None\n",
+        LOADING,
+    ),
+    Relapse(
+        "errors",
+        "what is no name is taken for one in a mapping",
+        "pyrev/runtime/options.py",
+        " or not all(isinstance(n, str) for n in value):\n",
+        ":\n",
+        ERRORS,
+    ),
+    # ------------------------------------------------ memory of a long process
+    Relapse(
+        "memory",
+        "a generated module is never unloaded",
+        "pyrev/runtime/code_cache.py",
+        "        weakref.finalize(self, _unload, module, key).atexit = False\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "a generated module stays though nothing runs it",
+        "pyrev/runtime/code_cache.py",
+        "weakref.WeakValueDictionary[str, Loaded] = weakref.WeakValueDictionary()",
+        "dict[str, Loaded] = {}",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "all modules count as recent",
+        "pyrev/runtime/code_cache.py",
+        "        while len(_RECENT) > _MOST:\n"
+        "            _RECENT.popitem(last=False)\n",
+        "",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "`sys.modules` keeps what was unloaded",
+        "pyrev/runtime/code_cache.py",
+        "        del sys.modules[module.__name__]\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "compiled code keeps the names of its module",
+        "pyrev/runtime/code_cache.py",
+        "        vars(module).clear()\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "all that is made of functions is kept for good",
+        "pyrev/api/kept.py",
+        "    found: T | None = kept.made.get(key)\n",
+        "    vars(kept_with).setdefault(id(kept), kept)\n"
+        "    found: T | None = kept.made.get(key)\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "what is made of functions is kept by their names",
+        "pyrev/api/kept.py",
+        "    if not isinstance(kept, _Kept) or kept.function is not function:\n"
+        "        kept = function.__dict__[_KEPT] = _Kept(function)\n",
+        "    every = vars(kept_with)\n"
+        "    kept = every.setdefault(function.__qualname__, _Kept(function))\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "all readings of a function whose helper changes are kept",
+        "pyrev/driver/readings.py",
+        "        self._known = (reading, *others)[:_KEPT]\n",
+        "        self._known = (reading, *others)\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "all that was derived of a reading is kept",
+        "pyrev/driver/readings.py",
+        "            if len(self._derived) >= _MOST:\n"
+        "                self._derived.clear()\n",
+        "",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "the plans for all sizes of calls are kept",
+        "pyrev/driver/plan.py",
+        "            if len(self._known) >= _MOST:\n"
+        "                self._known.clear()\n",
+        "",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "the room of a copy is not given back",
+        "pyrev/driver/held_inputs.py",
+        "                _taken -= self._taken\n",
+        "                _taken -= 0\n",
+        HELD,
+    ),
+    Relapse(
+        "memory",
+        "the file of a module that was unloaded counts as loaded",
+        "pyrev/runtime/code_cache.py",
+        "        generated.discard(key)\n",
+        "        pass\n",
+        MEMORY,
+    ),
+    Relapse(
+        "memory",
+        "the text of a module that was unloaded is kept",
+        "pyrev/runtime/code_cache.py",
+        "        linecache.cache.pop(file, None)\n",
+        "        pass\n",
+        MEMORY,
+    ),
+]
+
+
+def copied(to: Path) -> None:
+    """The tracked and new files of the checkout, without its caches."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, to / name)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tests made of a relapse: "noticed", or why not; the test that failed."""
+
+    word: str
+    seconds: float
+    test: str = ""
+
+
+class Bench:
+    """A copy of the sources, in which relapses are tried one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        copied(folder)
+        self._folder = folder
+        self._sound: dict[str, bool] = {}
+
+    def verdict(self, relapse: Relapse) -> Verdict:
+        """Does a test fail with this bug that passes without?"""
+        began = time.monotonic()
+        path = self._folder / relapse.file
+        text = path.read_text()
+        path.write_text(relapse.applied(text))
+        try:
+            code, failed = self._run(relapse.tests.split())
+        finally:
+            path.write_text(text)
+        if code == 0:
+            word = "MISSED"
+        elif not failed:
+            word = "BROKEN"  # no test ran: nobody could have missed that
+        else:
+            if failed not in self._sound:
+                self._sound[failed] = self._run([failed])[0] == 0
+            word = "noticed" if self._sound[failed] else "UNSOUND"
+        return Verdict(word, time.monotonic() - began, failed)
+
+    def _run(self, tests: Sequence[str]) -> tuple[int, str]:
+        """The exit code of pytest, and the first test that failed, or ended it.
+
+        Byte code is found by the time and the size of a file, which an edit may keep;
+        so none is written.
+        """
+        command = [sys.executable, "-B", "-m", "pytest", "-x", "-v", "-rfE"]
+        own = {"PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        others = {k: v for k, v in os.environ.items() if k != "PYREV_TEST_CACHE"}
+        done = subprocess.run(
+            [*command, "--tb=no", "-p", "no:cacheprovider", *tests],
+            cwd=self._folder,
+            env=others | own,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        summary = r"^(?:FAILED|ERROR) (\S+\.py::.+?)(?: - .*)?$"
+        failed = re.search(summary, done.stdout, re.MULTILINE)
+        if done.returncode < 0:  # the interpreter died of it
+            failed = re.search(r"^(\S+\.py::.+?) *\Z", done.stdout, re.MULTILINE)
+        return done.returncode, failed[1] if failed else ""
+
+
+def numbered(relapses: Sequence[Relapse]) -> Iterator[tuple[int, Relapse]]:
+    """Each relapse with its number in its class."""
+    count: Counter[str] = Counter()
+    for r in relapses:
+        count[r.kind] += 1
+        yield count[r.kind], r
+
+
+def table(relapses: Sequence[tuple[int, Relapse]]) -> str:
+    """Class, number, file and bug, in columns."""
+    rows = [(r.kind, str(k), r.file, r.bug) for k, r in relapses]
+    rows.insert(0, ("class", "no", "file", "the bug"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    kinds = list(dict.fromkeys(r.kind for r in RELAPSES))
+    parser.add_argument("--only", nargs="+", choices=kinds, help="of these classes")
+    parser.add_argument("--number", type=int, nargs="+", help="the numbers in them")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    given = parser.parse_args(arguments)
+    chosen = [
+        (k, r)
+        for k, r in numbered(RELAPSES)
+        if r.kind in (given.only or kinds) and k in (given.number or [k])
+    ]
+    if given.list:
+        print(table(chosen))
+        return 0
+    count: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        for k, r in chosen:
+            found = bench.verdict(r)
+            count[r.kind] += found.word == "noticed"
+            print(f"{found.word:8} {found.seconds:4.0f} s  {r.kind} {k}: {r.bug}")
+            print(f"{'':18}{found.test}", flush=True)
+    of = Counter(r.kind for _, r in chosen)
+    for kind in of:
+        print(f"{kind:10} {count[kind]} of {of[kind]} noticed")
+    return int(count != of)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Sketches of loop transformations: what adding one takes."""
