@@ -6,48 +6,17 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
-__device__ long long thread_y()  // the number of this thread along y
-{
-    return blockIdx.y * (long long)blockDim.y + threadIdx.y;
-}
-__device__ long long threads_y()
-{
-    return gridDim.y * (long long)blockDim.y;
-}
+// helpers.cuda.txt: device thread_y
 
-template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
+// helpers.cuda.txt: device py_min
 
-template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
+// helpers.cuda.txt: device py_max
 
-__device__ bool added(double sum)  // was anything added to -0.0, or 0?
-{
-    return sum != 0.0 || !signbit(sum);
-}
-__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
-template <class T> __device__ bool added(T sum) { return sum != 0; }
+// helpers.cuda.txt: device added
 
-template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
-{
-    __shared__ T parts[256];
-    parts[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-        __syncthreads();
-    }
-    T total = parts[0];
-    __syncthreads();
-    return total;
-}
+// helpers.cuda.txt: device block_sum
 
 extern "C" __global__ void conv2d_adjoint_1(const double* __restrict__ d_out,
     const double* __restrict__ kernel, double* __restrict__ d_image, long long out_n0,
@@ -112,27 +81,13 @@ extern "C" __global__ void conv2d_adjoint_2_sum(double* __restrict__ d_kernel,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
+# helpers.cuda.txt: host launch
 
 
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
-
-
-def reduce(name, parts, owners, args):
-    """Run a kernel with `parts` blocks for each owner, of 256 threads each."""
-    if owners > 0:
-        kernel(name)((int(parts), int(min(owners, 65535))), (256,), args)
+# helpers.cuda.txt: host reduce
 
 
 def conv2d_adjoint(image, kernel, out, d_out):

@@ -6,23 +6,9 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
-__device__ long long thread_y()  // the number of this thread along y
-{
-    return blockIdx.y * (long long)blockDim.y + threadIdx.y;
-}
-__device__ long long threads_y()
-{
-    return gridDim.y * (long long)blockDim.y;
-}
+// helpers.cuda.txt: device thread_y
 
 extern "C" __global__ void laplacian_adjoint_1(double* __restrict__ d_u,
     const double* __restrict__ d_out_2, long long u_n0, long long u_n1,
@@ -67,21 +53,10 @@ extern "C" __global__ void laplacian_adjoint_2(double* __restrict__ d_out_2,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
-
-
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
+# helpers.cuda.txt: host launch
 
 
 def laplacian_adjoint(u, out, d_out):

@@ -6,14 +6,7 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
 extern "C" __global__ void logistic_map_adjoint_1(double* __restrict__ x_2,
     double* __restrict__ x_tape, long long x_n0, long long x_tape_n1, long long t)
@@ -44,21 +37,10 @@ extern "C" __global__ void logistic_map_adjoint_2(double* __restrict__ d_x_2,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
-
-
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
+# helpers.cuda.txt: host launch
 
 
 def logistic_map_adjoint(x, steps, d_x):

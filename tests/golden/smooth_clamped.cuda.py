@@ -6,25 +6,13 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
-template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
+// helpers.cuda.txt: device py_min
 
-template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
+// helpers.cuda.txt: device py_max
 
-__device__ bool added(double sum)  // was anything added to -0.0, or 0?
-{
-    return sum != 0.0 || !signbit(sum);
-}
-__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
-template <class T> __device__ bool added(T sum) { return sum != 0; }
+// helpers.cuda.txt: device added
 
 extern "C" __global__ void smooth_clamped_adjoint_1(const double* __restrict__ d_b,
     double* __restrict__ d_a, long long a_n0)
@@ -55,26 +43,13 @@ extern "C" __global__ void smooth_clamped_adjoint_2(double* __restrict__ d_a,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
+# helpers.cuda.txt: host launch
 
 
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
-
-
-def alone(name, args):
-    """Run a kernel with one thread."""
-    kernel(name)((1,), (1,), args)
+# helpers.cuda.txt: host alone
 
 
 def smooth_clamped_adjoint(a, b, d_b):

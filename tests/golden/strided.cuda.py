@@ -6,83 +6,19 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
-template <class T> __device__ T floor_div(T a, T b)  // a // b, rounded down
-{
-    T q = a / b;
-    return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
-__device__ double floor_div(double a, double b)
-{
-    if (b == 0.0) return a / b;
-    double m = fmod(a, b);
-    double q = (a - m) / b;
-    if (m != 0.0 && (b < 0.0) != (m < 0.0)) q -= 1.0;
-    if (q == 0.0) return copysign(0.0, a / b);
-    double f = floor(q);
-    return q - f > 0.5 ? f + 1.0 : f;
-}
-__device__ float floor_div(float a, float b)
-{
-    if (b == 0.0f) return a / b;
-    float m = fmodf(a, b);
-    float q = (a - m) / b;
-    if (m != 0.0f && (b < 0.0f) != (m < 0.0f)) q -= 1.0f;
-    if (q == 0.0f) return copysignf(0.0f, a / b);
-    float f = floorf(q);
-    return q - f > 0.5f ? f + 1.0f : f;
-}
+// helpers.cuda.txt: device floor_div
 
-template <class T> __device__ T py_mod(T a, T b)  // a % b, with the sign of b
-{
-    T m = a % b;
-    return (m != 0 && (m < 0) != (b < 0)) ? m + b : m;
-}
-__device__ double py_mod(double a, double b)
-{
-    double m = fmod(a, b);
-    if (m == 0.0) return copysign(0.0, b);
-    return (b < 0.0) != (m < 0.0) ? m + b : m;
-}
-__device__ float py_mod(float a, float b)
-{
-    float m = fmodf(a, b);
-    if (m == 0.0f) return copysignf(0.0f, b);
-    return (b < 0.0f) != (m < 0.0f) ? m + b : m;
-}
+// helpers.cuda.txt: device py_mod
 
-template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
+// helpers.cuda.txt: device py_min
 
-template <class T> __device__ T py_max(T a, T b) { return b > a ? b : a; }
+// helpers.cuda.txt: device py_max
 
-__device__ bool added(double sum)  // was anything added to -0.0, or 0?
-{
-    return sum != 0.0 || !signbit(sum);
-}
-__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
-template <class T> __device__ bool added(T sum) { return sum != 0; }
+// helpers.cuda.txt: device added
 
-template <class T> __device__ T block_sum(T value)  // of all threads, in a fixed order
-{
-    __shared__ T parts[256];
-    parts[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-        __syncthreads();
-    }
-    T total = parts[0];
-    __syncthreads();
-    return total;
-}
+// helpers.cuda.txt: device block_sum
 
 extern "C" __global__ void strided_adjoint_1(const double* __restrict__ d_out,
     const double* __restrict__ weights, double* __restrict__ d_signal, long long out_n0,
@@ -136,27 +72,13 @@ extern "C" __global__ void strided_adjoint_2_sum(double* __restrict__ d_weights,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
+# helpers.cuda.txt: host launch
 
 
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
-
-
-def reduce(name, parts, owners, args):
-    """Run a kernel with `parts` blocks for each owner, of 256 threads each."""
-    if owners > 0:
-        kernel(name)((int(parts), int(min(owners, 65535))), (256,), args)
+# helpers.cuda.txt: host reduce
 
 
 def strided_adjoint(signal, weights, out, d_out):

@@ -6,49 +6,13 @@ import numpy as np
 
 
 CODE = r"""
-__device__ long long thread_x()  // the number of this thread along x
-{
-    return blockIdx.x * (long long)blockDim.x + threadIdx.x;
-}
-__device__ long long threads_x()
-{
-    return gridDim.x * (long long)blockDim.x;
-}
+// helpers.cuda.txt: device thread_x
 
-template <class T> __device__ T floor_div(T a, T b)  // a // b, rounded down
-{
-    T q = a / b;
-    return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
-__device__ double floor_div(double a, double b)
-{
-    if (b == 0.0) return a / b;
-    double m = fmod(a, b);
-    double q = (a - m) / b;
-    if (m != 0.0 && (b < 0.0) != (m < 0.0)) q -= 1.0;
-    if (q == 0.0) return copysign(0.0, a / b);
-    double f = floor(q);
-    return q - f > 0.5 ? f + 1.0 : f;
-}
-__device__ float floor_div(float a, float b)
-{
-    if (b == 0.0f) return a / b;
-    float m = fmodf(a, b);
-    float q = (a - m) / b;
-    if (m != 0.0f && (b < 0.0f) != (m < 0.0f)) q -= 1.0f;
-    if (q == 0.0f) return copysignf(0.0f, a / b);
-    float f = floorf(q);
-    return q - f > 0.5f ? f + 1.0f : f;
-}
+// helpers.cuda.txt: device floor_div
 
-template <class T> __device__ T py_min(T a, T b) { return b < a ? b : a; }
+// helpers.cuda.txt: device py_min
 
-__device__ bool added(double sum)  // was anything added to -0.0, or 0?
-{
-    return sum != 0.0 || !signbit(sum);
-}
-__device__ bool added(float sum) { return sum != 0.0f || !signbit(sum); }
-template <class T> __device__ bool added(T sum) { return sum != 0; }
+// helpers.cuda.txt: device added
 
 extern "C" __global__ void upsample_adjoint_1(const double* __restrict__ d_fine,
     const double* __restrict__ coarse, double* __restrict__ d_coarse, long long fine_n0)
@@ -69,21 +33,10 @@ extern "C" __global__ void upsample_adjoint_1(const double* __restrict__ d_fine,
 KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 
 
-@functools.cache
-def loaded(name, device):
-    return KERNELS.get_function(name)
+# helpers.cuda.txt: host kernel
 
 
-def kernel(name):
-    return loaded(name, cp.cuda.runtime.getDevice())
-
-
-def launch(name, counts, args):
-    """Run a kernel with a thread for each of `counts`, the first along x."""
-    if min(counts) > 0:
-        block = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}[len(counts)]
-        grid = tuple(int(min(-(-n // k), 65535)) for n, k in zip(counts, block))
-        kernel(name)(grid, block, args)
+# helpers.cuda.txt: host launch
 
 
 def upsample_adjoint(coarse, fine, d_fine):

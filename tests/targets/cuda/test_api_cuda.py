@@ -17,6 +17,8 @@ import pytest
 import pyrev
 from pyrev.driver import held_inputs
 from pyrev.emit import digest
+from pyrev.emit.cuda import _FORMS, _KERNEL
+from pyrev.emit.helpers import HELPERS
 from tests import ROOT
 from tests.corpora.kernels import KERNELS, conv2d
 from tests.emit.test_golden import GOLDEN
@@ -359,14 +361,43 @@ def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
     assert all(bar.startswith("not measured") for bar in found["bars"].values())
 
 
-@pytest.mark.parametrize("f", KERNELS, ids=lambda f: f.__name__)
-def test_the_text_is_the_golden_one(f: Any, request: pytest.FixtureRequest) -> None:
-    text = pyrev.differentiable(f).adjoint.source_for("cuda")
-    path = GOLDEN / f"{f.__name__}.cuda.py"
+def is_golden(path: Path, text: str, request: pytest.FixtureRequest) -> bool:
+    """Is this the text that was reviewed? With `--update-golden` it is from now on."""
     if request.config.getoption("--update-golden"):
         path.write_text(text, encoding="utf-8")
     assert path.exists(), "make it with: pytest --update-golden"
-    assert text == path.read_text(encoding="utf-8")
+    return text == path.read_text(encoding="utf-8")
+
+
+def blocks_of_helpers() -> dict[str, tuple[str, str]]:
+    """What modules have in common: by name the text, and what stands for it."""
+    found = {
+        f"device {n}": (text.strip("\n"), f"// helpers.cuda.txt: device {n}")
+        for n, text in HELPERS.items()
+    }
+    host = {"kernel": _KERNEL, **_FORMS}
+    return found | {
+        f"host {n}": (text, f"# helpers.cuda.txt: host {n}") for n, text in host.items()
+    }
+
+
+@pytest.mark.parametrize("f", KERNELS, ids=lambda f: f.__name__)
+def test_the_text_is_the_golden_one(f: Any, request: pytest.FixtureRequest) -> None:
+    text = pyrev.differentiable(f).adjoint.source_for("cuda")
+    named = 0
+    for block, name in blocks_of_helpers().values():
+        assert text.count(block) <= 1
+        named += block in text
+        text = text.replace(block, name)
+    assert named >= 3
+    assert is_golden(GOLDEN / f"{f.__name__}.cuda.py", text, request)
+
+
+def test_the_helpers_of_all_texts_are_the_golden_ones(
+    request: pytest.FixtureRequest,
+) -> None:
+    parts = [f"{'-' * 20} {n}\n{t}\n" for n, (t, _) in blocks_of_helpers().items()]
+    assert is_golden(GOLDEN / "helpers.cuda.txt", "\n".join(parts), request)
 
 
 def test_inputs_that_change_do_nothing_or_are_seen(
