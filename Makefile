@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 TESTS ?=
 
-.PHONY: help deblur test check golden bench sanitize
+.PHONY: help deblur test check golden bench nightly sanitize
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -25,6 +25,9 @@ golden: $(VENV)/.test  ## rewrite the golden files; `git diff` is the review
 
 bench: $(VENV)/.bench  ## time pyrev against the peers that are installed
 	$(BIN)/python benchmarks/run.py
+
+nightly: $(VENV)/.test $(VENV)/.coverage  ## everything that hunts for bugs, for hours
+	$(BIN)/python -m tests.tools.nightly
 
 $(VENV)/.%: setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -132,9 +132,16 @@ class Mutant:
     program: Program = field(repr=False, compare=False)
     # Why it may be equivalent, each with a program that fails if that is not so.
     reasons: tuple[tuple[str, Program], ...] = field(default=(), repr=False)
+    #: The line of the function that it is about, and which one of that kind there.
+    place: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it is, however the text prints."""
+        return f"{self.function} ({self.stage}): {self.kind}, {self.place}"
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.stage}): {self.kind}: {self.where}"
+        return f"{self.key}: {self.where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +168,7 @@ class Edit:
     note: str
     block: Block
     reasons: tuple[tuple[str, Block], ...] = ()
+    line: int = 0  # of the user's function
 
 
 Change = Callable[[Block, int], Iterable[Edit]]
@@ -170,7 +178,7 @@ def edits(block: Block, change: Change) -> list[Edit]:
     """Every single change that `change` makes to a statement of a block."""
     found: list[Edit] = []
     for k, stmt in enumerate(block):
-        found += change(block, k)
+        found += [replace(e, line=stmt.loc.line) for e in change(block, k)]
         inner = blocks(stmt)
         for j, one in enumerate(inner):
 
@@ -181,7 +189,7 @@ def edits(block: Block, change: Change) -> list[Edit]:
 
             for e in edits(one, change):
                 reasons = tuple((why, around(witness)) for why, witness in e.reasons)
-                found.append(Edit(e.note, around(e.block), reasons))
+                found.append(Edit(e.note, around(e.block), reasons, e.line))
     return found
 
 
@@ -647,7 +655,7 @@ def subject(name: str) -> Subject:
 LATE = Loc("<read late>", 0, 0, 0, 0)
 
 
-def saved_mutants(one: Subject) -> Iterator[Mutant]:
+def saved_mutants(one: Subject) -> Iterator[tuple[int, Mutant]]:
     """One value that must be kept is read where it is instead, however late."""
     derived = one.derived
     function = one.differentiable._units.function
@@ -689,11 +697,23 @@ def saved_mutants(one: Subject) -> Iterator[Mutant]:
             continue
         left = tidy(replace(left, body=map_block(left.body, now)))
         if left != derived.program:
-            yield Mutant(one.entry.name, "saved", "record not made", e.note, left)
+            kind = "record not made"
+            yield e.line, Mutant(one.entry.name, "saved", kind, e.note, left)
 
 
 def mutants_of(name: str) -> Iterator[Mutant]:
-    """All mutants of one function."""
+    """All mutants of one function, each at a place of its own."""
+    seen: Counter[tuple[str, str, int]] = Counter()
+    first = BY_NAME[name].function.__code__.co_firstlineno
+    for line, mutant in _everywhere(name):
+        at = line - first if line else 0
+        seen[mutant.stage, mutant.kind, at] += 1
+        number = seen[mutant.stage, mutant.kind, at]
+        yield replace(mutant, place=f"line {at}, {number}")
+
+
+def _everywhere(name: str) -> Iterator[tuple[int, Mutant]]:
+    """All mutants of one function with the lines of the user that they are about."""
     one = subject(name)
     yield from saved_mutants(one)
     tapes = recorded(one.derived)
@@ -705,7 +725,7 @@ def mutants_of(name: str) -> Iterator[Mutant]:
             continue
         for kind, change in changes(tapes).items():
             for e in edits(program.body, change):
-                yield made(name, stage, kind, program, e)
+                yield e.line, made(name, stage, kind, program, e)
     # The recorder watches the outermost parallel loop: the damaged one, alone.
     serial = replace(one.scheduled, body=without_parallel(one.scheduled.body))
     proved = {
@@ -716,7 +736,8 @@ def mutants_of(name: str) -> Iterator[Mutant]:
     for e in edits(serial.body, unproved):
         (at,) = (k for k, s in enumerate(walk(e.block)) if _parallel(s))
         if at not in proved:
-            yield made(name, "scheduled", "unproved loop parallel", serial, e)
+            kind = "unproved loop parallel"
+            yield e.line, made(name, "scheduled", kind, serial, e)
 
 
 def _parallel(stmt: Stmt) -> bool:
@@ -746,7 +767,7 @@ def sample(name: str, most: int = PER_KIND) -> list[Mutant]:
         found.setdefault((mutant.stage, mutant.kind), []).append(mutant)
     chosen: list[Mutant] = []
     for group in found.values():
-        numbered = [(zlib.crc32(f"{m}".encode()), k, m) for k, m in enumerate(group)]
+        numbered = [(zlib.crc32(m.key.encode()), k, m) for k, m in enumerate(group)]
         chosen += [m for _, _, m in sorted(numbered, key=lambda t: t[:2])[:most]]
     return chosen
 
@@ -1050,7 +1071,7 @@ def main() -> int:
         for mutant in sample(name, 10**9 if options.all else PER_KIND):
             verdict = judge(mutant)
             row = by.setdefault(mutant.kind, Counter())
-            reason = verdict.reason or EQUIVALENT.get(str(mutant), "")
+            reason = verdict.reason or EQUIVALENT.get(mutant.key, "")
             if verdict.caught:
                 row[verdict.caught] += 1
             elif verdict.same and reason:

@@ -1,0 +1,40 @@
+"""One command runs every hunter, with options that it has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+from tests.tools.nightly import STEPS, command
+
+#: Commands that look for nothing by themselves, with the reason.
+ASKED_FOR = {"texts": "it compares two commits", "nightly": "it is the command"}
+
+
+def test_every_hunter_is_run() -> None:
+    tools = ROOT / "tests" / "tools"
+    commands = {
+        p.parent.name if p.stem == "__main__" else p.stem
+        for p in [*tools.glob("*.py"), *tools.glob("*/__main__.py")]
+        if "__main__" in p.read_text(encoding="utf-8") and not p.match("test_*")
+    }
+    run = {words.split()[0].rpartition(".")[2] for words, _ in STEPS.values()}
+    assert commands - {*ASKED_FOR} == run - {"pytest"}
+
+
+@pytest.mark.parametrize("module", sorted({w.split()[0] for w, _ in STEPS.values()}))
+def test_it_has_the_options_that_it_is_given(module: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", module, "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name, (words, _) in STEPS.items():
+        if words.split()[0] == module:
+            options = [w for w in command(name, 1, 2) if w.startswith("--")]
+            assert all(o in told for o in options), name
