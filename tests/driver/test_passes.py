@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import pyrev
 from pyrev.driver import passes
-from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, Setting, run
+from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, run
+from pyrev.driver.steps import Setting
 from pyrev.ir.nodes import For, Program, Var
 from pyrev.parse import parse_text
 from tests.corpora.everything import EVERY, accepted, share_of
+from tests.driver.examples import (
+    BITS,
+    PARTS,
+    Example,
+    applied,
+    example,
+    parsed,
+    printed,
+    results,
+)
+from tests.schedule.strip_mine import STRIP_MINE
 from tests.tools.interpreted import called_parallel
 
 PROGRAM = parse_text("""
@@ -130,3 +143,56 @@ def test_chunks_are_verified_however_their_ranges_are_parted(
     else:
         with pytest.raises(pyrev.InternalError, match="over c has no proof"):
             passes.proved("a pass", program)
+
+
+EACH = {step.name: step for step in (*READABLE, *CPU, *CUDA, STRIP_MINE)}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_pass_makes_of_its_example_what_its_docstring_shows(name: str) -> None:
+    shown = example(EACH[name])
+    program = parsed(shown.before)
+    assert printed(program) == shown.before != shown.after
+    assert applied(EACH[name], program, shown) == shown.after
+
+
+def same(shown: Example, whole: bool) -> bool:
+    """Do both texts leave the same bits, or at least values, for a few arguments?"""
+    for seed in range(2):
+        arguments = shown.arguments(seed, whole)
+        before = results(shown.before, arguments)
+        after = results(shown.after, arguments, seed)
+        for a, b in zip(before, after, strict=True):
+            if a is None and b is None:
+                continue
+            assert np.isfinite(a).all() and a.dtype == b.dtype
+            if not np.array_equal(a, b):
+                return False
+            if shown.law.startswith(BITS) and a.tobytes() != b.tobytes():
+                return False
+    return True
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_pass_keeps_its_law_in_its_example_whatever_the_order_of_threads(
+    name: str,
+) -> None:
+    shown = example(EACH[name])
+    assert same(shown, whole=True)
+    # Sums in another order are other bits: a law that gives these up has to.
+    assert same(shown, whole=False) == shown.law.startswith(BITS)
+
+
+@pytest.mark.parametrize("part", [*PARTS, "The same bits"])
+def test_a_docstring_of_a_pass_without_one_of_its_parts_is_found(part: str) -> None:
+    def lacking(program: Program, setting: Setting) -> Program:
+        return program
+
+    whole = STRIP_MINE.run.__doc__
+    assert whole is not None and whole.count(part) == 1
+    step = Pass("lacking", lacking, "nothing", "nothing")
+    lacking.__doc__ = whole
+    assert example(step) == example(STRIP_MINE)
+    lacking.__doc__ = whole.replace(part, "Besides")
+    with pytest.raises(ValueError, match="the docstring of `lacking`"):
+        example(step)

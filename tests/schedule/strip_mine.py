@@ -1,14 +1,15 @@
 """Strips: a loop is a loop over strips of eight iterations, and one over a strip.
 
 It shows what a loop transformation takes: this file, and the line `STRIP_MINE` in a
-list of passes.
+list of passes. `tests/driver/test_passes.py` runs its example like all others.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pyrev.driver.passes import Pass, Setting
+from pyrev.driver.passes import Pass
+from pyrev.driver.steps import Setting
 from pyrev.ir.nodes import (
     ONE,
     Block,
@@ -29,20 +30,7 @@ WIDTH = Const(8)
 
 
 def strip_mined(block: Block, taken: set[str]) -> Block:
-    """Strip-mine every loop that counts up by one and whose range stays what it is.
-
-    Law: every value, for the iterations are the same in the same order. A loop with a
-    proof is left alone, since the proof is of its iterations; so are one that runs
-    backwards, whose strips would have to, and one with checkpoints.
-
-    >>> from pyrev.ir.text import block_text
-    >>> from pyrev.parse import parse_block
-    >>> program = parse_block("for i in range(n): a[i] = b[i]")
-    >>> print(block_text(strip_mined(program, {"i", "n", "a", "b"})), end="")
-    for strip in range(0, n, 8):
-        for i in range(strip, min(n, strip + 8)):
-            a[i] = b[i]
-    """
+    """`block` with such strips; the names that are made are added to `taken`."""
 
     def visit(s: Stmt) -> Stmt:
         s = with_blocks(s, tuple(tuple(map(visit, b)) for b in blocks(s)))
@@ -58,13 +46,35 @@ def strip_mined(block: Block, taken: set[str]) -> Block:
     return tuple(map(visit, block))
 
 
-def _run(program: Program, setting: Setting) -> Program:
+def strips(program: Program, setting: Setting) -> Program:
+    """Strip-mining: a loop over strips of eight iterations, and one over each strip.
+
+    Sizes: a[20], b[20].
+
+    Before::
+
+        def f(a, b):
+            for i in range(a.shape[0]):
+                a[i] = b[i]
+
+    After::
+
+        def f(a, b):
+            for strip in range(0, a.shape[0], 8):
+                for i in range(strip, min(a.shape[0], strip + 8)):
+                    a[i] = b[i]
+
+    Law: The same bits: the iterations are the same in the same order.
+    Not handled: a loop with a proof, for the proof is of its iterations; one that runs
+    backwards, whose strips would have to, too; one by steps, one with checkpoints, and
+    one whose body writes what its range is made of.
+    """
     return replace(program, body=strip_mined(program.body, setting.names(program)))
 
 
 STRIP_MINE = Pass(
     "strip-mine",
-    _run,
+    strips,
     "loops are in the order in which they run",
     "every value, added in the same order",
 )
