@@ -34,9 +34,9 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.simplify import sub_int
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.distribute import DtypeOf
 from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.trip_counts import trip_count
 
 
 def contiguity(index: str, block: Sequence[Stmt]) -> int:

@@ -51,11 +51,11 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.ir.trip_counts import trip_count, upper
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.expand import Own, in_rows
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.trip_counts import trip_count, upper
 from pyrev.schedule.work import Choose
 
 # What may end the process on the integers that memory happens to hold.

@@ -9,11 +9,9 @@ from pyrev.ir.affine import apart
 from pyrev.ir.dtypes import expr_dtype, is_float
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
-    ONE,
     Add,
     Assign,
     Block,
-    Const,
     Expr,
     For,
     If,
@@ -28,7 +26,7 @@ from pyrev.ir.nodes import (
     walk,
     written,
 )
-from pyrev.ir.simplify import sub_int
+from pyrev.ir.trip_counts import fixed_trip
 
 
 def sums_of(f: For) -> list[Var | Load]:
@@ -113,14 +111,3 @@ def occurrences(block: Block) -> dict[str, int]:
 
 def _is_scalar(s: Stmt) -> bool:
     return isinstance(s, Assign) and isinstance(s.target, Var)
-
-
-def fixed_trip(f: For) -> int | None:
-    """How many iterations a loop has, if its bounds tell without the sizes."""
-    match f.lo, f.hi, f.step:
-        case Const(int(a)), Const(int(b)), Const(int(c)):
-            return len(range(a, b, c))
-    match sub_int(f.hi, f.lo):
-        case Const(int(n)) if f.step == ONE:
-            return n
-    return None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.ir.affine import Linear, apart, from_linear, largest, linear, plus, slope
+from pyrev.ir.affine import apart, from_linear, largest, linear, plus, slope
 from pyrev.ir.dtypes import expr_dtype
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
@@ -40,10 +40,10 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
+from pyrev.ir.trip_counts import linear_trips, trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, of_arguments
 
 Arms = Callable[[Expr, tuple[Block, ...]], tuple[Block, ...]]
@@ -266,7 +266,7 @@ class _Tiler:
         body = self.jammed(loop.body, loop.index, loop.index, values)
         body = self.block(body, (*outer, loop), inside, plan)
         body = tuple(self.ordered(body))
-        trips = _trips(loop)
+        trips = linear_trips(loop)
         note = f"{factor} of {loop.index} at a time"
         made = replace(loop, step=Const(factor), body=body, note=note)
         if not trips.terms and trips.constant % factor == 0:
@@ -290,7 +290,7 @@ class _Tiler:
         values = [
             from_linear(first.plus(linear(Const(k))), (at.name,)) for k in range(factor)
         ]
-        trips = _trips(loop)
+        trips = linear_trips(loop)
         up = from_linear(trips.plus(linear(Const(factor - 1))))
         count: Expr = Call("//", (up, Const(factor)))
         whole = not trips.terms and trips.constant % factor == 0
@@ -422,20 +422,15 @@ def _rows(block: Block, short: frozenset[str], arms: Arms, least: int) -> list[F
 
 def _few(f: For, short: frozenset[str], least: int) -> bool:
     """Is it plain that `f` runs fewer than `least` times, `short` indices small?"""
-    trips = _trips(f)
+    trips = linear_trips(f)
     return trips.constant < least and all(
         isinstance(atom, Var) and atom.name in short for atom, _ in trips.terms
     )
 
 
-def _trips(f: For) -> Linear:
-    """How often a loop runs by ones; below zero is never."""
-    return linear(f.hi).plus(linear(f.lo), -1)
-
-
 def _whole(f: For) -> tuple[int, ...]:
     """All the iterations of a loop of three."""
-    trips = _trips(f)
+    trips = linear_trips(f)
     return (3,) if not trips.terms and trips.constant == 3 else ()
 
 

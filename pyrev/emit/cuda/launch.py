@@ -18,8 +18,8 @@ from pyrev.emit.cuda.threads import factor, host_product, shared_out, strided, t
 from pyrev.emit.helpers import THREADS
 from pyrev.ir.dtypes import concrete
 from pyrev.ir.nodes import For, fresh
-from pyrev.ir.simplify import iterations
 from pyrev.ir.text import numpy_name
+from pyrev.ir.trip_counts import iterations
 from pyrev.schedule.axes import thread_order
 from pyrev.schedule.launches import Kernel
 

@@ -8,7 +8,7 @@ from pyrev.emit.c import inside
 from pyrev.emit.cuda.kernel import KernelText
 from pyrev.emit.cuda.lines import each
 from pyrev.ir.nodes import ONE, ZERO, Block, For, fresh
-from pyrev.ir.simplify import iterations
+from pyrev.ir.trip_counts import iterations
 
 
 def strided(kernel: KernelText, order: Sequence[For], block: Block) -> None:

@@ -34,7 +34,7 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
-from pyrev.schedule.trip_counts import trip_count
+from pyrev.ir.trip_counts import trip_count
 
 
 def found_once(block: Block, most: int) -> Block:
