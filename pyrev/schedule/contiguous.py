@@ -33,6 +33,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.reductions import reductions
 from pyrev.ir.simplify import sub_int
 from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.distribute import DtypeOf
@@ -99,7 +100,7 @@ def sink(nest: For) -> Block | None:
     added = {s.target_name for s in body if isinstance(s, Add)}
     if len(loops) < 2 or not all(isinstance(s, Add) for s in body):
         return None
-    if any(added & names(s.value) for s in body if isinstance(s, Add)):
+    if added != reductions((nest,)).keys():
         return None
     scores = [contiguity(loop.index, body) for loop in loops]
     best = max(range(len(loops)), key=lambda k: (scores[k], -k))
