@@ -14,9 +14,9 @@ number of the present one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pyrev.ir.affine import Linear, from_linear, linear, slope
+from pyrev.ir.affine import Linear, from_linear, linear
 from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
@@ -31,8 +31,6 @@ from pyrev.ir.nodes import (
     Loop,
     Var,
     While,
-    names,
-    substitute,
     walk_expr,
 )
 from pyrev.ir.ranges import index_range
@@ -149,29 +147,23 @@ def linear_trips(loop: For) -> Linear:
 
 
 def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
-    """The most that `loop` runs in any iteration of the loops around it."""
-    down = isinstance(loop.step, Const) and loop.step.value < 0
-    gap = sub_int(loop.lo, loop.hi) if down else sub_int(loop.hi, loop.lo)
-    for f in reversed(outer):
-        if f.index not in names(gap):
-            continue
-        rises = slope(gap, f.index)
-        if rises is None or f.step != ONE:
-            return None
-        end = sub_int(f.hi, ONE) if rises > 0 else f.lo
-        gap = substitute(gap, {f.index: end})
-    gap = from_linear(linear(gap))
-    if any(isinstance(e, Load) for e in walk_expr(gap)):
+    """The most that `loop` runs in any iteration of the loops around it; None if data
+    decides that.
+    """
+    count = from_linear(linear_trips(loop))
+    bound = upper(count, {f.index: f for f in outer})
+    if bound is None:
         return None
-    return gap if isinstance(gap, (Const, Extent)) else Call("max", (gap, ZERO))
+    bound = from_linear(linear(bound))
+    return bound if isinstance(bound, Extent) else not_negative(bound)
 
 
-def upper(expr: Expr, outer: dict[str, Loop]) -> Expr | None:
+def upper(expr: Expr, outer: Mapping[str, Loop]) -> Expr | None:
     """An upper bound of an integer expression over all iterations of `outer` loops."""
     return _bound(expr, outer, True)
 
 
-def _bound(expr: Expr, outer: dict[str, Loop], high: bool) -> Expr | None:
+def _bound(expr: Expr, outer: Mapping[str, Loop], high: bool) -> Expr | None:
     def go(e: Expr, h: bool = high) -> Expr | None:
         return _bound(e, outer, h)
 
