@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.ir.affine import apart, from_linear, largest, linear, plus, slope
-from pyrev.ir.dtypes import expr_dtype
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
     ONE,
@@ -43,6 +42,7 @@ from pyrev.ir.nodes import (
 from pyrev.ir.trip_counts import linear_trips, trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
+from pyrev.schedule.rows.combine_increments import with_terms
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.work import Choose, of_arguments
 
@@ -538,39 +538,15 @@ def _merged(block: Sequence[Stmt], row: str, types: Mapping[str, str]) -> Block:
     """Terms of one element of a row, one after the other, as one statement."""
     out: list[Stmt] = []
     for s in block:
-        last = out[-1] if out else None
-        whole = _merge(last, s, row, types) if last is not None else None
+        whole = None
+        match s:
+            case Assign(Load() as t) | Add(Load() as t) if out and not _stays(t, row):
+                whole = with_terms(out[-1], t, _terms(s), types)
         if whole is None:
             out.append(s)
         else:
             out[-1] = whole
     return tuple(out)
-
-
-def _merge(
-    first: Stmt, second: Stmt, row: str, types: Mapping[str, str]
-) -> Stmt | None:
-    match first, second:
-        case ((Assign(Load() as t) | Add(Load() as t)), (Assign() | Add())):
-            pass
-        case _:
-            return None
-    own = types[t.array]
-    rest = _term(second)
-    if (
-        second.target != t
-        or rest is None
-        or _stays(t, row)
-        or any(t.array in names(k) for k in t.index)
-        or not all(expr_dtype(e, types) == own for e in (first.value, rest))
-    ):
-        return None
-    value = first.value
-    if isinstance(first, Add):
-        value = Call("+", (t, value))
-    for w in _terms(second):
-        value = Call("+", (value, w))
-    return Assign(t, value, loc=first.loc, note=first.note)
 
 
 def _terms(s: Assign | Add) -> list[Expr]:
