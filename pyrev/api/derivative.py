@@ -279,7 +279,7 @@ class Derivative(_Source):
         """
         units = self._units.hushed()
         request = self._before(PYTHON)
-        whatever = units.inspection.bounds(request.kinds).whatever
+        whatever = units.inspection.bounds(request.kinds).variants.whatever
         return units.adjoint(request.running(whatever)).function
 
     @guarded
@@ -332,7 +332,7 @@ class Derivative(_Source):
         if args or kw:
             units, request = self._asked(own, args, kw)
         unit = units.adjoint(request)
-        inspected = units.inspection.bounds(request.kinds).described()
+        inspected = units.inspection.bounds(request.kinds).variants.described()
         passed = units.passed(replace(request, variant=None))
         return report(units.function.program.name, unit, inspected, passed)
 

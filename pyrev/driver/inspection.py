@@ -97,7 +97,7 @@ class Inspection:
         """
         return self._memo.once(
             ("by sizes", key_of(kinds), sized),
-            lambda: (_reads_nothing(self.bounds(kinds).inspector(sized)),),
+            lambda: (_reads_nothing(self.bounds(kinds).variants.inspector(sized)),),
         )[0]
 
     def _inspector(self, request: Request) -> Unit:
@@ -105,7 +105,7 @@ class Inspection:
         assert request.variant is not None
         function, target = self._function, request.target
         sizes = request.sizes(self._costs)
-        program = self.bounds(request.kinds).inspector(request.variant)
+        program = self.bounds(request.kinds).variants.inspector(request.variant)
         if _reads_nothing(program) and sizes.few_operations(program):
             target = PYTHON  # at once, where to compile takes a second
         if target.for_sizes:

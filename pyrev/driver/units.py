@@ -123,7 +123,7 @@ class Units:
         local = tuple(n for n in request.wrt if n not in kinds)
 
         def make() -> Program:
-            program = self.inspection.bounds(kinds).program_for(variant)
+            program = self.inspection.bounds(kinds).variants.program_for(variant)
             for name in local:
                 self._check_local(program, kinds, name)
             return with_private_arrays(program, frozenset(local))
@@ -183,12 +183,12 @@ class Units:
         """The request with the program that is shown where there was no call yet."""
         if request.variant is not None:
             return request
-        return request.running(self.inspection.bounds(request.kinds).usual)
+        return request.running(self.inspection.bounds(request.kinds).variants.usual)
 
     def _of_adjoint(self, request: Request) -> Request:
         """The request with the program of which compiled code is the adjoint."""
-        bounds = self.inspection.bounds(request.kinds)
-        return request.running(bounds.for_adjoint(request.variant))
+        variants = self.inspection.bounds(request.kinds).variants
+        return request.running(variants.for_adjoint(request.variant))
 
     # ---------------------------------------------------------------- units
 
@@ -214,7 +214,9 @@ class Units:
         is kept for calls: see `Sizes`.
         """
         if self.function.callbacks:  # CPython runs the user's functions
-            request.target.check_probes(self.inspection.bounds(request.kinds).program)
+            request.target.check_probes(
+                self.inspection.bounds(request.kinds).variants.program
+            )
             request = replace(request, target=PYTHON)
         by_sizes = request.target.for_sizes
         asked = self._of_adjoint(request) if by_sizes else self._usual(request)
@@ -387,7 +389,8 @@ class Units:
     def _natural(self, asked: Request, adjoint: bool) -> frozenset[Expr]:
         """The subscripts made of floats that are never negative."""
         assert asked.variant is not None
-        return self.inspection.bounds(asked.kinds).naturals(asked.variant, adjoint)
+        variants = self.inspection.bounds(asked.kinds).variants
+        return variants.naturals(asked.variant, adjoint)
 
     def _reversing(
         self,

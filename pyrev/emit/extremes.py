@@ -1,4 +1,11 @@
-"""The least and the largest element of an array of integers, found on all cores."""
+"""The least and the largest element of an array of integers, found on all cores.
+
+Written by hand: as a loop function that finds them in blocks of 65536 elements first,
+parsed, scheduled and emitted as those of users are, it takes 1.1 times as long for
+5,000,000 elements (0.85 to 0.78 ms with two threads) and 2 to 3.5 times as long for 10
+(8.8 to 2.4 or 4.3 us): the host makes the arrays of what was found in the blocks and
+passes them, and the blocks are as many as the elements say, not 32.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Extent,
-    For,
     Load,
     Saved,
     Var,
@@ -108,20 +107,6 @@ def sub_int(a: Expr, b: Expr) -> Expr:
     if isinstance(b, Const) and isinstance(b.value, int):
         return add_int(a, -b.value)
     return Call("-", (a, b))
-
-
-def iterations(f: For) -> Expr:
-    """How many iterations a loop has; not positive if none."""
-    match f.step:
-        case Const(int(1)):
-            return sub_int(f.hi, f.lo)
-        case Const(int(k)) if k > 0:
-            return Call("//", (sub_int(add_int(f.hi, k - 1), f.lo), f.step))
-        case Const(int(k)):
-            return Call("//", (sub_int(add_int(f.lo, -k - 1), f.hi), Const(-k)))
-        case _:
-            whole = Call("-", (f.hi, f.lo))
-            return Call("neg", (Call("//", (Call("neg", (whole,)), f.step)),))
 
 
 def fold(expr: Expr) -> Expr:

@@ -19,7 +19,7 @@ from pyrev.ir.nodes import (
     Var,
     fresh,
 )
-from pyrev.parse import views
+from pyrev.ir.trip_counts import range_end
 from pyrev.parse.scopes import RESERVED
 
 _INDICES = ("i", "j", "k", "l", "m", "n", "p", "q")
@@ -131,7 +131,7 @@ class Emitter:
                 continue
             name = self.index(len(loops))
             index.append(Var(name, loc=at))
-            loops.append((name, lo, views.trips(length)))
+            loops.append((name, lo, range_end(length)))
         inner: Block = tuple(body(tuple(index)))
         for name, lo, hi in reversed(loops):
             inner = (For(name, lo, hi, ONE, inner, loc=at),)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import gast
 
 from pyrev.ir.nodes import ONE, ZERO, Call, Check, Const, Expr, Extent, Load, Loc, Var
+from pyrev.ir.trip_counts import range_end
 from pyrev.parse import fence, views
 from pyrev.parse.binding import bind_name
 from pyrev.parse.creation import array_of_list
@@ -53,7 +54,7 @@ def iterable(
     def bind(place: Expr) -> None:
         bind_targets(w, node.target, found.element(place), at, scope)
 
-    return views.trips(found.length), bind
+    return range_end(found.length), bind
 
 
 def read_sequence(w: Walk, node: gast.AST, scope: Scope) -> _Sequence | None:

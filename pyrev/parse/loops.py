@@ -31,6 +31,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import add_int, sub_int
+from pyrev.ir.trip_counts import not_negative, range_length
 from pyrev.parse.bindings import loose
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.control import LEAVE
@@ -145,10 +146,7 @@ def from_the_end(w: Walk, lo: Expr, hi: Expr, step: Const) -> tuple[Expr, Expr, 
     last = add_int(hi, -by)
     if abs(by) > 1:
         lo = steady(w, lo, "start")
-        gap = sub_int(hi, lo) if by > 0 else sub_int(lo, hi)
-        size = Const(abs(by), loc=hi.loc)
-        trips = Call("//", (add_int(gap, abs(by) - 1), size), loc=hi.loc)
-        most = Call("max", (trips, ZERO), loc=hi.loc)
+        most = not_negative(range_length(lo, hi, step, hi.loc))
         behind = Call("*", (add_int(most, -1), step), loc=hi.loc)
         last = Call("+", (lo, behind), loc=hi.loc)
     return last, add_int(lo, -by), Const(-by, loc=step.loc)
@@ -286,11 +284,8 @@ def emit_unrolled(
             w.emit.extend(with_value(one, index, Const(known[-over], loc=at)))
         undo_rotation(w, Const(over), phases, scope, w.env.compounds[-1])
         return
-    gap = sub_int(hi, lo) if step.value > 0 else sub_int(lo, hi)
-    size = abs(int(step.value))
-    trips = gap if size == 1 else Call("//", (add_int(gap, size - 1), Const(size)))
+    trips = not_negative(range_length(lo, hi, step, at))
     left = Var(w.emit.fresh("left"), loc=at)
-    trips = Call("max", (trips, ZERO), loc=at)
     w.emit.add(Assign(left, Call("%", (trips, Const(width)), loc=at), loc=at))
     base = Call("-", (trips, left), loc=at)
     first = lo
@@ -361,8 +356,7 @@ def read_header(w: Walk, node: gast.For, scope: Scope) -> _Header | None:
             loc=at,
         )
     )
-    gap = Call("//", (sub_int(lo, hi), step), loc=at)
-    trips: Expr = Call("max", (Call("neg", (gap,), loc=at), ZERO), loc=at)
+    trips = not_negative(range_length(lo, hi, step, at))
     trips = w.emit.temp(trips, "trips")
 
     def number(place: Expr) -> None:

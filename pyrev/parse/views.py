@@ -124,14 +124,6 @@ def size(count: Expr) -> Expr:
     return Call("max", (count, ZERO), loc=count.loc)
 
 
-def trips(length: Expr) -> Expr:
-    """The stop of a range over a length: a negative one is as good as zero."""
-    match length:
-        case Call("max", (count, Const(0))):
-            return count
-    return length
-
-
 def add(a: Expr, b: Expr) -> Expr:
     """``a + b``, collected."""
     if a == ZERO:

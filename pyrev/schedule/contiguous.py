@@ -25,7 +25,6 @@ from pyrev.ir.nodes import (
     Load,
     Stmt,
     Var,
-    all_names,
     assigned_scalars,
     exprs,
     fresh,
@@ -33,10 +32,11 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.reductions import reductions
 from pyrev.ir.simplify import sub_int
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.distribute import DtypeOf
-from pyrev.schedule.expand import Own, in_rows
-from pyrev.schedule.trip_counts import trip_count
+from pyrev.schedule.expand import Own, around_runs, crossing, in_rows
 
 
 def contiguity(index: str, block: Sequence[Stmt]) -> int:
@@ -99,7 +99,7 @@ def sink(nest: For) -> Block | None:
     added = {s.target_name for s in body if isinstance(s, Add)}
     if len(loops) < 2 or not all(isinstance(s, Add) for s in body):
         return None
-    if any(added & names(s.value) for s in body if isinstance(s, Add)):
+    if added != reductions((nest,)).keys():
         return None
     scores = [contiguity(loop.index, body) for loop in loops]
     best = max(range(len(loops)), key=lambda k: (scores[k], -k))
@@ -142,10 +142,10 @@ class _Push:
             isinstance(s, (Alloc, Check, Grow)) for s in walk(loop.body)
         ):
             return None
-        handed = [n for n in assigned_scalars(loop.body) if self.crosses(n)]
         trial = set(self.used)
+        handed = crossing(loop.body, self.alone)
         self.rows = {n: fresh(f"{n}_row", trial) for n in handed}
-        pushed = self.push(loop.body)
+        pushed = around_runs(loop.body, self.alone, self.over)
         if not any(isinstance(s, For) and s.index != loop.index for s in pushed):
             return None
         self.used |= trial
@@ -156,44 +156,16 @@ class _Push:
         ]
         return (*room, *pushed)
 
-    def crosses(self, name: str) -> bool:
-        """Is scalar `name` used in more than one piece of the loop's body?"""
-        return sum(name in all_names(p) for p in self.pieces(self.loop.body)) > 1
-
-    def pieces(self, block: Block) -> list[Block]:
-        """The runs of statements that will each get a loop of their own."""
-        found: list[Block] = [()]
-        for s in block:
-            if isinstance(s, For) and not self.stays(s):
-                found += [*self.pieces(s.body), ()]
-            else:
-                found[-1] = (*found[-1], s)
-        return [p for p in found if p]
-
-    def stays(self, inner: For) -> bool:
-        """Must `inner` stay inside one iteration: do its bounds depend on it?"""
+    def alone(self, s: Stmt) -> bool:
+        """Is `s` a loop that may stand around: do its bounds not depend on this one?"""
         own = {self.loop.index, *assigned_scalars(self.loop.body)}
-        return any(names(e) & own for e in (inner.lo, inner.hi, inner.step))
+        return isinstance(s, For) and not any(
+            names(e) & own for e in (s.lo, s.hi, s.step)
+        )
 
-    def push(self, block: Block) -> list[Stmt]:
-        """The block, with the loop around each run of statements in it."""
-        result: list[Stmt] = []
-        waiting: list[Stmt] = []
-
-        def flush() -> None:
-            if waiting:
-                body = self.with_rows(tuple(waiting))
-                result.append(replace(self.loop, body=body, parallel=None, note=""))
-                waiting.clear()
-
-        for s in block:
-            if isinstance(s, For) and not self.stays(s):
-                flush()
-                result.append(replace(s, body=tuple(self.push(s.body))))
-            else:
-                waiting.append(s)
-        flush()
-        return result
+    def over(self, run: Block) -> Block:
+        """The loop over some of its statements."""
+        return (replace(self.loop, body=self.with_rows(run), parallel=None, note=""),)
 
     def with_rows(self, block: Block) -> Block:
         """The block with the row's element for each scalar that is handed on."""

@@ -4,6 +4,7 @@ others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from pyrev.ir.nodes import (
@@ -15,11 +16,16 @@ from pyrev.ir.nodes import (
     Load,
     Stmt,
     Var,
+    all_names,
+    assigned_scalars,
     blocks,
     map_expr,
     map_stmt_exprs,
     with_blocks,
 )
+
+#: Does a statement stay where it is, around the runs of those that do not?
+Alone = Callable[[Stmt], bool]
 
 #: The function that makes of an element what a scalar was, "" if it is that already:
 #: a number of Python's own adapts to the arrays beside it, an element does not.
@@ -55,3 +61,47 @@ def in_rows(block: Block, elements: Mapping[str, Load], own: Own) -> Block:
         return with_blocks(map_stmt_exprs(bare, read), inner)
 
     return tuple(map(statement, block))
+
+
+def runs(block: Block, alone: Alone) -> list[Block]:
+    """The runs of statements that get a loop each: those between what stands alone."""
+    found: list[Block] = [()]
+    for s in block:
+        if alone(s):
+            found += [run for b in blocks(s) for run in runs(b, alone)]
+            found.append(())
+        else:
+            found[-1] = (*found[-1], s)
+    return [run for run in found if run]
+
+
+def crossing(block: Block, alone: Alone) -> list[str]:
+    """The scalars of `block` that are used in more than one of its runs, in order."""
+    used = Counter(n for run in runs(block, alone) for n in all_names(run))
+    return [n for n in assigned_scalars(block) if used[n] > 1]
+
+
+def around_runs(
+    block: Block,
+    alone: Alone,
+    loop: Callable[[Block], Block],
+    kept: Callable[[Stmt], Stmt] = lambda s: s,
+) -> Block:
+    """`block` with a loop around each run, and what stands alone as `kept` says."""
+    result: list[Stmt] = []
+    waiting: list[Stmt] = []
+
+    def flush() -> None:
+        if waiting:
+            result.extend(loop(tuple(waiting)))
+            waiting.clear()
+
+    for s in block:
+        if not alone(s):
+            waiting.append(s)
+            continue
+        flush()
+        inner = tuple(around_runs(b, alone, loop, kept) for b in blocks(s))
+        result.append(with_blocks(kept(s), inner))
+    flush()
+    return tuple(result)

@@ -36,6 +36,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.legality import chunk_ends, parallelise
 from pyrev.schedule.work import Choose
@@ -99,7 +100,7 @@ def _chunked(
     chunk = fresh("chunk", taken)
     parts = {f: fresh(f"{f}_parts", taken) for f in flags}
     own = {f: fresh(f"own_{f}", taken) for f in flags}
-    length = Call("max", (Call("-", (loop.hi, loop.lo)), ZERO))
+    length = trip_count(loop)
     first, last = chunk_ends(loop.lo, length, Var(chunk), count)
     inner = rename(replace(loop, lo=first, hi=last), own)
     chunks = For(

@@ -40,11 +40,11 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.expand import Own
 from pyrev.schedule.legality import free_order, prove_parallel
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.trip_counts import trip_count
 
 
 def once_for_several(

@@ -38,7 +38,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
-from pyrev.ir.simplify import iterations, sub_int
+from pyrev.ir.trip_counts import iteration, iterations
 from pyrev.schedule.work import product
 
 #: Gives a new name for an array, and notes its dtype.
@@ -102,7 +102,7 @@ def inverted(
             kind = promote(kind, concrete(expr_dtype(add.value, types)))
         places, terms = new(f"{array}_places", "int64"), new(f"{array}_terms", kind)
         ordered, starts = new(f"{array}_sorted", kind), new(f"{array}_starts", "int64")
-        shape = tuple(_trips(f) for f in loops)
+        shape = tuple(iterations(f, clamped=True) for f in loops)
         shape += (Const(len(found)),) if len(found) > 1 else ()
         (first, *_) = found[0]
         assert isinstance(first.target, Load)
@@ -111,7 +111,7 @@ def inverted(
         tested = any(under for *_, under in found)
         made.append(Alloc(places, shape, size if tested else None, "int64", loc=loc))
         made.append(Alloc(terms, shape, None, kind, loc=loc))
-        numbers = tuple(_number(f) for f in loops)
+        numbers = tuple(iteration(f.index, f.lo, f.step) for f in loops)
         slots: dict[int, tuple[Load, Load]] = {}
         for k, (add, _, _) in enumerate(found):
             at = (*numbers, Const(k)) if len(found) > 1 else numbers
@@ -150,18 +150,6 @@ def _box(f: For, chain: tuple[For, ...], known: Callable[[Expr], bool]) -> bool:
     bounds = (f.lo, f.hi, f.step)
     moved = written(chain) | loop_indices(chain)
     return all(known(e) and not risky(e) and not names(e) & moved for e in bounds)
-
-
-def _trips(f: For) -> Expr:
-    """How often `f` runs."""
-    count = iterations(f)
-    return count if isinstance(count, Extent) else Call("max", (ZERO, count))
-
-
-def _number(f: For) -> Expr:
-    """The number of an iteration among those of `f`."""
-    gone = sub_int(Var(f.index), f.lo)
-    return gone if f.step == ONE else Call("//", (gone, f.step))
 
 
 def _flat(array: str, index: Sequence[Expr]) -> Expr:

@@ -21,7 +21,7 @@ from pyrev.ir.nodes import (
     assigned_scalars,
     walk,
 )
-from pyrev.ir.simplify import iterations
+from pyrev.ir.trip_counts import iterations
 from pyrev.schedule.costs import GpuCosts
 from pyrev.schedule.thread_loops import Shared
 from pyrev.schedule.work import product

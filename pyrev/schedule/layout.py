@@ -41,9 +41,9 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
+from pyrev.ir.trip_counts import fixed_trip, most_trips
 from pyrev.schedule.costs import CpuCosts
-from pyrev.schedule.trip_counts import trip_count
-from pyrev.schedule.work import Choose, most_trips, of_arguments, product
+from pyrev.schedule.work import Choose, of_arguments, product
 
 # Subscripts, and the loops around them.
 _Use = tuple[tuple[Expr, ...], tuple[For, ...]]
@@ -216,8 +216,7 @@ def _uses(s: Stmt, array: str, loops: tuple[For, ...]) -> Iterator[_Use]:
 
 
 def _short(f: For, longest: int) -> bool:
-    trips = trip_count(f)
-    return isinstance(trips, Const) and 0 < trips.value <= longest
+    return 0 < (fixed_trip(f) or 0) <= longest
 
 
 def _loads(e: Expr) -> bool:

@@ -37,7 +37,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
-    all_names,
     assigned_scalars,
     blocks,
     exprs,
@@ -47,15 +46,14 @@ from pyrev.ir.nodes import (
     names,
     walk,
     walk_expr,
-    with_blocks,
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.ir.trip_counts import trip_count, upper
 from pyrev.schedule.costs import CpuCosts
-from pyrev.schedule.expand import Own, in_rows
+from pyrev.schedule.expand import Own, around_runs, crossing, in_rows
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.trip_counts import trip_count, upper
 from pyrev.schedule.work import Choose
 
 # What may end the process on the integers that memory happens to hold.
@@ -206,12 +204,13 @@ class _Lanes:
         self.count = Call("min", (Const(lanes), left))
         self.rows = {
             n: fresh(f"{n}_row", self.used)
-            for n in assigned_scalars(loop.body)
-            if n in self.varying and n in self.private and self.crosses(n)
+            for n in crossing(loop.body, self.alone)
+            if n in self.varying and n in self.private
         }
         # Elsewhere in the program an array of this name may keep its axes.
         wider = {n: fresh(f"{n}_lanes", self.used) for n in sorted(self.arrays)}
-        body = tuple(rename(s, wider) for s in self.push(loop.body))
+        body = around_runs(loop.body, self.alone, self.over_lanes, self.kept)
+        body = tuple(rename(s, wider) for s in body)
         room = [
             Alloc(row, (Const(lanes),), None, self.dtype_of(n), loc=loop.loc)
             for n, row in self.rows.items()
@@ -379,18 +378,6 @@ class _Lanes:
     def at(self) -> Expr:
         return Call("+", (self.first, Var(self.lane)))
 
-    def pieces(self, block: Block) -> list[Block]:
-        """The runs of statements that will each get a loop over the lanes."""
-        found: list[Block] = [()]
-        for s in block:
-            if self.alone(s):
-                for b in blocks(s):
-                    found += [*self.pieces(b), ()]
-                found.append(())
-            else:
-                found[-1] = (*found[-1], s)
-        return [p for p in found if p]
-
     def alone(self, s: Stmt) -> bool:
         """Is `s` done once for all lanes?"""
         match s:
@@ -403,36 +390,20 @@ class _Lanes:
             case _:
                 return False
 
-    def crosses(self, name: str) -> bool:
-        """Is scalar `name` used in more than one loop over the lanes?"""
-        return sum(name in all_names(p) for p in self.pieces(self.loop.body)) > 1
+    def over_lanes(self, run: Block) -> Block:
+        """A loop over the lanes, behind what all of them share."""
+        before, rest = self.lifted(run)
+        # In the last block, too, where what the lanes left over hold is lost.
+        whole = all(map(self.confined, rest))
+        count = Const(self.cpu.lanes) if whole else self.count
+        body = self.laned(rest)
+        return (*before, For(self.lane, ZERO, count, ONE, body, loc=run[0].loc))
 
-    def push(self, block: Block) -> Block:
-        result: list[Stmt] = []
-        waiting: list[Stmt] = []
-
-        def flush() -> None:
-            if waiting:
-                before, rest = self.lifted(tuple(waiting))
-                # In the last block, too, where what the lanes left over hold is lost.
-                whole = all(map(self.confined, rest))
-                count = Const(self.cpu.lanes) if whole else self.count
-                loc = waiting[0].loc
-                result.extend(before)
-                body = self.laned(rest)
-                result.append(For(self.lane, ZERO, count, ONE, body, loc=loc))
-                waiting.clear()
-
-        for s in block:
-            if not self.alone(s):
-                waiting.append(s)
-                continue
-            flush()
-            if isinstance(s, Alloc):
-                s = replace(s, shape=(*s.shape, Const(self.cpu.lanes)))
-            result.append(with_blocks(s, tuple(map(self.push, blocks(s)))))
-        flush()
-        return tuple(result)
+    def kept(self, s: Stmt) -> Stmt:
+        """What is done once for all lanes; an array has room for each of them."""
+        if isinstance(s, Alloc):
+            return replace(s, shape=(*s.shape, Const(self.cpu.lanes)))
+        return s
 
     def lifted(self, block: Block) -> tuple[Block, Block]:
         """(what all lanes share, found once; `block` with the names of that).

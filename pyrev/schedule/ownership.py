@@ -40,6 +40,7 @@ from pyrev.ir.nodes import (
     walk,
     written,
 )
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.contiguous import gathers, pushed, sink, walks_memory
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.distribute import DtypeOf, Readable
@@ -59,7 +60,6 @@ from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.private_copies import PrivateCopy, chunk_count, renamed_target
 from pyrev.schedule.report import Decision
 from pyrev.schedule.row_owners import Owners
-from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, of_arguments, operations
 
 LITTLE = "too little work to start other cores"

@@ -26,11 +26,11 @@ from pyrev.ir.nodes import (
     names,
 )
 from pyrev.ir.text import expr_text
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.contiguous import contiguity
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.gather import Part, box_around, realise, target_of
 from pyrev.schedule.report import Kind
-from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.verify import debugging, same_instances
 
 

@@ -9,26 +9,25 @@ from pyrev.ir.affine import apart
 from pyrev.ir.dtypes import expr_dtype, is_float
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
-    ONE,
     Add,
     Assign,
     Block,
-    Const,
     Expr,
     For,
     If,
     Load,
     Stmt,
     Var,
-    all_names,
     assigned_scalars,
+    children,
     exprs,
     mentioned,
     names,
     walk,
     written,
 )
-from pyrev.ir.simplify import sub_int
+from pyrev.ir.reductions import reductions
+from pyrev.ir.trip_counts import fixed_trip
 
 
 def sums_of(f: For) -> list[Var | Load]:
@@ -36,31 +35,21 @@ def sums_of(f: For) -> list[Var | Load]:
     if not all(isinstance(s, (Assign, Add, For, If)) for s in walk(f.body)):
         return []
     changed = written(f.body) | {f.index}
+    alone = reductions((f,))
     out: dict[Var | Load, None] = {}
     for s in f.body:
-        match s:
-            case Add(Load(array, index) as target, _):
-                moving = {n for i in index for n in names(i)} & changed
-                if not moving and _only_sum(f, array, target):
-                    out[target] = None
-            case Add(Var(n) as scalar, _) if _only_sum(f, n, scalar):
-                out[scalar] = None
+        if isinstance(s, Add) and not changed & frozenset().union(
+            *map(names, children(s.target))
+        ):
+            adds = alone.get(s.target_name, ())
+            if adds and all(_beside(f, other, s.target) for other in adds):
+                out[s.target] = None
     return list(out)
 
 
-def _only_sum(f: For, base: str, target: Var | Load) -> bool:
-    """Is adding to `target` all that the loop does with this array or scalar?"""
-    for s in f.body:
-        match s:
-            case Add(place, value) if place == target or apart(place, target):
-                touched = names(value)
-            case Assign(place, value) | Add(place, value):
-                touched = names(value) | names(place)
-            case _:
-                touched = all_names((s,))
-        if base in touched:
-            return False
-    return base not in frozenset().union(*map(names, (f.lo, f.hi, f.step)))
+def _beside(f: For, add: Add, target: Var | Load) -> bool:
+    """Is `add` one of the loop itself, to `target` or to what is surely elsewhere?"""
+    return add in f.body and (add.target == target or apart(add.target, target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +102,3 @@ def occurrences(block: Block) -> dict[str, int]:
 
 def _is_scalar(s: Stmt) -> bool:
     return isinstance(s, Assign) and isinstance(s.target, Var)
-
-
-def fixed_trip(f: For) -> int | None:
-    """How many iterations a loop has, if its bounds tell without the sizes."""
-    match f.lo, f.hi, f.step:
-        case Const(int(a)), Const(int(b)), Const(int(c)):
-            return len(range(a, b, c))
-    match sub_int(f.hi, f.lo):
-        case Const(int(n)) if f.step == ONE:
-            return n
-    return None

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from pyrev.ir.liveness import live_inside
 from pyrev.ir.nodes import (
     Add,
-    Alloc,
     Assign,
     Block,
     Const,
@@ -28,7 +27,6 @@ from pyrev.ir.nodes import (
     all_names,
     assigned_scalars,
     blocks,
-    exprs,
     fresh,
     names,
     risky,
@@ -37,6 +35,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.reductions import reductions
 from pyrev.schedule.host_values import host_knows
 from pyrev.schedule.legality import prove_parallel, restated
 
@@ -99,7 +98,7 @@ class Nests:
     ) -> Shared | None:
         """How threads may share out the nest of `loop`; None if its order matters."""
         chain = self.chain(loop)
-        added = _only_added(chain[-1].body if chain else ())
+        added = frozenset(reductions(chain[-1].body if chain else ()))
         proofs = self.proofs(chain, added, outer, live)
         if not proofs:
             return None
@@ -225,27 +224,6 @@ class Nests:
         live = frozenset({target.array}) if isinstance(target, Load) else frozenset()
         found = self.proofs(self.chain(whole), frozenset(), (), live)
         return len(found) == len(loops)
-
-
-def _only_added(body: Block) -> frozenset[str]:
-    """The reductions of `body`: what it adds to, and touches in no other way."""
-    added: set[str] = set()
-    others: set[str] = set()
-    for s in walk(body):
-        if isinstance(s, Add):
-            added.add(s.target_name)
-            parts: tuple[Expr, ...] = (s.value,)
-            if isinstance(s.target, Load):
-                parts += s.target.index
-        else:
-            parts = exprs(s)
-            if isinstance(s, Alloc):
-                others.add(s.array)
-                others |= {s.source} if s.source else set()
-            if isinstance(s, Assign):
-                others.add(s.target_name)
-        others |= {n for e in parts for n in names(e)}
-    return frozenset(added - others)
 
 
 def _stripped(block: Block, without: frozenset[str], dummy: str) -> Block:

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyrev.ir.affine import Linear, apart, from_linear, largest, linear, plus, slope
-from pyrev.ir.dtypes import expr_dtype
+from pyrev.ir.affine import apart, from_linear, largest, linear, plus, slope
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
     ONE,
@@ -40,10 +39,11 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
+from pyrev.ir.trip_counts import linear_trips, trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
+from pyrev.schedule.rows.combine_increments import with_terms
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.trip_counts import trip_count
 from pyrev.schedule.work import Choose, of_arguments
 
 Arms = Callable[[Expr, tuple[Block, ...]], tuple[Block, ...]]
@@ -266,7 +266,7 @@ class _Tiler:
         body = self.jammed(loop.body, loop.index, loop.index, values)
         body = self.block(body, (*outer, loop), inside, plan)
         body = tuple(self.ordered(body))
-        trips = _trips(loop)
+        trips = linear_trips(loop)
         note = f"{factor} of {loop.index} at a time"
         made = replace(loop, step=Const(factor), body=body, note=note)
         if not trips.terms and trips.constant % factor == 0:
@@ -290,7 +290,7 @@ class _Tiler:
         values = [
             from_linear(first.plus(linear(Const(k))), (at.name,)) for k in range(factor)
         ]
-        trips = _trips(loop)
+        trips = linear_trips(loop)
         up = from_linear(trips.plus(linear(Const(factor - 1))))
         count: Expr = Call("//", (up, Const(factor)))
         whole = not trips.terms and trips.constant % factor == 0
@@ -422,20 +422,15 @@ def _rows(block: Block, short: frozenset[str], arms: Arms, least: int) -> list[F
 
 def _few(f: For, short: frozenset[str], least: int) -> bool:
     """Is it plain that `f` runs fewer than `least` times, `short` indices small?"""
-    trips = _trips(f)
+    trips = linear_trips(f)
     return trips.constant < least and all(
         isinstance(atom, Var) and atom.name in short for atom, _ in trips.terms
     )
 
 
-def _trips(f: For) -> Linear:
-    """How often a loop runs by ones; below zero is never."""
-    return linear(f.hi).plus(linear(f.lo), -1)
-
-
 def _whole(f: For) -> tuple[int, ...]:
     """All the iterations of a loop of three."""
-    trips = _trips(f)
+    trips = linear_trips(f)
     return (3,) if not trips.terms and trips.constant == 3 else ()
 
 
@@ -543,39 +538,15 @@ def _merged(block: Sequence[Stmt], row: str, types: Mapping[str, str]) -> Block:
     """Terms of one element of a row, one after the other, as one statement."""
     out: list[Stmt] = []
     for s in block:
-        last = out[-1] if out else None
-        whole = _merge(last, s, row, types) if last is not None else None
+        whole = None
+        match s:
+            case Assign(Load() as t) | Add(Load() as t) if out and not _stays(t, row):
+                whole = with_terms(out[-1], t, _terms(s), types)
         if whole is None:
             out.append(s)
         else:
             out[-1] = whole
     return tuple(out)
-
-
-def _merge(
-    first: Stmt, second: Stmt, row: str, types: Mapping[str, str]
-) -> Stmt | None:
-    match first, second:
-        case ((Assign(Load() as t) | Add(Load() as t)), (Assign() | Add())):
-            pass
-        case _:
-            return None
-    own = types[t.array]
-    rest = _term(second)
-    if (
-        second.target != t
-        or rest is None
-        or _stays(t, row)
-        or any(t.array in names(k) for k in t.index)
-        or not all(expr_dtype(e, types) == own for e in (first.value, rest))
-    ):
-        return None
-    value = first.value
-    if isinstance(first, Add):
-        value = Call("+", (t, value))
-    for w in _terms(second):
-        value = Call("+", (value, w))
-    return Assign(t, value, loc=first.loc, note=first.note)
 
 
 def _terms(s: Assign | Add) -> list[Expr]:

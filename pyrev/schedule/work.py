@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 
-from pyrev.ir.affine import from_linear, linear, slope
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -21,16 +20,12 @@ from pyrev.ir.nodes import (
     Extent,
     For,
     If,
-    Load,
     While,
     blocks,
     exprs,
     map_expr,
-    names,
-    substitute,
-    walk_expr,
 )
-from pyrev.ir.simplify import sub_int
+from pyrev.ir.trip_counts import most_trips
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.scalars import cost_of
 
@@ -93,24 +88,6 @@ def product(sizes: Iterable[Expr]) -> Expr:
     for size in sizes:
         total = size if total == ONE else Call("*", (total, size))
     return total
-
-
-def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
-    """The most that `loop` runs in any iteration of the loops around it."""
-    down = isinstance(loop.step, Const) and loop.step.value < 0
-    gap = sub_int(loop.lo, loop.hi) if down else sub_int(loop.hi, loop.lo)
-    for f in reversed(outer):
-        if f.index not in names(gap):
-            continue
-        rises = slope(gap, f.index)
-        if rises is None or f.step != ONE:
-            return None
-        end = sub_int(f.hi, ONE) if rises > 0 else f.lo
-        gap = substitute(gap, {f.index: end})
-    gap = from_linear(linear(gap))
-    if any(isinstance(e, Load) for e in walk_expr(gap)):
-        return None
-    return gap if isinstance(gap, (Const, Extent)) else Call("max", (gap, ZERO))
 
 
 def of_arguments(count: Expr, shapes: Shapes) -> Expr:

@@ -832,7 +832,7 @@ def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
         arrays["out"] = np.zeros(n)
         kinds = f._units.function.kinds(arrays)
         bounds = f._units.inspection.bounds(kinds)
-        program = bounds.inspector(bounds.usual)
+        program = bounds.variants.inspector(bounds.variants.usual)
         parts = in_chunks(program, lambda *_: True, SHIPPED)
         loops = [s for s in walk(parts.body) if isinstance(s, For) and s.parallel]
         assert len(loops) == 2
@@ -865,7 +865,7 @@ def test_an_inspector_stays_whole_where_iterations_share_something() -> None:
 
     for function in (walk_on, numbered):
         bounds = bounds_of(pyrev.differentiable(function, target="python"))
-        program = bounds.inspector(bounds.usual)
+        program = bounds.variants.inspector(bounds.variants.usual)
         assert in_chunks(program, lambda *_: True, SHIPPED) == program
 
 

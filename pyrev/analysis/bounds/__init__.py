@@ -27,20 +27,35 @@ import numpy as np
 from pyrev.analysis.bounds.subscripts import Subscript
 from pyrev.analysis.bounds.variants import Variant, Variants, natural
 from pyrev.analysis.integer_ranges import Magnitudes
-from pyrev.ir.nodes import TRUE, ZERO, Expr, If, Return, map_block, names, written
+from pyrev.ir.nodes import (
+    TRUE,
+    ZERO,
+    Expr,
+    If,
+    Program,
+    Return,
+    map_block,
+    names,
+    written,
+)
 from pyrev.ir.ranges import Interval
 from pyrev.ir.text import block_text
 
 __all__ = ["Bounds", "Variant", "natural"]
 
 
-class Bounds(Variants):
-    """The checks of one program, and which of its variants a call runs."""
+class Bounds:
+    """The checks of one program, and which of its `variants` a call runs."""
+
+    def __init__(self, program: Program) -> None:
+        self.variants = Variants(program)
+        self._program = program
+        self._facts, self._findings = self.variants.facts, self.variants.findings
 
     @property
     def inspected(self) -> tuple[Subscript, ...]:
         """The subscripts that data decides."""
-        return self.findings.inspected
+        return self._findings.inspected
 
     def guard_text(
         self, name: str, params: Sequence[str], same: Sequence[tuple[str, str]]
@@ -49,7 +64,7 @@ class Bounds(Variants):
 
         `same` are pairs of parameters that must have one shape.
         """
-        tests = [(t, one.message()) for t, one in self.findings.hoisted]
+        tests = [(t, one.message()) for t, one in self._findings.hoisted]
         lines = ["", "", f"_{name}_unchecked = {name}", "", ""]
         lines += [f"def {name}({', '.join(params)}):"]
         for a, b in same:
@@ -72,7 +87,7 @@ class Bounds(Variants):
         values = {**values, **numbers}
         k = self._tests["outside"](**values)
         if k >= 0:
-            _, one = self.findings.hoisted[k]
+            _, one = self._findings.hoisted[k]
             array = values.get(one.load.array)
             if array is None:  # made by the function
                 raise IndexError(one.message())
@@ -94,7 +109,7 @@ class Bounds(Variants):
             for one in self.inspected
             if one.doubt != TRUE
             and one.signed
-            and names(one.index) & self.facts.of_floats
+            and names(one.index) & self._facts.of_floats
         )
 
     def in_doubt(self, values: Mapping[str, Any]) -> frozenset[int]:
@@ -102,9 +117,9 @@ class Bounds(Variants):
         if not self.inspected:
             return frozenset()
         found: frozenset[int] = self._tests["doubt"](**values)
-        if found & self.watched:  # made of indices and sizes: products, for example
+        if found & self.variants.watched:  # made of indices and sizes, as products are
             unsettled = {
-                self.findings.sites[place]
+                self._findings.sites[place]
                 for place in self._magnitudes.unsettled(values)
             }
             found &= unsettled
@@ -113,11 +128,11 @@ class Bounds(Variants):
     @cached_property
     def tables(self) -> tuple[str, ...]:
         """The arrays of integers that the function only reads."""
-        changed = written(self.program.body)
+        changed = written(self._program.body)
         return tuple(
             p.name
-            for p in self.program.params
-            if p.rank and "int" in self.facts.types[p.name] and p.name not in changed
+            for p in self._program.params
+            if p.rank and "int" in self._facts.types[p.name] and p.name not in changed
         )
 
     def settled(
@@ -130,7 +145,7 @@ class Bounds(Variants):
         elements between these bounds they read?
         """
         loose = self._magnitudes.unsettled(values, elements)
-        return doubts.isdisjoint(self.findings.sites[place] for place in loose)
+        return doubts.isdisjoint(self._findings.sites[place] for place in loose)
 
     def inspected_variant(
         self, variant: Variant, doubts: frozenset[int], result: Sequence[Any]
@@ -146,25 +161,25 @@ class Bounds(Variants):
         more = [site for site, seen in zip(signed, below, strict=True) if seen]
         return variant._replace(
             negative=tuple(sorted({*variant.negative, *more})),
-            clamped=tuple(sorted(doubts & self.rounded)),
+            clamped=tuple(sorted(doubts & self.variants.rounded)),
         )
 
     @cached_property
     def _magnitudes(self) -> Magnitudes:
-        body = map_block(self.program.body, self.facts.sized)
+        body = map_block(self._program.body, self._facts.sized)
         return Magnitudes(
-            replace(self.program, body=body), self.facts.types, self.facts.single
+            replace(self._program, body=body), self._facts.types, self._facts.single
         )
 
     @cached_property
     def _tests(self) -> dict[str, Any]:
         """Python functions of the parameters, for what the sizes decide."""
-        params = ", ".join(p.name for p in self.program.params)
+        params = ", ".join(p.name for p in self._program.params)
         lines = [f"def outside({params}):"]
-        for k, (test, _) in enumerate(self.findings.hoisted):
+        for k, (test, _) in enumerate(self._findings.hoisted):
             lines += _when(test, f"return {k}")
         lines += ["    return -1", "", f"def negative({params}):", "    found = set()"]
-        for test, one in self.findings.negative:
+        for test, one in self._findings.negative:
             lines += _when(test, f"found.add({one.site})")
         lines += ["    return tuple(sorted(found))", "", f"def doubt({params}):"]
         lines += ["    found = set()"]

@@ -42,8 +42,9 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
-from pyrev.ir.simplify import add_int, iterations
+from pyrev.ir.simplify import add_int
 from pyrev.ir.text import numpy_name
+from pyrev.ir.trip_counts import iterations
 
 
 class KernelText(Named):

@@ -18,8 +18,8 @@ from pyrev.emit.cuda.threads import factor, host_product, shared_out, strided, t
 from pyrev.emit.helpers import THREADS
 from pyrev.ir.dtypes import concrete
 from pyrev.ir.nodes import For, fresh
-from pyrev.ir.simplify import iterations
 from pyrev.ir.text import numpy_name
+from pyrev.ir.trip_counts import iterations
 from pyrev.schedule.axes import thread_order
 from pyrev.schedule.launches import Kernel
 
@@ -65,7 +65,7 @@ def in_rows(kernel: KernelText, name: str, loops: Sequence[For]) -> list[str]:
     """
     module = kernel.module
     module.forms.add("launch")
-    counts = [trips(kernel, f) for f in loops]
+    counts = trips(kernel, loops)
     kernel.helpers["thread_x"] = None
     shared_out(kernel, loops, counts, "number", "thread_x()", "threads_x()")
     kernel.body(kernel.step.block)
@@ -83,7 +83,7 @@ def in_rows(kernel: KernelText, name: str, loops: Sequence[For]) -> list[str]:
 def made_before(kernel: KernelText, array: str, rows: str) -> str:
     """The line of the host that makes an array for each of some threads."""
     made = kernel.local[array]
-    sizes = [factor(kernel.module.number(n)) for n in made.shape]
+    sizes = [factor(kernel.module, n, True) for n in made.shape]
     size = " * ".join([*([rows] if rows else []), *sizes])
     kind = numpy_name(concrete(kernel.types[array]))
     return f"{array} = {kernel.module.called['cp']}.empty({size}, dtype={kind})"

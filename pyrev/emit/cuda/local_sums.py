@@ -10,7 +10,6 @@ from pyrev.emit.cuda.named import Named, ascii_name
 from pyrev.ir.dtypes import is_float
 from pyrev.ir.nodes import (
     Add,
-    Alloc,
     Assign,
     Block,
     Call,
@@ -30,6 +29,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.reductions import reductions
 
 
 def summed(block: Block, kernel: Named) -> Block:
@@ -52,7 +52,7 @@ def _with_locals(loop: For, kernel: Named) -> list[Stmt]:
     thread's.
     """
     fails = kernel.module.faults
-    inside = written((loop,))
+    inside, alone = written((loop,)), reductions((loop,))
     added: dict[Load, None] = {}
     for s in walk(loop.body):
         if isinstance(s, Add) and isinstance(s.target, Load):
@@ -65,7 +65,7 @@ def _with_locals(loop: For, kernel: Named) -> list[Stmt]:
         for t in added
         if t.array not in kernel.atomic | kernel.local.keys()
         and all(map(kernel.natural, t.index))
-        and _only_added(loop, t)
+        and {s.target for s in alone.get(t.array, ())} == {t}
     ]
     if not places or any(
         isinstance(x, Check) or any(map(fails.fails, exprs(x))) for x in walk((loop,))
@@ -81,20 +81,6 @@ def _with_locals(loop: For, kernel: Named) -> list[Stmt]:
     for t, v in zip(places, pairs.values(), strict=True):
         ends.append(If(Call("added", (v,)), (Add(t, v, loc=loop.loc),), loc=loop.loc))
     return [*start, replace(loop, body=retargeted(loop.body, pairs)), *ends]
-
-
-def _only_added(loop: For, place: Load) -> bool:
-    """Is adding to `place` all that the loop does with its array?"""
-    for s in walk((loop,)):
-        parts = exprs(s)
-        if isinstance(s, Add) and s.target == place:
-            parts = (s.value,)
-        elif isinstance(s, Alloc) and place.array in (s.array, s.source):
-            return False
-        inside = (e for p in parts for e in walk_expr(p))
-        if any(isinstance(e, Load) and e.array == place.array for e in inside):
-            return False
-    return True
 
 
 def retargeted(block: Block, locals_: Mapping[Var | Load, Var]) -> Block:

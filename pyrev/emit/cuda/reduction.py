@@ -36,7 +36,7 @@ def reduction(kernel: KernelText, name: str) -> list[str]:
     for t in step.sums:
         what = f"{step.loc.place}: the sum of {expr_text(t)} over {inner}"
         module.reassociated[what] = None
-    counts = [trips(kernel, f) for f in step.over]
+    counts = trips(kernel, step.over)
     shared_out(kernel, step.over, counts, "term", "thread_x()", "threads_x()")
     # All threads meet in the sum: none may leave before.
     label = fresh("added", kernel.names)
@@ -69,7 +69,7 @@ def reduced(kernel: KernelText, name: str, kinds: Sequence[str]) -> list[str]:
     most = f"{blocks}, {over} // {4 * THREADS}"
     size, lines = parts, []
     if step.loops:
-        lines.append(f"{owned} = {host_product(kernel, step.loops)}")
+        lines.append(f"{owned} = {host_product(kernel, step.loops, size=True)}")
         most += f", {module.gpu.summing_blocks} // max(1, {owned})"
         size = f"{owned} * {parts}"
     lines.append(f"{parts} = max(1, min({most}))")

@@ -7,8 +7,19 @@ from collections.abc import Sequence
 from pyrev.emit.c import inside
 from pyrev.emit.cuda.kernel import KernelText
 from pyrev.emit.cuda.lines import each
-from pyrev.ir.nodes import ONE, ZERO, Block, For, fresh
-from pyrev.ir.simplify import iterations
+from pyrev.emit.cuda.named import Module
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    fresh,
+)
+from pyrev.ir.trip_counts import iterations
 
 
 def strided(kernel: KernelText, order: Sequence[For], block: Block) -> None:
@@ -18,7 +29,7 @@ def strided(kernel: KernelText, order: Sequence[For], block: Block) -> None:
     folded = order[2:]
     if len(folded) > 1:
         # More loops than a grid has axes: z numbers the rest.
-        counts = [trips(kernel, f) for f in folded]
+        counts = trips(kernel, folded)
         kernel.helpers["thread_z"] = None
         shared_out(kernel, folded, counts, "number", "thread_z()", "threads_z()")
         opened += 1
@@ -53,7 +64,7 @@ def over_owners(kernel: KernelText, loops: Sequence[For]) -> str:
     """A loop over the owners of a sum, a block for each: the name of its number."""
     if not loops:
         return ""
-    counts = [trips(kernel, f) for f in loops]
+    counts = trips(kernel, loops)
     return shared_out(kernel, loops, counts, "owner", "blockIdx.y", "gridDim.y")
 
 
@@ -74,13 +85,31 @@ def shared_out(
     return number
 
 
-def trips(kernel: KernelText, f: For) -> str:
-    """How many iterations a loop has, in C, as a factor."""
-    text = kernel.as_(iterations(f), "int64")
-    if text[1] == 16:
-        return text[0]
+def trips(kernel: KernelText, loops: Sequence[For]) -> list[str]:
+    """How many iterations each of some loops has, in C, as factors.
+
+    Two loops that never run have none together: where there are several, no factor is
+    negative.
+    """
+    return [_trips(kernel, iterations(f), len(loops) == 1) for f in loops]
+
+
+def _trips(kernel: KernelText, count: Expr, alone: bool) -> str:
+    text, level = kernel.as_(count, "int64")
+    if level == 16 and (alone or _sure(count)):
+        return text
     kernel.helpers["py_max"] = None
-    return f"py_max<long long>({text[0]}, 0)"
+    return f"py_max<long long>({text}, 0)"
+
+
+def _sure(count: Expr) -> bool:
+    """Is it plain that `count` is not negative?"""
+    match count:
+        case Extent() | Call("max", (_, Const(0))) | Call("max", (Const(0), _)):
+            return True
+        case Const(int(k)):
+            return k >= 0
+    return False
 
 
 def declare_indices(
@@ -98,12 +127,18 @@ def declare_indices(
     kernel.declare_index(loops[0], number)
 
 
-def host_product(kernel: KernelText, loops: Sequence[For]) -> str:
-    """How many iterations some loops have together, on the host."""
-    counts = [kernel.module.number(iterations(f)) for f in loops]
-    return " * ".join(map(factor, counts))
+def host_product(kernel: KernelText, loops: Sequence[For], size: bool = False) -> str:
+    """How many iterations some loops have together, on the host, not negative where
+    it is the `size` of an array.
+    """
+    alone = len(loops) == 1 and not size
+    return " * ".join(factor(kernel.module, iterations(f), alone) for f in loops)
 
 
-def factor(text: str) -> str:
-    """A number of iterations on the host, as a factor."""
-    return f"max(0, {text})" if " " in text or text.startswith("-") else text
+def factor(module: Module, count: Expr, alone: bool) -> str:
+    """A number of iterations on the host, as a factor; see `trips`."""
+    text = module.number(count)
+    bare = not (" " in text or text.startswith("-"))
+    if bare and (alone or _sure(count)):
+        return text
+    return f"max(0, {text})"

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from pyrev.emit.numba.checks import guards, stopped
-from pyrev.emit.numba.counts import count
 from pyrev.emit.numba.module import Mode, Module
 from pyrev.emit.numba.statements import early, for_tree, plain
 from pyrev.emit.numba.trees import assign, receive, returned
@@ -39,6 +38,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.printer import tag
 from pyrev.ir.text import call, expr_tree, name, numpy_name, proof_text, store
+from pyrev.ir.trip_counts import iterations
 from pyrev.schedule.on_cores import on_one_core, parallel
 from pyrev.schedule.straight import pieces
 
@@ -140,7 +140,7 @@ def driver(m: Module, loop: For) -> ast.stmt:
     start: list[ast.stmt] = []
     for f in loops:
         start.extend(guards(m, f, (f.lo, f.hi, f.step), mode))
-    counts: list[Expr] = [count(f) for f in loops]
+    counts: list[Expr] = [iterations(f, clamped=True) for f in loops]
     if len(loops) > 1:
         for k, f in enumerate(loops):
             n = fresh(f"count_{f.index}", m.taken)

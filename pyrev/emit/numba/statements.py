@@ -9,7 +9,6 @@ from typing import assert_never
 
 from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.numba.checks import guards, sizes, unless
-from pyrev.emit.numba.counts import count, nonempty
 from pyrev.emit.numba.module import Mode, Module
 from pyrev.emit.numba.trees import assign, receive, result, returned
 from pyrev.emit.numba.typed import cast, printed, typed, zero
@@ -42,7 +41,8 @@ from pyrev.ir.nodes import (
 from pyrev.ir.printer import tag
 from pyrev.ir.simplify import add_int
 from pyrev.ir.text import alloc_tree, call, expr_text, expr_tree, name, store
-from pyrev.schedule.sums import fixed_trip, sums_of
+from pyrev.ir.trip_counts import fixed_trip, iterations, runs
+from pyrev.schedule.sums import sums_of
 
 #: A longer display of values is a list at first in CPython's bytecode, which Numba
 #: reads only where none of the values branches.
@@ -129,7 +129,7 @@ def span(m: Module, f: For) -> ast.expr:
         back = 1 if f.step == ONE else -1
         lo, hi, step = add_int(f.hi, -back), add_int(f.lo, -back), Const(-back)
     elif f.reverse:
-        last = Call("-", (count(f), ONE))
+        last = Call("-", (iterations(f, clamped=True), ONE))
         lo = Call("+", (f.lo, Call("*", (last, f.step))))
         hi = Call("-", (f.lo, f.step))
         step = Call("neg", (f.step,))
@@ -190,7 +190,7 @@ def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
     # The place of an empty sum need not exist.
     if fixed_trip(f):
         return lines
-    return [ast.If(printed(m, nonempty(f)), lines, [])]
+    return [ast.If(printed(m, runs(f)), lines, [])]
 
 
 def over_row(m: Module, f: For, mode: Mode) -> ast.stmt:

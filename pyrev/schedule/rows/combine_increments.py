@@ -31,28 +31,39 @@ def summed(block: Sequence[Stmt], types: Mapping[str, str]) -> Block:
     """Increments of one element, one after the other, as one statement."""
     out: list[Stmt] = []
     for stmt in block:
-        last = out[-1] if out else None
-        match last, stmt:
-            case Add(Load() as t, v), Add(u, w) if _adds(t, u, v, w, types):
-                first = Call("+", (t, v))
-                out[-1] = Assign(t, Call("+", (first, w)), loc=last.loc, note=last.note)
-                continue
-            case Assign(Load() as t, v), Add(u, w) if _adds(t, u, v, w, types):
-                out[-1] = replace(last, value=Call("+", (v, w)))
-                continue
-        out.append(stmt)
+        whole = None
+        if out and isinstance(stmt, Add):
+            whole = with_terms(out[-1], stmt.target, (stmt.value,), types)
+        if whole is None:
+            out.append(stmt)
+        else:
+            out[-1] = whole
     return tuple(out)
 
 
-def _adds(t: Load, u: Expr, v: Expr, w: Expr, types: Mapping[str, str]) -> bool:
-    """Is the second an increment of the same element, rounded as the first?"""
-    own = types[t.array]
-    return (
-        u == t
-        and t.array not in names(w)
-        and not any(t.array in names(k) for k in t.index)
-        and all(expr_dtype(e, types) == own for e in (v, w))
-    )
+def with_terms(
+    first: Stmt, target: Expr, terms: Sequence[Expr], types: Mapping[str, str]
+) -> Assign | None:
+    """`first` and what adds `terms` to the element `target` behind it, as one.
+
+    None where `first` sets another element, a term reads the array, or a sum would be
+    rounded in another dtype.
+    """
+    if not isinstance(first, (Assign, Add)) or first.target != target:
+        return None
+    t = first.target
+    if not terms or not isinstance(t, Load):
+        return None
+    if any(t.array in names(e) for e in (*t.index, *terms)):
+        return None
+    if any(expr_dtype(e, types) != types[t.array] for e in (first.value, *terms)):
+        return None
+    value = first.value
+    if isinstance(first, Add):
+        value = Call("+", (t, value))
+    for w in terms:
+        value = Call("+", (value, w))
+    return Assign(t, value, loc=first.loc, note=first.note)
 
 
 def jammed(loop: For, types: Mapping[str, str], taken: set[str], most: int) -> Block:

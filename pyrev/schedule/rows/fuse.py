@@ -196,22 +196,13 @@ def _fused(first: For, second: For, most: int, rows: bool = False) -> For | None
 
     With `rows` it is worth it though neither writes what the other touches.
     """
-    ranges = [
-        (f.lo, f.hi, f.step, f.reverse, bool(f.parallel)) for f in (first, second)
-    ]
-    if ranges[0] != ranges[1]:
-        return None
     plain = (Assign, Add, If, For) if first.parallel or rows else (Assign, Add, If)
     if not all(isinstance(s, plain) for f in (first, second) for s in walk(f.body)):
         return None
-    if second.index != first.index:
-        if first.index in all_names(second.body):
-            return None
-        second = replace(
-            second,
-            index=first.index,
-            body=with_value(second.body, second.index, Var(first.index)),
-        )
+    beside = alongside(first, second)
+    if beside is None or bool(first.parallel) != bool(second.parallel):
+        return None
+    second = beside
     one, two = set(assigned_scalars(first.body)), set(assigned_scalars(second.body))
     if one & all_names(second.body) or two & all_names(first.body):
         return None
@@ -240,6 +231,21 @@ def _fused(first: For, second: For, most: int, rows: bool = False) -> For | None
             return None
     # What either writes, the other touches in the same iteration only.
     return together(first, second)
+
+
+def alongside(first: For, second: For) -> For | None:
+    """`second` with the index of `first`; None if it runs over another range, or means
+    something else by that name.
+    """
+    ranges = [(f.lo, f.hi, f.step, f.reverse) for f in (first, second)]
+    if ranges[0] != ranges[1]:
+        return None
+    if second.index == first.index:
+        return second
+    if first.index in all_names(second.body):
+        return None
+    body = with_value(second.body, second.index, Var(first.index))
+    return replace(second, index=first.index, body=body)
 
 
 def _reads_alike(first: For, second: For) -> bool:

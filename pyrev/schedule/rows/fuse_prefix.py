@@ -17,7 +17,6 @@ from pyrev.ir.nodes import (
     Assign,
     Block,
     Call,
-    Const,
     Expr,
     For,
     If,
@@ -31,10 +30,10 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
     with_blocks,
-    with_value,
     written,
 )
-from pyrev.schedule.trip_counts import trip_count
+from pyrev.ir.trip_counts import fixed_trip
+from pyrev.schedule.rows.fuse import alongside
 
 
 def found_once(block: Block, most: int) -> Block:
@@ -105,19 +104,13 @@ def _joined(
 
 def _both(first: For, second: For, times: int, most: int) -> tuple[For, Block] | None:
     """One loop for two, and the statements at the start of both that it has once."""
-    trips = trip_count(first)
-    if first.parallel or second.parallel:
+    trips, beside = fixed_trip(first), alongside(first, second)
+    if first.parallel or second.parallel or trips is None or beside is None:
         return None
-    if not (isinstance(trips, Const) and isinstance(first.lo, Const)):
+    second = beside
+    times *= trips
+    if times > most:
         return None
-    times *= int(trips.value)
-    if _range(first) != _range(second) or times > most:
-        return None
-    if second.index != first.index:
-        if first.index in all_names(second.body):
-            return None
-        body = with_value(second.body, second.index, Var(first.index))
-        second = replace(second, index=first.index, body=body)
     found = _same(first.body, second.body)
     rest, other = first.body[len(found) :], second.body[len(found) :]
     if written((*rest, *other)) & all_names(found):
@@ -132,10 +125,6 @@ def _both(first: For, second: For, times: int, most: int) -> tuple[For, Block] |
     if not all(_movable(s) for s in (*rest, *other)) or not _apart(rest, other):
         return None
     return replace(first, body=(*found, *rest, *other)), found
-
-
-def _range(f: For) -> tuple[Expr, Expr, Expr, bool]:
-    return f.lo, f.hi, f.step, f.reverse
 
 
 def _same(first: Block, second: Block) -> Block:

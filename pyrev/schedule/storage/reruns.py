@@ -25,13 +25,13 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.simplify import sub_int
+from pyrev.ir.trip_counts import iteration, trip_count
 from pyrev.schedule.storage.build import statements
 from pyrev.schedule.storage.checkpoint import Part, names_for
 from pyrev.schedule.storage.draft import Draft
 from pyrev.schedule.storage.plan import Checkpointed, Record, Rerun
 from pyrev.schedule.storage.recomputation import Recomputation
 from pyrev.schedule.storage.timeline import Leaf, name_of
-from pyrev.schedule.trip_counts import iteration, trip_count
 
 
 class Reruns:

@@ -25,11 +25,11 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import divides
 from pyrev.ir.text import expr_text
+from pyrev.ir.trip_counts import iteration, trip_count, trip_count_of, upper
 from pyrev.schedule.storage.draft import Draft
 from pyrev.schedule.storage.plan import Record
 from pyrev.schedule.storage.recomputation import Recomputation
 from pyrev.schedule.storage.timeline import name_of
-from pyrev.schedule.trip_counts import iteration, trip_count, trip_count_of, upper
 
 #: How many elements a tape of unknown length has room for at first.
 _ROOM = 64

@@ -106,6 +106,40 @@ def test_gradients_stay_on_the_device() -> None:
     assert gradients.k.shape == () and gradients.k == (X * X).sum()
 
 
+def corner(a, n, m):
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            total += a[i, j]
+    return total
+
+
+def framed(a, n, m, out):
+    for i in range(n):
+        for j in range(m):
+            for k in range(out.shape[2]):
+                for c in range(out.shape[3]):
+                    out[i, j, k, c] = 2.0 * a[i, j]
+
+
+def summed_rows(a, n, out):
+    for i in range(n):
+        for j in range(a.shape[1]):
+            out[i] += a[i, j]
+
+
+def test_loops_that_never_run_are_no_iterations_together() -> None:
+    a, out = to_device(np.ones((3, 3))), to_device(np.zeros((3, 3, 2, 2)))
+    sums = to_device(np.zeros(3))
+    for n, m in ((-2, -3), (-1, 2), (0, -1)):
+        pyrev.differentiable(summed_rows)(a, n, sums)
+        assert not sums.any()
+        assert pyrev.differentiable(corner)(a, n, m) == 0.0
+        pyrev.differentiable(framed)(a, n, m, out)
+        assert not out.any()
+        assert not pyrev.grad(corner)(a, n, m).a.any()
+
+
 def scale_energy(x, k):
     total = 0.0
     for i in range(x.shape[0]):
