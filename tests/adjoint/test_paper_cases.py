@@ -282,7 +282,7 @@ def test_the_text_for_numba_is_right_in_single_precision(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", share_of(ACCEPTED, 3))
 def test_no_two_iterations_of_a_prange_touch_one_element(name: str) -> None:
     entry = BY_NAME[name]
     size = max(6, entry.least)

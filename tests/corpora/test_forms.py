@@ -33,7 +33,7 @@ from tests.tools.interpreted import (
 )
 from tests.tools.oracle import same_bits
 
-SHARES = 32
+SHARES = 96
 ENTRIES = EVERY | WORKLOADS
 #: What is looked at in chunks before a call, where all cores are worth their start.
 INSPECTED = ("gather_table", "sparse_matvec", "graph_laplacian", "gather_rows")
@@ -101,7 +101,7 @@ def test_the_text_is_right_in_any_order_and_without_races(form: str, name: str) 
     assert_the_text_is_right(name, FORMS[form].costs)
 
 
-@pytest.mark.parametrize("name", share_of(EVERY, 8))
+@pytest.mark.parametrize("name", share_of(EVERY, 16))
 def test_the_text_is_right_whatever_its_form(name: str) -> None:
     """With all loops shared out, be there one of the forms or none."""
     try:

@@ -43,7 +43,9 @@ REFUSALS: dict[str, tuple[str, ...]] = {
 OPEN: dict[str, str] = {}
 
 #: One program in so many is compiled in each run.
-SHARES = 32
+SHARES = 64
+#: One in so many is judged in each run, and all that are refused.
+JUDGED = 3
 FOLDER = Path(programs.__file__).parent
 
 
@@ -92,7 +94,7 @@ def test_the_inputs_of_a_program_are_its_parameters_and_always_the_same(
 # ------------------------------------------------------------------ the judgement
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*share_of(NAMES, JUDGED), *REFUSALS, *OPEN}))
 def test_a_program_is_right_or_refused_for_a_stated_reason(
     name: str, request: pytest.FixtureRequest
 ) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from tests.corpora.everything import TURN, named, on_targets
 from tests.tools import aliases
 
 FUNCTIONS: list[Any] = []
@@ -504,8 +505,7 @@ def test_what_may_be_another_array_is_right_or_refused(plain: Any) -> None:
         checked(f, plain, n)
 
 
-@pytest.mark.parametrize("target", ["python", "numba"])
-@pytest.mark.parametrize("plain", RIGHT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("plain", "target"), on_targets(RIGHT, 4), ids=named)
 def test_what_is_written_while_it_is_another_array_is_written_there(
     plain: Any, target: str
 ) -> None:
@@ -514,7 +514,7 @@ def test_what_is_written_while_it_is_another_array_is_written_there(
         checked(f, plain, n)
 
 
-@pytest.mark.parametrize("first", range(0, 400, 40))
+@pytest.mark.parametrize("first", [160 * TURN + k for k in range(0, 160, 40)])
 def test_names_of_arrays_stand_for_what_they_stand_for_in_python(first: int) -> None:
     found = [aliases.judged(seed) for seed in range(first, first + 40)]
     assert [(s, d) for s, verdict, d in found if verdict == "wrong"] == []

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from tests.corpora.everything import named, on_targets
 from tests.parse.test_aliases import checked
 
 ALWAYS: list[Any] = []
@@ -366,8 +367,7 @@ def of_a_loop_that_is_left(x, w, n):
     return u[0] + u[2]
 
 
-@pytest.mark.parametrize("target", ["python", "numba"])
-@pytest.mark.parametrize("plain", ALWAYS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("plain", "target"), on_targets(ALWAYS, 4), ids=named)
 def test_what_a_branch_or_a_loop_made_is_read_behind_it(
     plain: Any, target: str
 ) -> None:
@@ -376,8 +376,7 @@ def test_what_a_branch_or_a_loop_made_is_read_behind_it(
         checked(f, plain, n)
 
 
-@pytest.mark.parametrize("target", ["python", "numba"])
-@pytest.mark.parametrize("plain", SOMETIMES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("plain", "target"), on_targets(SOMETIMES, 4), ids=named)
 def test_what_was_not_made_has_no_value(plain: Any, target: str) -> None:
     f = pyrev.differentiable(plain, target=target)
     raised = 0

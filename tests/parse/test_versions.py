@@ -13,6 +13,7 @@ import pytest
 
 import pyrev
 from pyrev.parse.versions import versioned
+from tests.corpora.everything import named, on_targets
 from tests.parse.test_aliases import checked
 
 ACCEPTED: list[Any] = []
@@ -185,8 +186,7 @@ def taken_apart_and_bound_again(x, w, n):
     return s * a + b
 
 
-@pytest.mark.parametrize("target", ["python", "numba"])
-@pytest.mark.parametrize("plain", ACCEPTED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("plain", "target"), on_targets(ACCEPTED, 4), ids=named)
 def test_a_name_may_stand_for_one_thing_after_the_other(
     plain: Any, target: str
 ) -> None:

@@ -12,8 +12,8 @@ from tests.corpora.everything import EVERY, FULL, TURN, share_of
 from tests.targets.cuda import nvrtc, ondevice, standin
 
 SUITE = {e.name: e for e in (*CONFORMANCE, *TEN)}
-#: A quarter of the conformance suite, and a share of the corpus; each day others.
-NAMES = [*share_of(SUITE, 4), *share_of(sorted(EVERY.keys() - SUITE.keys()), 32)]
+#: A share of the conformance suite and of the corpus.
+NAMES = [*share_of(SUITE, 8), *share_of(sorted(EVERY.keys() - SUITE.keys()), 64)]
 
 
 def sizes(entry: Entry) -> tuple[int, ...]:
