@@ -426,13 +426,15 @@ class Pushforward(_Source):
         unit = call.made(Units.tangent, call.wrt(None))
         moved = [p for p, w in zip(unit.params, unit.changed, strict=True) if w]
         for param, of in unit.cotangents:
+            name = str(of)
             kind = kind_of(param, values[param])
-            if param in moved and kind != kind_of(str(of), values[str(of)]):
+            made = _like(param, values[param], name, values[name])
+            if param not in moved:
+                values[param] = made if kind.rank else values[param]
+            elif kind != kind_of(name, values[name]):
                 raise ArgumentError(
-                    f"`{param}`, which is written, is not of the kind of `{of}`"
+                    f"`{param}`, which is written, is not of the kind of `{name}`"
                 )
-            if kind.rank:
-                values[param] = _like(param, values[param], str(of), values[str(of)])
         check_writes(unit.program, values, moved)
         return unit.call([values[p] for p in unit.params])
 
@@ -460,9 +462,10 @@ def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
 
 def _like(param: str, value: Any, of: str, output: Any) -> Any:
     """A cotangent or a tangent as generated code takes it: an array like the value."""
-    if np.shape(value) != output.shape:
+    shape = np.shape(output)
+    if np.shape(value) != shape:
         raise ArgumentError(
-            f"`{param}` has shape {np.shape(value)}, `{of}` has {output.shape}"
+            f"`{param}` has shape {np.shape(value)}, `{of}` has {shape}"
         )
     module = cupy() if is_device(output) else np
-    return module.ascontiguousarray(value, output.dtype)
+    return module.ascontiguousarray(value, getattr(output, "dtype", None))

@@ -63,6 +63,9 @@ def test_tangents_are_moved_in_the_arrays_that_were_given(f):
     neighbours(z, moved)
     np.testing.assert_allclose(dot_out, moved.imag / step, rtol=1e-14)
     assert np.array_equal(out, moved.real)
+    strided = np.zeros((7, 2))
+    f.tangent(x, np.zeros((7, 2))[:, 0], dot_x, strided[:, 0])
+    assert np.array_equal(strided[:, 0], dot_out) and not strided[:, 1].any()
     with pytest.raises(pyrev.ArgumentError, match="`dot_out`.* kind of `out`"):
         f.tangent(x, out, dot_x, np.zeros(7, np.float32))
     with pytest.raises(pyrev.ArgumentError, match="`dot_x` has shape"):
@@ -89,6 +92,17 @@ def energy(x):
     for i in range(x.shape[0]):
         total += square(x[i])
     return total
+
+
+def scaled(x, k):
+    return k * x[0]
+
+
+def test_the_tangent_of_a_number_is_a_number():
+    f = pyrev.differentiable(scaled)
+    assert f.tangent(numbers(), 3.0, np.ones(7), 1.0) == pytest.approx((0.9, 3.3))
+    with pytest.raises(pyrev.ArgumentError, match=r"`dot_k` has shape \(7,\)"):
+        f.tangent(numbers(), 3.0, np.ones(7), np.ones(7))
 
 
 def test_a_rule_that_is_no_derivative_is_found():
