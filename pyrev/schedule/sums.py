@@ -36,20 +36,19 @@ def sums_of(f: For) -> list[Var | Load]:
         return []
     changed = written(f.body) | {f.index}
     alone = reductions((f,))
+    own = [s for s in f.body if isinstance(s, Add)]
     out: dict[Var | Load, None] = {}
-    for s in f.body:
-        if isinstance(s, Add) and not changed & frozenset().union(
-            *map(names, children(s.target))
+    for s in own:
+        if changed & frozenset().union(*map(names, children(s.target))):
+            continue
+        # Counted, since an increment in a loop inside may be equal to one of these.
+        here = sum(other.target_name == s.target_name for other in own)
+        adds = alone.get(s.target_name, ())
+        if len(adds) == here and all(
+            add.target == s.target or apart(add.target, s.target) for add in adds
         ):
-            adds = alone.get(s.target_name, ())
-            if adds and all(_beside(f, other, s.target) for other in adds):
-                out[s.target] = None
+            out[s.target] = None
     return list(out)
-
-
-def _beside(f: For, add: Add, target: Var | Load) -> bool:
-    """Is `add` one of the loop itself, to `target` or to what is surely elsewhere?"""
-    return add in f.body and (add.target == target or apart(add.target, target))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1196,6 +1196,17 @@ def nested_accumulators(a):
 case(nested_accumulators, lambda n, m: dict(a=m(n, 3)), catalogue=(90,))
 
 
+def added_alike_inside(x, out):
+    for k in range(out.shape[0]):
+        for i in range(x.shape[0]):
+            out[k] += x[i] * x[i]
+            for _ in range(k % 3):  # an increment that is equal to the one around it
+                out[k] += x[i] * x[i]
+
+
+case(added_alike_inside, lambda n, m: dict(x=m(n), out=m(n)), "out")
+
+
 def carried_through_two_loops(a):
     s = 1.0
     total = 0.0

@@ -118,6 +118,19 @@ def test_a_running_value_is_not_a_sum() -> None:
     assert emitted(programs.prefix, args).reassociated == ()
 
 
+def added_alike(x: Any, out: Any) -> None:
+    for i in range(x.shape[0]):
+        out[0] += x[i]
+        for _ in range(2):
+            out[0] += x[i]
+
+
+def test_an_increment_inside_is_not_the_equal_one_around_it() -> None:
+    x, out = np.linspace(0.5, 1.5, 5), np.zeros(1)
+    pyrev.differentiable(added_alike, target="numba").primal(x, out)
+    np.testing.assert_allclose(out, [15.0], rtol=1e-15)
+
+
 def test_a_sum_of_few_terms_known_beforehand_is_left_in_order() -> None:
     program = parse(programs.blur).program
     dtypes = dict.fromkeys(("image", "kernel", "out"), "float64")
