@@ -47,20 +47,20 @@ class _Called:
     positional: tuple[str, ...]
     made_here: bool
 
+    @classmethod
+    def of(cls, unit: Unit, function: Function) -> _Called:
+        """How the derivative that a unit is gets called."""
+        hidden = (*function.program.captured, *function.callables())
+        signature = derivative_signature(unit, hidden)
+        ranks = {p.name: p.rank for p in unit.program.params}
+        made_here = any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
+        return cls(unit.program.name, signature, positional(signature), made_here)
+
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
         """What was given by name; `ArgumentError` if it does not fit."""
         if not kw and len(args) == len(self.positional):
             return dict(zip(self.positional, args, strict=True))
         return bind(self.name, self.signature, args, kw)
-
-
-def _called(unit: Unit, function: Function) -> _Called:
-    """How the derivative that a unit is gets called."""
-    hidden = (*function.program.captured, *function.callables())
-    signature = derivative_signature(unit, hidden)
-    ranks = {p.name: p.rank for p in unit.program.params}
-    made_here = any(ranks[p] for p, of in unit.cotangents if isinstance(of, int))
-    return _Called(unit.program.name, signature, positional(signature), made_here)
 
 
 class _Source:
@@ -85,13 +85,14 @@ class _Source:
         """What it is a derivative along."""
         return ()
 
-    def _before(self, target: Target) -> Request:
-        """What is asked for before any call."""
-        kinds = self._units.function.default_kinds()
+    def _before(self, target: Target, units: Units | None = None) -> Request:
+        """What is asked for before any call, of a reading or of the present one."""
+        kinds = (units or self._units).function.default_kinds()
         return Request(target, kinds, self._names(kinds))
 
-    def _default(self, target: Target) -> Unit:
-        return self._made(self._units, self._before(target))
+    def _default(self, target: Target, units: Units | None = None) -> Unit:
+        units = units or self._units
+        return self._made(units, self._before(target, units))
 
     def _for(self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
         return self._made(*self._asked(target, args, kw))
@@ -118,20 +119,15 @@ class _Source:
             given = dict(zip(visible, args, strict=False))
             given |= {n: kw[n] for n in visible if n in kw}
             if len(given) < len(visible):
-                _called(self._default(PYTHON), self._units.function).bind(args, kw)
+                # Raises, and says what is missing.
+                _Called.of(self._default(PYTHON), self._units.function).bind(args, kw)
             call = Call(self._f, (), given, target)
         called = call.plan.once(
             (type(self), str(self._wrt)),
-            lambda: _called(self._of(call.units), call.function),
+            lambda: _Called.of(self._default(PYTHON, call.units), call.function),
         )
         values = called.bind(args, kw) | call.values | call.function.callables()
         return call, called, values
-
-    def _of(self, units: Units) -> Unit:
-        """The readable unit before any call, of a function that has been read anew."""
-        kinds = units.function.default_kinds()
-        names = self._names(kinds)
-        return self._made(units, Request(PYTHON, kinds, names))
 
     def _given(
         self, args: tuple[Any, ...], kw: dict[str, Any]

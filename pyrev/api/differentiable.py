@@ -8,7 +8,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from pyrev.runtime.device import (
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
 
-F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T")
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 GRAPHS = ("primal", "adjoint", "tangent")
 
 

@@ -1,4 +1,4 @@
-"""Ecology: transect counts in bytes, missing visits as nan, observers changing places."""
+"""Ecology: transect counts, missed visits as nan, two observers changing places."""
 
 import numpy as np
 
