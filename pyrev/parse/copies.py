@@ -23,6 +23,7 @@ from pyrev.parse.points_to import (
     outlives,
     possible_sources,
     running_places,
+    shares,
 )
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, whole_array
@@ -124,7 +125,8 @@ def keep_elements(
     scope: Scope,
     at: Loc,
 ) -> None:
-    """`array` gets elements of an array that may have other names: `named`.
+    """`array` gets elements of an array that may have other names: in `scope` if
+    `named`, or in the functions that called it.
 
     That may be one of `may_be` by then.
     """
@@ -138,7 +140,13 @@ def keep_elements(
     if base is not None:
         kept = w.aliases.kept_in.setdefault(base, set())
         kept.add(array)
-        if named or base not in w.storage.allocated or len(kept) > 1:
+        foreign = base not in w.storage.allocated or any(
+            shares(e, {base})
+            for s in w.env.running
+            if s is not scope
+            for e in s.bound.values()
+        )
+        if named or foreign or len(kept) > 1:
             may_be = {*may_be, base}
     for one in sorted(kept) if may_be else ():
         note_may_be(w, one, may_be, scope, at)

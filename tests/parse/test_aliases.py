@@ -446,7 +446,59 @@ def a_result_that_is_new_on_one_path(x, w, n):
     return np.sum(u * x * w)
 
 
+def bound_to_the_other(a, b, n):
+    if n > 1:
+        a = b
+    return a
+
+
+def what_the_caller_made_is_returned_on_a_path(x, w, n):
+    u = 0.5 * x
+    v = bound_to_the_other(x, u, n)
+    v[0] *= 0.5
+    return np.sum(v * w) + 2.0 * np.sum(u)
+
+
+def what_the_caller_made_is_written_when_it_was_returned(x, w, n):
+    u = 0.5 * x
+    v = bound_to_the_other(w, u, n)
+    u[1] = 3.0 * w[0]
+    return np.sum(v * x) + np.sum(u)
+
+
+def filled_with_the_last_known(known, last, n):
+    for t in range(n):
+        if np.isnan(known[t % 3]):
+            known = last
+    return known
+
+
+def what_the_caller_of_the_caller_made(x, w, n):
+    u = 0.25 * w
+    v = held_between(x, u, n)
+    v[2] += w[1]
+    return np.sum(u * w) + np.sum(v)
+
+
+def held_between(a, b, n):
+    return bound_to_the_other(a, b, n)
+
+
+def missing_data_is_taken_from_the_caller_s(x, w, n):
+    last = w * 2.0
+    gaps = x.copy()
+    if n > 1:
+        gaps[1] = np.nan
+    best = filled_with_the_last_known(gaps, last, n)
+    best[0] = 0.5 * best[2]
+    return np.sum(last * x) + best[0]
+
+
 RIGHT = [
+    what_the_caller_made_is_returned_on_a_path,
+    what_the_caller_made_is_written_when_it_was_returned,
+    what_the_caller_of_the_caller_made,
+    missing_data_is_taken_from_the_caller_s,
     put_back_with_what_was_written_since,
     a_result_that_is_new_on_one_path,
     one_name_takes_the_array_of_another_that_is_bound_anew,

@@ -47,6 +47,9 @@ class _Writer:
         self.put(0, "def f(x, y, n):")
         self.put(1, "s = 0.0")
         names = ["x", "y"]
+        if self.draw.random() < 0.5:  # an array of its own, which helpers may return
+            names.append("u")
+            self.put(1, f"u = {self.draw.choice(('0.5 * x', 'x.copy()', 'x + y'))}")
         self.left = self.draw.randint(5, 11)
         self.block(1, names, True)
         results = self.draw.sample(names, min(2, len(names)))
