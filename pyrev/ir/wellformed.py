@@ -1,12 +1,14 @@
 """Is this program well formed? Run after every pass that builds or rewrites one.
 
 Scope (nothing is read that no statement before it can have made), rank (an array has as
-many subscripts as axes), and in a finished program no `Saved`, no `Restart`.
+many subscripts as axes), a parallel loop's scalars are its iterations' own, and in a
+finished program no `Saved`, no `Restart`.
 """
 
 from __future__ import annotations
 
 from pyrev.ir.diagnostics import InternalError
+from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -26,6 +28,7 @@ from pyrev.ir.nodes import (
     Tell,
     Var,
     While,
+    assigned_scalars,
     blocks,
     exprs,
     walk,
@@ -41,7 +44,7 @@ def check(program: Program) -> None:
         if isinstance(stmt, Alloc):
             ranks[stmt.array] = len(stmt.shape)
     known = {p.name for p in program.params}
-    problem = _block(program.body, known, ranks)
+    problem = _block(program.body, known, ranks) or _handed_on(program.body, ())
     if problem is not None:
         error = InternalError(
             f"pyrev generated a program that is not well formed: {problem}"
@@ -97,4 +100,22 @@ def _expr(expr: Expr, known: set[str], ranks: dict[str, int]) -> str | None:
                 return f"`{array}` is measured before it exists"
             case Saved():
                 return "a saved value is left over"
+    return None
+
+
+def _handed_on(block: Block, after: Block) -> str | None:
+    """A scalar that an iteration of a parallel loop hands on, to another or to `after`.
+
+    The body becomes a function of its own, whose scalars are lost when it returns.
+    """
+    for k, stmt in enumerate(block):
+        rest = block[k + 1 :] + after
+        if isinstance(stmt, For) and stmt.parallel:
+            for name in assigned_scalars(stmt.body):
+                if exposed(stmt.body, name)[0] or exposed(rest, name)[0]:
+                    return f"the parallel loop over {stmt.index} hands on `{name}`"
+        again = (stmt,) if isinstance(stmt, (For, While)) else ()
+        for inner in blocks(stmt):
+            if (problem := _handed_on(inner, again + rest)) is not None:
+                return problem
     return None

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.numba.module import Module
@@ -31,7 +30,6 @@ from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.text import call, name, subscript
 from pyrev.schedule.costs import SHIPPED, CpuCosts
 from pyrev.schedule.hoist import made_first
-from pyrev.schedule.on_cores import own_scalars
 
 #: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
 FOR_NUMBA = {
@@ -55,7 +53,6 @@ def emit_numba(
     With `wraps`, sums and products of integers that are data go around at 64 bits, as
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     """
-    program = replace(program, body=own_scalars(program.body, ()))
     module = Module(program, infer(program, dtypes), cpu, wraps, natural)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
