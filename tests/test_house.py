@@ -22,7 +22,7 @@ ROOMS = (
     *("driver", "report", "api", "bridges", "testing"),
 )
 #: Folders of tests beside those that mirror the rooms.
-BESIDE = {"corpora", "tools", "targets", "golden", "examples"}
+BESIDE = {"corpora", "tools", "targets", "golden", "examples", "hand"}
 DOORS = {
     "gast": "parse/",
     "islpy": "analysis/poly.py",

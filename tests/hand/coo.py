@@ -1,0 +1,39 @@
+"""A sparse matrix, a list of its entries, times a vector, and how far that is off."""
+
+import numpy as np
+
+
+def coo(rows, cols, values, x, b):
+    y = np.zeros_like(b)
+    for k in range(rows.shape[0]):
+        y[rows[k]] += values[k] * x[cols[k]]
+    loss = 0.0
+    for i in range(b.shape[0]):
+        residual = y[i] - b[i]
+        loss += 0.5 * residual * residual
+    return loss
+
+
+def coo_adjoint(rows, cols, values, x, b, d_result):
+    y = np.zeros_like(b)
+    for k in range(rows.shape[0]):
+        y[rows[k]] += values[k] * x[cols[k]]
+    # loss += 0.5 * residual * residual
+    d_y = d_result * (y - b)
+    d_values = np.zeros_like(values)
+    d_x = np.zeros_like(x)
+    for k in range(rows.shape[0]):
+        # y[rows[k]] += values[k] * x[cols[k]]
+        d_values[k] = d_y[rows[k]] * x[cols[k]]
+        d_x[cols[k]] += d_y[rows[k]] * values[k]
+    return d_values, d_x, -d_y
+
+
+def arguments(n, rng):
+    return {
+        "rows": rng.integers(0, n, 2 * n),
+        "cols": rng.integers(0, n + 1, 2 * n),
+        "values": rng.normal(size=2 * n),
+        "x": rng.normal(size=n + 1),
+        "b": rng.normal(size=n),
+    }
