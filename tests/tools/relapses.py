@@ -270,6 +270,14 @@ RELAPSES: list[Relapse] = [
         ALIASES,
     ),
     Relapse(
+        "helpers",
+        "an array of the caller's that is returned on a path counts as a new one",
+        "pyrev/parse/copies.py",
+        "        if named or foreign or len(kept) > 1:\n",
+        "        if named or base not in w.storage.allocated or len(kept) > 1:\n",
+        ALIASES,
+    ),
+    Relapse(
         "names",
         "only the first of the arrays that a copy may be gets what is written to it",
         "pyrev/parse/copies.py",
