@@ -15,11 +15,15 @@ from pyrev.ir.nodes import ONE, ZERO, Assign, Call, Const, If, Load, Loc, Var
 from pyrev.parse.names import rank_of
 from pyrev.parse.points_to import (
     CALLERS,
+    exchanged_with,
     is_clean,
     is_new,
     is_read,
+    loop_around,
     note_may_be,
+    note_reuse,
     note_write,
+    origins_of,
     outlives,
     possible_sources,
     running_places,
@@ -27,7 +31,7 @@ from pyrev.parse.points_to import (
 )
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, whole_array
-from pyrev.parse.walk import Copy, Walk, Wanted
+from pyrev.parse.walk import Copy, Due, Walk, Wanted
 from pyrev.parse.whole_arrays import assign_elements
 
 
@@ -48,6 +52,14 @@ def note_copy(
         made.selector, made.choices = Var(w.emit.fresh("which"), loc=at), (source,)
         w.emit.add(Assign(made.selector, ZERO, loc=at))
     w.aliases.copies[own] = made
+
+
+def put_back_before(w: Walk, own: str, array: str) -> None:
+    """What was written to a copy is in `array`, whose storage is given away."""
+    copy = w.aliases.copies[own]
+    source = copy.source.base if copy.source is not None else None
+    if source == array and not is_new(w, own) and not is_clean(w, own):
+        put_back(w, own)
 
 
 def become_new(w: Walk, array: str, at: Loc) -> None:
@@ -134,10 +146,21 @@ def keep_elements(
     base = whole.base if whole.view else None
     before = w.aliases.copies.get(array)
     selector = before.selector if before is not None else None
+    for own in [n for n, c in w.aliases.copies.items() if array in c.points_to]:
+        if own != array and w.aliases.copies[own].fresh is not None:
+            put_back_before(w, own, array)
+    note_reuse(w, array)
     if array in w.aliases.copies:
         become_new(w, array, at)
     kept = {array}
     if base is not None:
+        # Depending on the run it holds what another array is.
+        exchanged = exchanged_with(w, base)
+        if len(exchanged) > 1:
+            may_be = {*may_be, *exchanged}
+        elif base in w.aliases.copies and loop_around(w, array) is not None:
+            # As it is when the next iteration comes here.
+            may_be = {*may_be, *origins_of(w, base)}
         kept = w.aliases.kept_in.setdefault(base, set())
         kept.add(array)
         foreign = base not in w.storage.allocated or any(
@@ -168,6 +191,7 @@ def settle_due(w: Walk, node: gast.AST | None) -> None:
             return
         w.aliases.due.remove(due)
         copy = w.aliases.copies[due.own]
+        clean = was_clean(w, due)
         for test, source in possible_sources(w, due.own):
             pair = due.own, source.base or ""
             written, other = pair if due.back else pair[::-1]
@@ -181,7 +205,26 @@ def settle_due(w: Walk, node: gast.AST | None) -> None:
                     assign_elements(w, target, due.place, due.at, replaces=True)
                 note_write(w, other, due.at, but=written, place=target)
             w.emit.add(If(test, tuple(made), loc=due.at))
-        copy.clean, copy.cleaned = len(w.storage.changed), w.emit.path
+        if clean:
+            copy.clean, copy.cleaned = len(w.storage.changed), w.emit.path
+
+
+def was_clean(w: Walk, due: Due) -> bool:
+    """Had a copy nothing to put back when the statement began that is settled?"""
+    copy = w.aliases.copies[due.own]
+    written = (
+        places[-1].node
+        for array, places in zip(
+            w.storage.changed[copy.clean :],
+            w.storage.changed_in[copy.clean :],
+            strict=True,
+        )
+        if array == due.own
+    )
+    path = w.emit.path
+    return path[: len(copy.cleaned)] == copy.cleaned and all(
+        node is due.node for node in written
+    )
 
 
 def array_of(place: Load | Array) -> str | None:

@@ -47,6 +47,8 @@ Returned = tuple[Value, Loc]
 def read_body(w: Walk, scope: Scope) -> Value:
     """Lower a definition's statements; what it returns comes back."""
     around, w.aliases.exchanges = w.aliases.exchanges, []
+    outer = w.aliases.outer_exchanges
+    w.aliases.outer_exchanges = [*outer, *around]
     first, w.storage.first = w.storage.first, len(w.storage.allocated)
     mark, writes = w.emit.mark, len(w.storage.changed)
     w.env.running.append(scope)
@@ -59,6 +61,7 @@ def read_body(w: Walk, scope: Scope) -> Value:
         result = restore_contents(w, result, scope, mark)
         end_function(w, scope, writes, True)
     w.aliases.exchanges, w.storage.first = around, first
+    w.aliases.outer_exchanges = outer
     w.env.returned_at = at
     return result
 

@@ -88,6 +88,16 @@ def note_may_be(w: Walk, array: str, origins: Set[str], scope: Scope, at: Loc) -
             array, at, None, every, scope, len(w.storage.allocated), known=False
         )
         w.aliases.copies[array] = made
+    loop = loop_around(w, array)
+    if loop is not None:
+        # What was its own array in an iteration is another one's in the next.
+        for other, since in w.aliases.reused:
+            if other in every and since >= loop:
+                forget_identity(w, array, other)
+        for kept in sorted(w.aliases.kept_in.get(array, set()) - {array}):
+            known = w.aliases.copies.get(kept)
+            if known is None or not every - {kept} <= known.points_to:
+                note_may_be(w, kept, every - {kept}, scope, at)
     # What another iteration writes once more it writes as what it is then.
     first = writes_before(w, array)
     if array in w.storage.changed[first:] and any(is_reachable(w, a) for a in every):
@@ -98,6 +108,25 @@ def note_may_be(w: Walk, array: str, origins: Set[str], scope: Scope, at: Loc) -
             if written == other:
                 at = w.storage.changed_at[other]
                 is_stale(w, array, other, at, w.storage.changed_in[k])
+
+
+def note_reuse(w: Walk, array: str) -> None:
+    """From here on the storage of `array` is that of a new object.
+
+    A copy that may be the old one is not in step with it any more.
+    """
+    w.aliases.reused.append((array, len(w.storage.changed)))
+    for own, copy in w.aliases.copies.items():
+        if own != array and array in copy.points_to and not is_new(w, own):
+            forget_identity(w, own, array)
+
+
+def forget_identity(w: Walk, own: str, array: str) -> None:
+    """A copy may be what `array` was: it is not known any more what it is."""
+    copy = w.aliases.copies[own]
+    copy.selector, copy.known = None, False
+    if copy.source is not None and copy.source.base == array:
+        copy.source = None
 
 
 def note_new_behind(w: Walk, path: tuple[int, ...], *ways: tuple[int, ...]) -> None:
@@ -136,13 +165,19 @@ def writes_before(w: Walk, array: str) -> int:
 
     They have filled it before it gets further names.
     """
+    loop = loop_around(w, array)
+    return len(w.storage.changed) if loop is None else loop
+
+
+def loop_around(w: Walk, array: str) -> int | None:
+    """How many writes there were before the outermost loop in which `array` lasts."""
     depth = len(w.storage.made_in.get(array, ()))
-    again = [
+    again = (
         c.since
         for c in w.env.compounds
         if not isinstance(c.node, gast.If) and depth <= len(c.around)
-    ]
-    return again[0] if again else len(w.storage.changed)
+    )
+    return next(again, None)
 
 
 def outlives(w: Walk, base: str | None, array: str) -> bool:
@@ -346,7 +381,8 @@ def is_due(w: Walk, own: str, array: str, at: Loc) -> bool:
 
 def exchanged_with(w: Walk, array: str) -> set[str]:
     """The array, and what changed places with it."""
-    return {array}.union(*(g for g in connected(w.aliases.exchanges) if array in g))
+    exchanges = [*w.aliases.outer_exchanges, *w.aliases.exchanges]
+    return {array}.union(*(g for g in connected(exchanges) if array in g))
 
 
 def is_read(

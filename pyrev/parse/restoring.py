@@ -75,6 +75,11 @@ def restore_contents(w: Walk, result: Value, scope: Scope, mark: int) -> Value:
     moved = {a for g in groups for a in g}
     states = [Selector(w, g) for g in groups]
     if moved:
+        # A copy of what has changed places is a copy of one or another of them.
+        for own, copy in list(w.aliases.copies.items()):
+            if copy.index >= w.storage.first and own not in moved:
+                if copy.points_to & moved:
+                    note_may_be(w, own, outer_origins(w, moved), scope, copy.at)
         result = keep_result(w, result, moved, states, scope)
     marks = {e.marker: e.pairs for e in w.aliases.exchanges}
 

@@ -352,10 +352,14 @@ class Aliases:
     #: The arrays that have changed places in the present function, exchange by
     #: exchange: where the contents of which array went.
     exchanges: list[Exchange] = field(default_factory=list)
+    #: Those of the functions that called it.
+    outer_exchanges: list[Exchange] = field(default_factory=list)
     #: The arrays that took over the elements of new ones, and in which blocks.
     replaced: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     #: What is not equal yet since the present statements began.
     due: list[Due] = field(default_factory=list)
+    #: The arrays whose storage was given to a new object, after how many writes.
+    reused: list[tuple[str, int]] = field(default_factory=list)
     #: Where the elements of an array were copied.
     kept_in: dict[str, set[str]] = field(default_factory=dict)
 

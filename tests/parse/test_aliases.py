@@ -267,6 +267,88 @@ def parts_of_two_results(x, w, n):
     return np.sum(a * x[1:] * w[1:])
 
 
+@one
+def its_old_storage_holds_a_new_array(x, w, n):
+    u = 0.5 * x
+    if n > 2:
+        x = u
+    for _ in range(2):
+        u = 0.5 * w
+    for _ in range(3):
+        x[0] *= 0.5
+    return np.sum(u) + 2.0 * np.sum(x)
+
+
+@one
+def its_old_storage_holds_a_new_array_in_the_next_iteration(x, w, n):
+    last = w * 1.0
+    for _ in range(n):
+        u = 0.5 * x
+        last[0] = last[0] * 3.0
+        if last[0] > 2.0:
+            last = u
+    return np.sum(last * w)
+
+
+def two_new(a, b):
+    a = 0.5 * b
+    b = 0.5 * a
+    return a, b
+
+
+@one
+def it_is_another_array_two_iterations_later(x, w, n):
+    x, v = two_new(w, w)
+    for _ in range(n):
+        w, x = x, w
+        w, v = v, w
+        _, w = two_new(v, w)
+    v += 0.25 * v
+    return np.sum(v) + 2.0 * np.sum(x)
+
+
+def swapped_and_one_returned(a, b, n):
+    if n > 1:
+        a, b = b, a
+    if n > 2:
+        return a
+    return b
+
+
+@one
+def what_is_returned_where_contents_changed_places_is_written(x, w, n):
+    v = swapped_and_one_returned(x, w, n)
+    v += 0.25 * w
+    return np.sum(v * x) + 2.0 * np.sum(w)
+
+
+@one
+def what_may_have_been_returned_is_written(x, w, n):
+    v = swapped_and_one_returned(x, w, n)
+    x[0] *= 0.5
+    return np.sum(v * w) + 2.0 * np.sum(x)
+
+
+def swapped_around(a, b, n):
+    if n > 1:
+        a, b = b, a
+    halved(a)
+    return a[1] + b[0]
+
+
+def halved(a):
+    a[0] *= 0.5
+
+
+@one
+def a_helper_writes_what_its_caller_exchanged(x, w, n):
+    u = x
+    if n > 2:
+        u = x * w
+    s = swapped_around(x, w, n)
+    return s + np.sum(u * x)
+
+
 # What is written while it still is another array is written there, too.
 
 
@@ -446,6 +528,22 @@ def a_result_that_is_new_on_one_path(x, w, n):
     return np.sum(u * x * w)
 
 
+def halved_with_the_last(a):
+    last = a
+    a[0] *= 0.5
+    return a, last
+
+
+def made_equal_after_it_was_written(x, w, n):
+    u = x + w
+    if n > 2:
+        _, x = halved_with_the_last(x)
+    else:
+        x = w
+    u, w = halved_with_the_last(w)
+    return np.sum(u) + 2.0 * np.sum(x)
+
+
 def bound_to_the_other(a, b, n):
     if n > 1:
         a = b
@@ -495,6 +593,7 @@ def missing_data_is_taken_from_the_caller_s(x, w, n):
 
 
 RIGHT = [
+    made_equal_after_it_was_written,
     what_the_caller_made_is_returned_on_a_path,
     what_the_caller_made_is_written_when_it_was_returned,
     what_the_caller_of_the_caller_made,

@@ -113,7 +113,9 @@ class _Writer:
             self.put(depth, f"{target} = {pick()}")
         elif kind < 0.46:
             target = draw.choice((pick(), "u", "v"))
-            value = draw.choice(("0.5 * {}", "{}.copy()", "{} + 0.1 * {}", "{}[:]"))
+            value = draw.choice(
+                ("0.5 * {}", "{}.copy()", "{} + 0.1 * {}", "{}[:]", "{}[::-1]")
+            )
             self.put(depth, f"{target} = {value.format(pick(), pick())}")
         elif kind < 0.6 and len(names) > 1:
             pair = draw.sample(names, 2)
