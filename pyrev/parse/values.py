@@ -150,5 +150,6 @@ def same(a: Value | None, b: Value | None) -> bool:
         case Array(), Array():
             if a.name is not None or b.name is not None:
                 return a.name == b.name
-            return a.object == b.object != 0
+            # A copy of a view is another object.
+            return a.view and b.view and a.object == b.object != 0
     return a == b

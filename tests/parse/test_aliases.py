@@ -528,6 +528,40 @@ def a_result_that_is_new_on_one_path(x, w, n):
     return np.sum(u * x * w)
 
 
+def a_copy_of_a_part_takes_its_name(x, w, n):
+    part = x[1:]
+    part = part.copy()
+    x[1] *= 0.5
+    if n > 1:
+        part[0] = 3.0 * w[0]
+    return np.sum(part * w[1:]) + np.sum(x)
+
+
+def a_copy_of_what_is_turned_takes_another_name(x, w, n):
+    u = 0.5 * x
+    v = x[::-1]
+    v, u = u, v
+    u = u.copy()
+    u += n * w
+    return np.sum(u * v) + 2.0 * np.sum(x)
+
+
+def own(a):
+    a = np.array(a)
+    a[0] *= 3.0
+    return a
+
+
+def a_helper_copies_a_part(x, w, n):
+    s = 0.0
+    for t in range(n):
+        part = x[t % 2 :]
+        part = own(part)
+        part[1] *= w[t % 3]
+        s += np.sum(part)
+    return s + np.sum(x * w)
+
+
 def halved_with_the_last(a):
     last = a
     a[0] *= 0.5
@@ -593,6 +627,9 @@ def missing_data_is_taken_from_the_caller_s(x, w, n):
 
 
 RIGHT = [
+    a_copy_of_a_part_takes_its_name,
+    a_copy_of_what_is_turned_takes_another_name,
+    a_helper_copies_a_part,
     made_equal_after_it_was_written,
     what_the_caller_made_is_returned_on_a_path,
     what_the_caller_made_is_written_when_it_was_returned,

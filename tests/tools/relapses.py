@@ -311,6 +311,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "names",
+        "a copy of a part that takes its name is that part",
+        "pyrev/parse/values.py",
+        "            return a.view and b.view and a.object == b.object != 0\n",
+        "            return a.object == b.object != 0\n",
+        ALIASES,
+    ),
+    Relapse(
+        "names",
         "only the first of the arrays that a copy may be gets what is written to it",
         "pyrev/parse/copies.py",
         "        for test, source in possible_sources(w, due.own):\n",
