@@ -81,6 +81,11 @@ class Adjoint:
     names: tuple[tuple[str, str], ...]  # (primal name, adjoint name)
     backward: tuple[tuple[int, str], ...]  # (id of a while, index of its reverse)
 
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The written array that each cotangent is of, which has its shape."""
+        return {n: of for n, of in self.cotangents if isinstance(of, str)}
+
 
 def reverse(program: Program, wrt: tuple[str, ...], avoid: frozenset[str]) -> Adjoint:
     """The adjoint of `program` with respect to the parameters `wrt`.

@@ -7,11 +7,14 @@ are touched; a parameter array is never written by an adjoint in the first place
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from pyrev.ir.liveness import flow_of, touched
 from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
     Add,
     Alloc,
     Assign,
@@ -43,12 +46,17 @@ from pyrev.ir.nodes import (
 from pyrev.ir.renaming import rename
 
 
-def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
+def tidy(
+    program: Program,
+    users: frozenset[str] = frozenset(),
+    outputs: Mapping[str, str] = MappingProxyType({}),
+) -> Program:
     """Merge zeros into first increments, then drop what nothing reads, to a fixed
     point.
 
     `users` are names whose zeros stay: ``0.0 + x`` has the sign of `x` but at -0.0, and
-    a branch of the user's own may ask for it.
+    a branch of the user's own may ask for it. `outputs` says of which array each
+    cotangent is, whose shape it has.
 
     >>> from pyrev.parse import parse_text
     >>> from pyrev.ir.text import program_text
@@ -66,7 +74,7 @@ def tidy(program: Program, users: frozenset[str] = frozenset()) -> Program:
     """
     body = program.body
     params = frozenset(p.name for p in program.params)
-    body = _shared_cotangents(body, params)
+    body = _shared_cotangents(body, params, outputs)
     body = _Steady().block(body, {})
     while True:
         dead = _dead_arrays(body, params)
@@ -190,11 +198,14 @@ def _same_place(target: Var | Load, out: Sequence[Stmt | None], zeroed: int) -> 
     return not mentioned or mentioned.isdisjoint(written(between))
 
 
-def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
+def _shared_cotangents(
+    body: Block, params: frozenset[str], outputs: Mapping[str, str]
+) -> Block:
     """The caller's cotangent itself, where its copy would only be zeroed at the end.
 
     The adjoint of `out[i] = ...` reads `d_out[i]` and sets it to zero, for whoever
-    reads it next; often nobody does.
+    reads it next; often nobody does. Where every element is set to zero, and that is
+    returned as the gradient of what was there before, it is zeros.
     """
     returned = {
         n for s in body if isinstance(s, Return) for e in s.values for n in names(e)
@@ -204,11 +215,13 @@ def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
         if not (isinstance(made, Alloc) and made.source in params):
             continue
         array = made.array
-        if array in returned or sum(m.array == array for m in makers) > 1:
+        if sum(m.array == array for m in makers) > 1:
             continue
         if any(m.source == array for m in makers):
             continue
         users = [s for s in body if s is not made and array in touched(s)]
+        if array in returned and users and isinstance(users[-1], Return):
+            users.pop()
         if not users or not isinstance(users[-1], For):
             continue
         try:
@@ -218,14 +231,42 @@ def _shared_cotangents(body: Block, params: frozenset[str]) -> Block:
         last = _without_zeros(users[-1], array)
         if array in written((*users[:-1], *last)) or made.source is None:
             continue
+        if array in returned:
+            owner = outputs.get(made.source)
+            whole = tuple(Extent(owner or "", k) for k in range(len(made.shape)))
+            if owner is None or not _covers(users[-1], array, whole, ()):
+                continue
         new = {array: made.source}
+        zeros = replace(made, source=None, fill=Const(0.0))
         body = tuple(
-            rename(t, new)
+            s if isinstance(s, Return) else rename(t, new)
             for s in body
             if s is not made
             for t in (last if s is users[-1] else (s,))
         )
+        if array in returned:
+            at = next(k for k, s in enumerate(body) if isinstance(s, Return))
+            body = (*body[:at], zeros, *body[at:])
     return body
+
+
+def _covers(
+    stmt: Stmt, array: str, shape: tuple[Expr, ...], around: tuple[For, ...]
+) -> bool:
+    """Does a nest set every element of an array of this shape to zero?"""
+    if isinstance(stmt, For):
+        return any(_covers(s, array, shape, (*around, stmt)) for s in stmt.body)
+    if not _is_zero(stmt, array):
+        return False
+    assert isinstance(stmt, Assign) and isinstance(stmt.target, Load)
+    loops = {f.index: f for f in around}
+    if len(loops) != len(around) or len(around) != len(shape):
+        return False
+    found = [loops.pop(k.name, None) for k in stmt.target.index if isinstance(k, Var)]
+    return len(found) == len(shape) and all(
+        f is not None and (f.lo, f.hi, f.step) == (ZERO, size, ONE)
+        for f, size in zip(found, shape, strict=True)
+    )
 
 
 def _late_zeros(block: Block) -> Block:
@@ -276,8 +317,9 @@ class _Read(Exception):
 class _Unread:
     """A walk over a nest that finds out if a zero stored in an array may be read in it.
 
-    All accesses have one subscript, which has every index of the loops around it: no
-    two iterations touch one element, and the order within one is that of the text.
+    All accesses have one subscript, which has every index of the loops around the
+    store: no two iterations of them touch one element, and the order within one is that
+    of the text. Further loops may read an element again and again.
     """
 
     def __init__(self, array: str) -> None:
@@ -294,7 +336,9 @@ class _Unread:
                     if stored or index in around:
                         raise _Read
                     self.reads(s, around, stored)
-                    stored = self.block(s.body, (*around, index), stored)
+                    stores = any(_is_zero(t, self.array) for t in walk(s.body))
+                    inner = (*around, index) if stores else around
+                    stored = self.block(s.body, inner, stored)
                 case If(_, then, orelse):
                     self.reads(s, around, stored)
                     one = self.block(then, around, stored)

@@ -5,6 +5,7 @@ retype -> reverse -> store -> tidy
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.preaccumulate import preaccumulated
@@ -91,7 +92,8 @@ def derive(
         program, counts = preaccumulated(program, wrt, avoid | RESERVED)
         shortened = counts.without > 0
     made = derive_untidied(program, wrt, avoid, memory, kept)
-    ready = tidied(made.program, _user_names(program, made.program))
+    users = _user_names(program, made.program)
+    ready = tidied(made.program, users, made.adjoint.outputs)
     dump("tidy", ready)
     return replace(made, program=ready, kept=store, shortened=shortened)
 
@@ -116,10 +118,14 @@ def prepared(
     return sunk(program, wrt, frozenset(kept)), frozenset(kept)
 
 
-def tidied(program: Program, users: frozenset[str]) -> Program:
-    """The program without what it does not need; `users` are names of the user's."""
+def tidied(
+    program: Program, users: frozenset[str], outputs: Mapping[str, str]
+) -> Program:
+    """The program without what it does not need; `users` are names of the user's, and
+    `outputs` says of which array each cotangent is.
+    """
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(program, users))
+    ready = with_own_dtypes(tidy(program, users, outputs))
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     return ready

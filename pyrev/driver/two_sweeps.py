@@ -131,7 +131,7 @@ def sweeps(
         params=(*own, *(Param(n, ranks.get(n, 0), concrete(dtypes[n])) for n in extra)),
         body=back,
     )
-    behind = tidied(behind, users)
+    behind = tidied(behind, users, adjoint.outputs)
     # What was needed for something that is gone now is not passed.
     found = needed(behind.body)
     behind = replace(
@@ -145,7 +145,7 @@ def sweeps(
     values = result.values if result is not None else ()
     if values or passed:
         forward += (Return((*values, *map(Var, passed)), single=False),)
-    ahead = tidied(replace(ahead, body=forward), users)
+    ahead = tidied(replace(ahead, body=forward), users, {})
     if not _risky(program.body) <= {s.id for s in walk(ahead.body)}:
         return None  # nothing needs it, but it may raise
     dump("forward", ahead)

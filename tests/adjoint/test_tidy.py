@@ -30,6 +30,13 @@ GONE = {
                 g[y, x] += 2.0 * d[y, x]
                 d[y, x] = 0.0
 """,
+    "read again and again by a further loop": """
+    for y in range(n):
+        for x in range(m):
+            for k in range(3):
+                g[y, x] += d[y, x] * a[k, x]
+            d[y, x] = 0.0
+""",
     "read in a loop before": """
     for y in range(n):
         for x in range(1, m):
@@ -48,6 +55,13 @@ STAYS = {
             g[y, x] += d[y, x]
             d[y, x] = 0.0
             g[y, x] += d[y, x]
+""",
+    "a further loop stores it, too": """
+    for y in range(n):
+        for x in range(m):
+            for k in range(3):
+                g[y, x] += d[y, x] * a[k, x]
+                d[y, x] = 0.0
 """,
     "a neighbour reads it": """
     for y in range(n):
@@ -112,6 +126,55 @@ def test_the_copy_stays(name: str) -> None:
 
 def test_a_gradient_that_is_returned_keeps_its_zeros() -> None:
     assert "d[y, x] = 0.0" in tidied(GONE["read, then zeroed"], "g, d")
+
+
+WHOLE = """
+def f(d_out, out, g):
+    d = d_out.copy()
+    for y in range(out.shape[0]):
+        for x in reversed(range(out.shape[1])):
+            g[y, x] += d[y, x]
+            d[y, x] = 0.0
+    return g, d
+"""
+PARTS = [
+    ("range(out.shape[0])", "range(1, out.shape[0])"),
+    ("range(out.shape[0])", "range(g.shape[0])"),
+    ("range(out.shape[0])", "range(0, out.shape[0], 2)"),
+    ("d[y, x]", "d[x, y]"),
+    (
+        "            d[y, x] = 0.0",
+        "            if g[y, x] > 0.0:\n                d[y, x] = 0.0",
+    ),
+]
+
+
+def returned(text: str, **outputs: str) -> str:
+    return program_text(tidy(parse_text(text), outputs=outputs))
+
+
+def test_a_gradient_whose_elements_are_all_zeroed_is_zeros() -> None:
+    text = returned(WHOLE, d_out="out")
+    assert "copy()" not in text and "= 0.0" not in text
+    assert "g[y, x] += d_out[y, x]" in text
+    rng = np.random.default_rng(0)
+    d_out, out, g = rng.random((3, 2, 4))
+    space: dict[str, object] = {"np": np}
+    exec(text, space)  # noqa: S102
+    first, zeros = space["f"](d_out, out, g.copy())  # type: ignore[operator]
+    np.testing.assert_array_equal(first, g + d_out)
+    np.testing.assert_array_equal(zeros, np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize(("old", "new"), PARTS)
+def test_a_gradient_of_which_a_part_is_zeroed_is_no_zeros(old: str, new: str) -> None:
+    assert old in WHOLE
+    text = returned(WHOLE.replace(old, new), d_out="out")
+    assert "d = d_out.copy()" in text and "] = 0.0" in text
+
+
+def test_the_zeros_need_to_know_whose_cotangent_it_is() -> None:
+    assert "d = d_out.copy()" in returned(WHOLE)
 
 
 LATE = {
