@@ -93,6 +93,12 @@ READABLE = (
     ),
     FUSE_PREFIX,
     REUSE,
+    Pass(
+        "forward",
+        steps.forward_substitution,
+        "nothing looks for a value by its name any more",
+        "every value, of the same operations",
+    ),
 )
 
 CPU = (
@@ -186,10 +192,16 @@ def proved(name: str, program: Program) -> None:
 
 
 def schedule(
-    program: Program, dtypes: Mapping[str, str], costs: Costs = SHIPPED
+    program: Program,
+    dtypes: Mapping[str, str],
+    costs: Costs = SHIPPED,
+    users: frozenset[str] = frozenset(),
 ) -> Scheduled:
-    """Put loops in the order of the readable form: gathers, owners, reductions."""
-    return run(READABLE, program, Setting(dtypes, Sizes({}, costs)))
+    """Put loops in the order of the readable form: gathers, owners, reductions.
+
+    `users` are the names of the user's function.
+    """
+    return run(READABLE, program, Setting(dtypes, Sizes({}, costs), users=users))
 
 
 def schedule_for_cpu(

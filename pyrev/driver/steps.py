@@ -16,6 +16,7 @@ from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Expr, Program, all_names
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.distribute import schedule_readable
+from pyrev.schedule.forward import forwarded
 from pyrev.schedule.gpu_form import Device
 from pyrev.schedule.layout import turned
 from pyrev.schedule.ownership import schedule_cpu
@@ -41,6 +42,8 @@ class Setting:
     #: Arrays that are kept whole.
     store: frozenset[str] = frozenset()
     deterministic: bool = False
+    #: The user's names.
+    users: frozenset[str] = frozenset()
     #: Names of the program that is put in order, and those that texts use themselves.
     taken: frozenset[str] = RESERVED
     facts: Mapping[tuple[str, int], Expr] = field(default_factory=dict)
@@ -558,3 +561,31 @@ def common_values(program: Program, setting: Setting) -> Program:
     loop and outside it.
     """
     return reuse(program, setting.taken)
+
+
+def forward_substitution(program: Program, setting: Setting) -> Program:
+    """Forward substitution: a scalar that is used once stands where it is used.
+
+    Sizes: x[5], d_y[5], d_x[5].
+
+    Before::
+
+        def f(x, d_y, d_x):
+            for i in range(x.shape[0]):
+                v = 0.5 * x[i]
+                d_r = d_y[i] * v
+                d_r += 0.5 * (d_y[i] * x[i])
+                d_x[i] += d_r * d_r
+
+    After::
+
+        def f(x, d_y, d_x):
+            for i in range(x.shape[0]):
+                d_r = d_y[i] * (0.5 * x[i]) + 0.5 * (d_y[i] * x[i])
+                d_x[i] += d_r * d_r
+
+    Law: The same bits: the same operations on the same values.
+    Not handled: names of the user's and their adjoints, which say what a value means;
+    what would make a line too long; values that an inner loop uses.
+    """
+    return forwarded(program, setting.users)

@@ -38,6 +38,7 @@ from pyrev.ir.nodes import (
     Load,
     Param,
     Program,
+    all_names,
     exprs,
     walk,
     walk_expr,
@@ -464,6 +465,7 @@ class Units:
                 function.sources(),
                 never_negative,
                 frozenset(self.keeping.store),
+                _named(function.program),
                 self._deterministic,
                 # What tells the user something has its place in the order of the text.
                 in_order=what == "tangent" or bool(told(program)),
@@ -481,6 +483,11 @@ class Units:
             target=target,
             costs=self.costs,
         )
+
+
+def _named(program: Program) -> frozenset[str]:
+    """The names of a function's values, which say what these mean."""
+    return all_names(program.body) | {p.name for p in program.params}
 
 
 def _reads(program: Program, params: Sequence[Param]) -> frozenset[str]:

@@ -124,7 +124,7 @@ def minus(operand: ast.expr) -> ast.expr:
 # -------------------------------------------------------------------- expressions
 
 
-def _negated(e: Expr) -> Expr | None:
+def negated(e: Expr) -> Expr | None:
     """`x` if `e` is ``-x`` as written: a negation or a negative literal."""
     match e:
         case Call("neg", (x,)):
@@ -183,7 +183,7 @@ def _call_tree(op: str, args: tuple[Expr, ...]) -> ast.expr:
             return ast.BoolOp(word, values)
         case "min" | "max", _:
             return call(op, *map(expr_tree, _leftmost(op, args)))
-        case "+" | "-", (a, b) if (positive := _negated(b)) is not None:
+        case "+" | "-", (a, b) if (positive := negated(b)) is not None:
             flipped = ast.Sub() if op == "+" else ast.Add()
             return ast.BinOp(expr_tree(a), flipped, expr_tree(positive))
         case _, (a, b) if op in BINARY:
@@ -320,7 +320,7 @@ def stmt_tree(
     match s:
         case Add(target, value):
             left = store(expr_tree(target))
-            x = _negated(value)
+            x = negated(value)
             op: ast.operator = ast.Add() if x is None else ast.Sub()
             right = expr_tree(value if x is None else x)
             return ast.AugAssign(left, op, right)  # type: ignore[arg-type]

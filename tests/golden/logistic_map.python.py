@@ -15,9 +15,6 @@ def logistic_map_adjoint(x, steps, d_x):
     for t in reversed(range(steps)):
         for i in range(x.shape[0]):
             d_v = d_x_2[i]
-            v = 3.7 * x_tape[t, i]
-            v_2 = 1.0 - x_tape[t, i]
-            d_v_2 = d_v * v_2
-            d_x_2[i] = 3.7 * d_v_2
-            d_x_2[i] -= d_v * v
+            d_x_2[i] = 3.7 * (d_v * (1.0 - x_tape[t, i]))
+            d_x_2[i] -= d_v * (3.7 * x_tape[t, i])
     return (d_x_2,)

@@ -31,7 +31,7 @@ class Python(Target):
         program = job.program
         done = Scheduled(program, ())
         if not job.in_order:
-            done = schedule(program, job.dtypes, job.sizes.costs)
+            done = schedule(program, job.dtypes, job.sizes.costs, job.users)
         text = emit_python(natural(done.program), doc=job.doc, sources=job.sources)
         return done, Emitted(text, ())
 

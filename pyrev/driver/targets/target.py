@@ -35,6 +35,8 @@ class Job:
     never_negative: frozenset[Expr] = frozenset()
     #: Arrays that are kept whole.
     store: frozenset[str] = frozenset()
+    #: The names of the user's function.
+    users: frozenset[str] = frozenset()
     deterministic: bool = False
     #: Do statements stay in the order of the text?
     in_order: bool = False

@@ -1,0 +1,171 @@
+"""Forward substitution of scalars: what is used once stands where it is used.
+
+The reverse sweep gives each partial and each product a name of its own, and a parameter
+its second name; a person writes one line. Only names that pyrev has made go: the
+user's, and the adjoints of these, say what a value means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Set
+from dataclasses import replace
+
+from pyrev.ir.nodes import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Check,
+    Expr,
+    For,
+    Grow,
+    Program,
+    Return,
+    Stmt,
+    Tell,
+    Var,
+    While,
+    blocks,
+    exprs,
+    mentioned,
+    names,
+    resembled,
+    walk,
+    walk_expr,
+    with_blocks,
+    with_value,
+    written,
+)
+from pyrev.ir.text import expr_text, negated
+
+#: How many columns an expression may have that others were substituted into.
+WIDEST = 64
+
+
+def forwarded(program: Program, users: Set[str]) -> Program:
+    """The program with scalars substituted that are used once, or stand for a
+    parameter; `users` are the names of the function.
+
+    Law: the same operations on the same values, in the same order within each value.
+    """
+    body = _aliases(program)
+    while True:
+        new = _Forward(body, users).block(body)
+        if new == body:
+            return replace(program, body=body)
+        body = new
+
+
+def _aliases(program: Program) -> Block:
+    """Scalars that only stand for a parameter are that parameter."""
+    body = program.body
+    times = _assignments(body)
+    params = {p.name for p in program.params if not p.rank} - written(body)
+    for s in walk(body):
+        match s:
+            case Assign(Var(name), Var(of)) if of in params and times[name] == 1:
+                if any(
+                    isinstance(t, (For, While)) and t.index == name for t in walk(body)
+                ):
+                    continue
+                body = with_value(_without(body, s), name, Var(of, loc=s.value.loc))
+    return body
+
+
+def _without(block: Block, stmt: Stmt) -> Block:
+    """The block without one of its statements."""
+    return tuple(
+        with_blocks(s, tuple(_without(b, stmt) for b in blocks(s)))
+        for s in block
+        if s is not stmt
+    )
+
+
+def _assignments(body: Block) -> Counter[str]:
+    """How often the text gives each scalar a value."""
+    return Counter(
+        s.target.name
+        for s in walk(body)
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+    )
+
+
+class _Forward:
+    """One round over a program: each statement takes in what stands before it."""
+
+    def __init__(self, body: Block, users: Set[str]) -> None:
+        self.users = users
+        self.times = _assignments(body)
+        self.reads: Counter[str] = Counter()
+        for s in walk(body):
+            for e in exprs(s):
+                self.reads.update(mentioned(e))
+            if isinstance(s, Alloc):
+                self.reads.update(resembled(s.dtype))
+            if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+                self.reads[s.target.name] -= 1
+
+    def block(self, block: Block) -> Block:
+        out: list[Stmt] = []
+        for s in block:
+            s = with_blocks(s, tuple(self.block(b) for b in blocks(s)))
+            if isinstance(s, (Assign, Add)):
+                s = self.joined(out, self.taking(out, s))
+            out.append(s)
+        return tuple(out)
+
+    def taking(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
+        """The statement with what was computed for it alone, which goes from `out`."""
+        between: set[str] = set()
+        for k in range(len(out) - 1, -1, -1):
+            one = out[k]
+            match one:
+                case Assign(Var(name), value) if (
+                    self.is_ours(name)
+                    and self.times[name] == self.reads[name] == 1
+                    and name in names(s.value)
+                    and between.isdisjoint(names(value))
+                    and not _is_choice(value)
+                ):
+                    (new,) = with_value((s,), name, value)
+                    if isinstance(new, (Assign, Add)):
+                        if len(expr_text(new.value)) <= WIDEST:
+                            del out[k]
+                            s = new
+                            continue
+            if isinstance(one, (Alloc, Grow, Check, Tell, Return)) or blocks(one):
+                break
+            between |= written((one,))
+        return s
+
+    def joined(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
+        """``x = a`` and then ``x += b``: ``x = a + b``."""
+        if not out or not isinstance(s, Add) or not isinstance(s.target, Var):
+            return s
+        first = out[-1]
+        if not isinstance(first, Assign) or first.target != s.target:
+            return s
+        if s.target.name in names(s.value):
+            return s
+        less = negated(s.value)
+        op, second = ("+", s.value) if less is None else ("-", less)
+        value = Call(op, (first.value, second), loc=s.loc)
+        if len(expr_text(value)) > WIDEST:
+            return s
+        out.pop()
+        return replace(first, value=value)
+
+    def is_ours(self, name: str) -> bool:
+        """Has pyrev made this name, for what has none of the user's?"""
+        if name in self.users:
+            return False
+        adjoint = re.fullmatch(r"d_(.+?)(_\d+)?", name)
+        return adjoint is None or adjoint[1] not in self.users
+
+
+def _is_choice(value: Expr) -> bool:
+    """Does it choose between values? That has a line of its own."""
+    return any(isinstance(e, Call) and e.op == "where" for e in walk_expr(value))

@@ -1,0 +1,97 @@
+"""What is used once stands where it is used, if nothing changes on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyrev.ir.text import program_text
+from pyrev.parse import parse_text
+from pyrev.schedule.forward import WIDEST, forwarded
+
+HEAD = "def f(a, b, s):\n"
+USERS = frozenset({"a", "b", "s", "loss", "w"})
+
+
+def made(text: str) -> str:
+    """The statements of a function after the substitution."""
+    lines = "".join(f"    {line}\n" for line in text.strip().splitlines())
+    found = program_text(forwarded(parse_text(HEAD + lines), USERS))
+    return "\n".join(line[4:] for line in found.splitlines()[1:])
+
+
+GONE = {
+    "a name for a part": (
+        "v = a[0] * 2.0\nb[0] = v + 1.0",
+        "b[0] = a[0] * 2.0 + 1.0",
+    ),
+    "one after the other": (
+        "v = a[0] * 2.0\nu = v * s\nb[0] += u",
+        "b[0] += a[0] * 2.0 * s",
+    ),
+    "an adjoint of a name of ours": (
+        "d_v = a[0] * 2.0\nb[0] = d_v + 1.0",
+        "b[0] = a[0] * 2.0 + 1.0",
+    ),
+    "what the statement itself writes": (
+        "v = b[0] * 2.0\nb[0] = v",
+        "b[0] *= 2.0",
+    ),
+    "a second name of a parameter": (
+        "d_loss = s\nfor i in range(3):\n    b[i] = d_loss * a[i]",
+        "for i in range(3):\n    b[i] = s * a[i]",
+    ),
+    "a sum of two lines": (
+        "w = a[0]\nw += a[1]\nw -= a[2] * s\nb[0] = w * w",
+        "w = a[0] + a[1] - a[2] * s\nb[0] = w * w",
+    ),
+}
+
+STAYS = {
+    "a name of the user's": "w = a[0] * 2.0\nb[0] = w + 1.0",
+    "an adjoint of a name of the user's": "d_w = a[0] * 2.0\nb[0] = d_w + 1.0",
+    "another adjoint of it": "d_w_2 = a[0] * 2.0\nb[0] = d_w_2 + 1.0",
+    "it is used twice": "v = a[0] * 2.0\nb[0] = v * v",
+    "an element is written in between": ("v = a[0] * 2.0\na[0] = 1.0\nb[0] = v + a[0]"),
+    "a scalar is written in between": (
+        "w = a[1]\nv = w * 2.0\nw = a[2]\nb[0] = v + w * w"
+    ),
+    "an inner loop uses it": (
+        "v = a[0] * 2.0\nfor i in range(3):\n    b[i] = v + a[i]"
+    ),
+    "it has another value later": (
+        "v = a[0] * 2.0\nb[0] = v + 1.0\nv = a[1] * 2.0\nb[1] = v + 1.0"
+    ),
+    "a branch gives it another value": (
+        "v = a[0] * 2.0\nif s > 0.0:\n    v = a[1]\nb[0] = v + 1.0"
+    ),
+    "it chooses": ("v = a[0] if a[0] > 0.0 else 0.0\nb[0] = v + 1.0"),
+    "its sum reads it": "w = a[0]\nw += w * a[1]\nb[0] = w * w",
+    "a sum in an array, which has a dtype": "b[0] = a[0]\nb[0] += a[1]",
+    "a line that would be long": (
+        "v = "
+        + " * ".join(f"a[{k}]" for k in range(8))
+        + "\nb[0] = v + "
+        + " * ".join(f"a[{k}]" for k in range(8))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_it_stands_where_it_is_used(name: str) -> None:
+    before, after = GONE[name]
+    assert made(before) == after
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_it_keeps_its_line(name: str) -> None:
+    assert made(STAYS[name]) == STAYS[name]
+
+
+def test_a_parameter_that_changes_keeps_its_second_name() -> None:
+    text = "d_loss = s\ns = 2.0\nb[0] = d_loss + s * s"
+    assert made(text) == text
+
+
+def test_no_line_gets_too_long() -> None:
+    long = max(map(len, made(STAYS["a line that would be long"]).splitlines()))
+    assert long < 2 * WIDEST
