@@ -120,6 +120,81 @@ def measured(u, w):
     return u[1]
 
 
+def used_twice(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        error = series[t] - level
+        loss += math.exp(error) * sigma
+        level += error * error
+    return loss
+
+
+def written_in_between(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        level = level * sigma
+        loss += math.exp(level) * series[t]
+        level = level + series[t] * level * level
+        loss += math.sin(level)
+    return loss
+
+
+def used_in_branches(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        level = math.sin(level + series[t])
+        if series[t] > 0.0:
+            loss += level * level * sigma
+        else:
+            loss += level * sigma
+        loss += math.cos(level)
+    return loss
+
+
+def used_under_a_test(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        level = math.sin(level + series[t])
+        loss += level * level if series[t] > 0.0 else 0.0
+        loss += math.exp(level) * sigma
+        loss += level**3 if series[t] > 0.3 else level
+    return loss
+
+
+def used_by_loops(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        level = math.sin(level + series[t])
+        for k in range(3):
+            loss += level * series[k] * sigma
+        loss += level * level
+        for k in range(3):
+            loss += level * series[k] ** 2
+    return loss
+
+
+def written_in_a_branch(series, level, sigma):
+    loss = 0.0
+    for t in range(series.shape[0]):
+        level = math.sin(level + series[t])
+        if series[t] > 0.0:
+            loss += level * level * sigma
+            level = level * sigma
+        loss += math.cos(level)
+    return loss
+
+
+SERIES = (np.array([0.4, -0.2, 0.9, 0.1]), 0.3, 0.7)
+#: How many tapes a function needs.
+TAPES = {
+    used_twice: 1,
+    written_in_between: 3,
+    used_in_branches: 2,
+    used_under_a_test: 3,
+    used_by_loops: 2,
+    written_in_a_branch: 3,
+}
+
 CASES: dict[Callable[..., Any], tuple[Any, ...]] = {
     diffused: (U, 3),
     branched: (U, 3),
@@ -128,6 +203,7 @@ CASES: dict[Callable[..., Any], tuple[Any, ...]] = {
     chosen: (U, np.array([3, 0, 0, 6, 5, 1, 2]), 3),
     measured: (U.copy(), np.array([0.2, 0.3])),
     summed: (U, np.array([0.2, 0.3, 0.4]), 3),
+    **dict.fromkeys(TAPES, SERIES),
 }
 
 
@@ -150,3 +226,9 @@ def test_intermediates_are_made_again_from_the_copy_of_the_state() -> None:
 
 def test_a_sum_is_kept_rather_than_made_again() -> None:
     assert "total" in kept(summed)
+
+
+@pytest.mark.parametrize("f", TAPES, ids=lambda f: f.__name__)
+def test_a_value_is_recorded_once(f: Callable[..., Any]) -> None:
+    source = pyrev.differentiable(f).adjoint.source
+    assert source.count("= np.empty(") == TAPES[f]

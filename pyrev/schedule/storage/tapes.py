@@ -63,8 +63,8 @@ class Tapes:
     ) -> None:
         self.draft, self.timeline = draft, draft.timeline
         self.recomputation, self.saved = recomputation, saved
-        #: What was recorded before a loop, for all that is read in it.
-        self._early: dict[tuple[int, int, Expr], Expr] = {}
+        #: Where a scalar was recorded, whatever tests come out: how that is read.
+        self._scalars: dict[tuple[int, Var], dict[int, Expr]] = {}
         #: (level, nest, array): the copy made before the nest, and how it is indexed.
         self._snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
 
@@ -72,22 +72,25 @@ class Tapes:
         """Record `leaf` at `at`, over the loops between `level` and `at`.
 
         The loops inside which a scalar is not written all read one value of it: it is
-        recorded once, before them.
+        recorded once, before them. So do the statements of a block between two writes.
         """
         loops = self.timeline.loops_within(level, at)
         what = expr_text(leaf) if isinstance(leaf, Call) else name
-        steady = [f for f in loops if not self.timeline.writes_in(f.id, name)]
-        if not isinstance(leaf, Var) or not steady:
+        if not isinstance(leaf, Var):
             return self._recorded(level, at, leaf, name, what, loops, False)
-        first = steady[0]
-        key = (level, first.id, leaf)
-        if key not in self._early:
+        steady = [f for f in loops if not self.timeline.writes_in(f.id, name)]
+        if steady:
             self.draft.level(level).roots[name] = None
-            around = loops[: loops.index(first)]
-            self._early[key] = self._recorded(
-                level, first.id, leaf, name, what, around, True
-            )
-        return self._early[key]
+            loops = loops[: loops.index(steady[0])]
+        where = steady[0].id if steady else at
+        known = self._scalars.setdefault((level, leaf), {})
+        for other, read in known.items():
+            if self.timeline.unchanged(name, other, where):
+                return read
+        read = self._recorded(level, where, leaf, name, what, loops, bool(steady))
+        if steady or () in self.timeline.paths(at, leaf):
+            known[where] = read
+        return read
 
     def _recorded(
         self,

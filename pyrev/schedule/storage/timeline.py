@@ -54,6 +54,8 @@ class Place:
     loops: tuple[Loop, ...]
     first: int
     last: int
+    #: When the block begins in which it stands.
+    block: int
 
     def counts(self, name: str) -> bool:
         """Is `name` the index of a loop around it? The reverse sweep has it, too."""
@@ -203,6 +205,24 @@ class Timeline:
                 b for b in blocks(block[here]) if any(s is loop for s in walk(b))
             )
 
+    def unchanged(self, name: str, recorded: int, at: int) -> bool:
+        """Is the value that a scalar has at a statement the one it has at another?
+
+        Where `at` is run, `recorded` is run as often: it stands in the same block, or
+        outside branches in which `at` stands.
+        """
+        there, here = self.places[recorded], self.places[at]
+        if [f.id for f in there.loops] != [f.id for f in here.loops]:
+            return False
+        if not any(
+            p.block == there.block and p.first <= here.first < p.last
+            for p in self.places.values()
+        ):
+            return False
+        since, until = sorted((there.first, here.first))
+        written = (self.places[w].first for w in self.writes.get(name, ()))
+        return not any(since <= k < until for k in written)
+
     # ---------------------------------------------------------------- reads
 
     def reads_of(self, level: int, stmts: Iterable[int]) -> Iterator[tuple[int, Leaf]]:
@@ -291,12 +311,13 @@ def _number(
     block: Block, loops: tuple[Loop, ...], clock: int, places: dict[int, Place]
 ) -> int:
     """Find the places of all statements of a block, inner ones first."""
+    begin = clock
     for stmt in block:
         first, clock = clock, clock + 1
         inner = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
         for b in blocks(stmt):
             clock = _number(b, inner, clock, places)
-        places[stmt.id] = Place(stmt, loops, first, clock)
+        places[stmt.id] = Place(stmt, loops, first, clock, begin)
     return clock
 
 
