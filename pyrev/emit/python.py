@@ -8,6 +8,7 @@ of the user's function that the group belongs to.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
@@ -36,6 +37,7 @@ def emit_python(
         nest = _Nest(ranks, known, last)
         body.extend(nest.trees((stmt,)))
         last = nest.last
+    _return_new(body)
     parameters = [ast.arg(p.name) for p in program.params]
     args = ast.arguments([], parameters, None, [], [], None, [])
     function = ast.FunctionDef(program.name, args, body, [], None, None)
@@ -48,6 +50,30 @@ def emit_python(
     module = ast.Module([*head, *imports(used), *helpers, *carried, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
+
+
+def _return_new(body: list[ast.stmt]) -> None:
+    """Arrays that are made to be returned are made where they are returned."""
+    times = Counter(n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name))
+    while len(body) > 1:
+        match body[-2:]:
+            case [
+                ast.Assign([ast.Name(name)], ast.Call() as made),
+                ast.Return(ast.Tuple(given)) as returned,
+            ] if times[name] == 2:
+                at = next(k for k, e in enumerate(given) if _is_name(e, name))
+                new = ast.Return(ast.Tuple([*given[:at], made, *given[at + 1 :]]))
+                text = write(new).text
+                if len(text) > WIDTH - 4 or "\n" in text:
+                    return
+                returned.value = new.value
+                del body[-2]
+            case _:
+                return
+
+
+def _is_name(tree: ast.expr, name: str) -> bool:
+    return isinstance(tree, ast.Name) and tree.id == name
 
 
 def _first_of(name: str) -> ast.stmt:

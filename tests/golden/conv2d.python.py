@@ -16,5 +16,4 @@ def conv2d_adjoint(image, kernel, out, d_out):
             for y in range(out.shape[0]):
                 for x in range(out.shape[1]):
                     d_kernel[j, i] += d_out[y, x] * image[y + j, x + i]
-    d_out_2 = d_out.copy()
-    return d_image, d_kernel, d_out_2
+    return d_image, d_kernel, d_out.copy()

@@ -12,5 +12,4 @@ def smooth_clamped_adjoint(a, b, d_b):
             d_a[u] += d_b[0]
     if a.shape[0] >= 1:
         d_a[a.shape[0] - 1] += d_b[a.shape[0] - 1]
-    d_b_2 = d_b.copy()
-    return d_a, d_b_2
+    return d_a, d_b.copy()

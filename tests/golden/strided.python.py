@@ -13,5 +13,4 @@ def strided_adjoint(signal, weights, out, d_out):
     for k in range(weights.shape[0]):
         for x in range(out.shape[0]):
             d_weights[k] += d_out[x] * signal[3 * x + 2 * k]
-    d_out_2 = d_out.copy()
-    return d_signal, d_weights, d_out_2
+    return d_signal, d_weights, d_out.copy()

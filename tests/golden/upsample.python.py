@@ -8,5 +8,4 @@ def upsample_adjoint(coarse, fine, d_fine):
     for u in range((fine.shape[0] + 3) // 4):  # gather: u = x // 4
         for x in range(4 * u, min(fine.shape[0], 4 * u + 4)):
             d_coarse[u] += 2 * d_fine[x] * coarse[u]
-    d_fine_2 = np.zeros_like(d_fine)
-    return d_coarse, d_fine_2
+    return d_coarse, np.zeros_like(d_fine)
