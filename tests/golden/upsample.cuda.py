@@ -42,9 +42,9 @@ KERNELS = cp.RawModule(code=CODE, options=("--std=c++17", "--fmad=false"))
 def upsample_adjoint(coarse, fine, d_fine):
     if not all((a.flags.c_contiguous for a in (coarse, fine, d_fine))):
         raise ValueError("pass C-contiguous arrays")
-    d_fine_2 = cp.zeros(fine.shape[0], dtype=np.float64)
     d_coarse = cp.zeros(coarse.shape[0], dtype=np.float64)
     launch(
         "upsample_adjoint_1", ((fine.shape[0] + 3) // 4,), (d_fine, coarse, d_coarse, fine.shape[0])
     )
+    d_fine_2 = cp.zeros(fine.shape[0], dtype=np.float64)
     return d_coarse, d_fine_2

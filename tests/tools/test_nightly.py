@@ -11,7 +11,11 @@ from tests import ROOT
 from tests.tools.nightly import STEPS, command
 
 #: Commands that look for nothing by themselves, with the reason.
-ASKED_FOR = {"texts": "it compares two commits", "nightly": "it is the command"}
+ASKED_FOR = {
+    "texts": "it compares two commits",
+    "by_hand": "it counts lines",
+    "nightly": "it is the command",
+}
 
 
 def test_every_hunter_is_run() -> None:
