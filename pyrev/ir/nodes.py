@@ -17,6 +17,7 @@ marks where the primal of one iteration may be executed again.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -657,11 +658,16 @@ def mentioned(expr: Expr) -> tuple[str, ...]:
 
 def assigned_scalars(block: Block) -> tuple[str, ...]:
     """The scalars that a block assigns or increments, in order; no loop indices."""
-    found: dict[str, None] = {}
-    for s in walk(block):
-        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
-            found[s.target.name] = None
-    return tuple(found)
+    return tuple(assignments(block))
+
+
+def assignments(block: Block) -> Counter[str]:
+    """How often the text of a block assigns or increments each scalar, in order."""
+    return Counter(
+        s.target.name
+        for s in walk(block)
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+    )
 
 
 def loop_indices(block: Block) -> frozenset[str]:

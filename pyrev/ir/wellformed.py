@@ -109,6 +109,8 @@ def _handed_on(block: Block, after: Block) -> str | None:
     The body becomes a function of its own, whose scalars are lost when it returns.
     """
     for k, stmt in enumerate(block):
+        if not blocks(stmt):
+            continue
         rest = block[k + 1 :] + after
         if isinstance(stmt, For) and stmt.parallel:
             for name in assigned_scalars(stmt.body):

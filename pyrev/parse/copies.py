@@ -18,6 +18,7 @@ from pyrev.parse.points_to import (
     exchanged_with,
     is_clean,
     is_new,
+    is_reachable,
     is_read,
     loop_around,
     note_may_be,
@@ -27,7 +28,6 @@ from pyrev.parse.points_to import (
     outlives,
     possible_sources,
     running_places,
-    shares,
 )
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, whole_array
@@ -163,12 +163,7 @@ def keep_elements(
             may_be = {*may_be, *origins_of(w, base)}
         kept = w.aliases.kept_in.setdefault(base, set())
         kept.add(array)
-        foreign = base not in w.storage.allocated or any(
-            shares(e, {base})
-            for s in w.env.running
-            if s is not scope
-            for e in s.bound.values()
-        )
+        foreign = is_reachable(w, base, but=scope)
         if named or foreign or len(kept) > 1:
             may_be = {*may_be, base}
     for one in sorted(kept) if may_be else ():

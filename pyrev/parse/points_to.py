@@ -26,8 +26,8 @@ def shares(bound: Operand, arrays: Set[str]) -> bool:
     return isinstance(bound, Array) and bound.view and bound.base in arrays
 
 
-def is_reachable(w: Walk, array: str) -> bool:
-    """Does a name stand for the array, or a part of it?
+def is_reachable(w: Walk, array: str, but: Scope | None = None) -> bool:
+    """Does a name stand for the array, or a part of it? Those of `but` do not count.
 
     The caller of the whole function has names for its arguments.
     """
@@ -36,6 +36,7 @@ def is_reachable(w: Walk, array: str) -> bool:
     return any(
         isinstance(e, Array) and e.base == array
         for s in w.env.running
+        if s is not but
         for e in s.bound.values()
     )
 

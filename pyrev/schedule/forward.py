@@ -20,16 +20,16 @@ from pyrev.ir.nodes import (
     Call,
     Check,
     Expr,
-    For,
     Grow,
     Program,
     Return,
     Stmt,
     Tell,
     Var,
-    While,
+    assignments,
     blocks,
     exprs,
+    loop_indices,
     mentioned,
     names,
     resembled,
@@ -39,6 +39,7 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
+from pyrev.ir.renaming import rename
 from pyrev.ir.text import expr_text, negated
 
 #: How many columns an expression may have that others were substituted into.
@@ -62,34 +63,24 @@ def forwarded(program: Program, users: Set[str]) -> Program:
 def _aliases(program: Program) -> Block:
     """Scalars that only stand for a parameter are that parameter."""
     body = program.body
-    times = _assignments(body)
+    times = assignments(body)
     params = {p.name for p in program.params if not p.rank} - written(body)
+    indices = loop_indices(body)
     for s in walk(body):
         match s:
-            case Assign(Var(name), Var(of)) if of in params and times[name] == 1:
-                if any(
-                    isinstance(t, (For, While)) and t.index == name for t in walk(body)
-                ):
-                    continue
-                body = with_value(_without(body, s), name, Var(of, loc=s.value.loc))
+            case Assign(Var(name), Var(of)) if (
+                of in params and times[name] == 1 and name not in indices
+            ):
+                body = tuple(rename(t, {name: of}) for t in _without(body, name))
     return body
 
 
-def _without(block: Block, stmt: Stmt) -> Block:
-    """The block without one of its statements."""
+def _without(block: Block, name: str) -> Block:
+    """The block without the statement that assigns this scalar."""
     return tuple(
-        with_blocks(s, tuple(_without(b, stmt) for b in blocks(s)))
+        with_blocks(s, tuple(_without(b, name) for b in blocks(s)))
         for s in block
-        if s is not stmt
-    )
-
-
-def _assignments(body: Block) -> Counter[str]:
-    """How often the text gives each scalar a value."""
-    return Counter(
-        s.target.name
-        for s in walk(body)
-        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+        if not (isinstance(s, Assign) and s.target == Var(name))
     )
 
 
@@ -98,7 +89,7 @@ class _Forward:
 
     def __init__(self, body: Block, users: Set[str]) -> None:
         self.users = users
-        self.times = _assignments(body)
+        self.times = assignments(body)
         self.reads: Counter[str] = Counter()
         for s in walk(body):
             for e in exprs(s):

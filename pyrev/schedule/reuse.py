@@ -28,6 +28,7 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     all_names,
+    assignments,
     blocks,
     exprs,
     fresh,
@@ -73,11 +74,9 @@ class _Reuser:
     def __init__(self, program: Program, taken: set[str]) -> None:
         self.taken = taken | set(all_names(program.body))
         self.arrays = written(program.body)
-        self.times: Counter[str] = Counter()
+        self.times = assignments(program.body)
         self.mentions: Counter[str] = Counter()
         for stmt in walk(program.body):
-            if isinstance(stmt, (Assign, Add)) and isinstance(stmt.target, Var):
-                self.times[stmt.target.name] += 1
             self.mentions.update(_mentions(stmt))
         #: Names that are another name of the same value.
         self.instead: dict[str, str] = {}

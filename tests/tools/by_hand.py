@@ -17,7 +17,6 @@ import ast
 import importlib
 import io
 import json
-import math
 import pkgutil
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -174,11 +174,6 @@ def run_text(text: str, function: str) -> Callable[..., Any]:
     return made
 
 
-def mean(ratios: Sequence[float]) -> float:
-    """The geometric mean."""
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def table() -> int:
     """Print both beside each other."""
     print(f"{'':12}{'lines':>12}{'':8}{'tokens':>14}{'':10}errors")
@@ -199,7 +194,8 @@ def table() -> int:
         print(f"{name:12}{'   '.join(shown)}   {errors[0]:.0e} {errors[1]:.0e}")
     for k, what in enumerate(("lines", "tokens")):
         some = [r[k] for r in ratios]
-        print(f"{what}: geometric mean {mean(some):.2f}, at most {max(some):.2f}")
+        middle = geometric_mean(some)
+        print(f"{what}: geometric mean {middle:.2f}, at most {max(some):.2f}")
     return 0
 
 
@@ -227,9 +223,8 @@ def compare(before: dict[str, Sequence[int]], now: dict[str, tuple[int, int]]) -
             longer.append(name)
         print(f"{name:36} lines {a:4d} -> {c:4d}   tokens {b:5d} -> {d:5d}")
     for k, what in enumerate(("lines", "tokens")):
-        print(
-            f"{what}: geometric mean {mean([now[n][k] / before[n][k] for n in both])}"
-        )
+        middle = geometric_mean([now[n][k] / before[n][k] for n in both])
+        print(f"{what}: geometric mean {middle}")
     print("longer:", *longer)
     return int(bool(longer))
 

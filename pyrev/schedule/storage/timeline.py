@@ -214,14 +214,14 @@ class Timeline:
         there, here = self.places[recorded], self.places[at]
         if [f.id for f in there.loops] != [f.id for f in here.loops]:
             return False
-        if not any(
-            p.block == there.block and p.first <= here.first < p.last
-            for p in self.places.values()
-        ):
-            return False
         since, until = sorted((there.first, here.first))
         written = (self.places[w].first for w in self.writes.get(name, ()))
-        return not any(since <= k < until for k in written)
+        if any(since <= k < until for k in written):
+            return False
+        return there.block == here.block or any(
+            p.block == there.block and p.first <= here.first < p.last
+            for p in self.places.values()
+        )
 
     # ---------------------------------------------------------------- reads
 
