@@ -60,9 +60,10 @@ def _return_new(body: list[ast.stmt]) -> None:
             case [
                 ast.Assign([ast.Name(name)], ast.Call() as made),
                 ast.Return(ast.Tuple(given)) as returned,
-            ] if times[name] == 2:
-                at = next(k for k, e in enumerate(given) if _is_name(e, name))
-                new = ast.Return(ast.Tuple([*given[:at], made, *given[at + 1 :]]))
+            ] if times[name] == 2 and any(_is_name(e, name) for e in given):
+                new = ast.Return(
+                    ast.Tuple([made if _is_name(e, name) else e for e in given])
+                )
                 text = write(new).text
                 if len(text) > WIDTH - 4 or "\n" in text:
                     return

@@ -84,3 +84,14 @@ def test_the_text_is_a_legal_input_again() -> None:
     module = load(text, "triangle")
     again = program_text(parse(module.triangle).program)
     assert again == program_text(parse(programs.triangle).program)
+
+
+def rooted(a: float, b: np.ndarray) -> tuple[float, float]:
+    root = np.sqrt(a)
+    return b[0], 2.0 * root
+
+
+def test_what_a_returned_expression_mentions_keeps_its_line() -> None:
+    text = emit_python(parse(rooted).program).text
+    assert "    root = np.sqrt(a)\n" in text
+    same(load(text, "rooted").rooted(4.0, np.ones(1)), (1.0, 4.0))
