@@ -17,13 +17,14 @@ from pyrev.api.call import Call, Callee
 from pyrev.driver.arguments import Kind, bind, check_writes, kind_of, positional
 from pyrev.driver.function import Function
 from pyrev.driver.request import Request
+from pyrev.driver.sizes import evaluate
 from pyrev.driver.targets import PYTHON, TARGETS, named
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Unit, derivative_signature
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.nodes import For, Program, walk
-from pyrev.ir.text import proof_text
+from pyrev.ir.nodes import Expr, For, Program, walk
+from pyrev.ir.text import expr_text, proof_text
 from pyrev.report.draw.dataflow import dataflow
 from pyrev.report.draw.dot import Graph
 from pyrev.report.draw.figure import figure
@@ -300,6 +301,8 @@ class Derivative(_Source):
                 values[param] = _like(param, values[param], of, values[of])
             elif kind.rank and not called.made_here:
                 raise ArgumentError(f"`{param}` is the cotangent of a number")
+            elif kind.rank:
+                _check_shape(param, call.function.result_shapes(call.kinds)[of], values)
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
         return result
 
@@ -454,6 +457,17 @@ def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
         ]
     lines += [f"    return _{name}_of_numbers({params})", ""]
     return "\n".join(lines)
+
+
+def _check_shape(param: str, shape: Sequence[Expr], values: Mapping[str, Any]) -> None:
+    """`ArgumentError` if a cotangent has not the `shape` of what is returned."""
+    for axis, size in enumerate(map(expr_text, shape)):
+        if evaluate(f"{param}.shape[{axis}] == {size}", values) is False:
+            given = np.shape(values[param])
+            raise ArgumentError(
+                f"`{param}` has shape {given}, and the result has {size} elements along"
+                f" axis {axis}"
+            )
 
 
 def _like(param: str, value: Any, of: str, output: Any) -> Any:

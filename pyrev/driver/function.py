@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.adjoint.activity import only_set, returned, written_arrays
+from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.analysis.narrow_integers import widened
 from pyrev.driver.arguments import (
     Kind,
@@ -25,7 +26,17 @@ from pyrev.driver.results import restored
 from pyrev.driver.storage_options import Keeping
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float, with_own_dtypes
-from pyrev.ir.nodes import Add, Assign, Check, Param, Program, Var, walk
+from pyrev.ir.nodes import (
+    Add,
+    Assign,
+    Check,
+    Expr,
+    Param,
+    Program,
+    Var,
+    mentioned,
+    walk,
+)
 from pyrev.parse import Capture, Parsed, adapting, parse, retype
 from pyrev.parse.grounds import is_value
 from pyrev.parse.probes import without_probes
@@ -128,6 +139,11 @@ class Function:
     def sources(self) -> dict[str, Sequence[str]]:
         """The lines of the files that the function's statements come from."""
         return self.parsed.texts.files()
+
+    def letters(self) -> frozenset[str]:
+        """What the texts of the function and of its helpers call their variables."""
+        codes = [code for _, code in self.parsed.texts.functions()]
+        return frozenset(n for c in codes for n in (*c.co_varnames, *c.co_cellvars))
 
     def helpers(self) -> tuple[Inlined, ...]:
         """The functions that were inlined, and the lines that they take."""
@@ -261,12 +277,26 @@ class Function:
 
         return self._memo.once(("typed", key_of(kinds)), make)
 
+    def rolled(self) -> Parsed | None:
+        """The function read so that each body of a loop stands there once, if it can
+        be: for all arguments for which it can be read otherwise.
+        """
+        own = self.parsed
+        try:
+            parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
+        except UnsupportedError:
+            return None
+        if _asserted(parsed.program) - _asserted(own.program):
+            return None  # arrays of several shapes change places
+        own.grounds.add(parsed.grounds)
+        return parsed
+
     def _read_again(
         self, given: Mapping[str, tuple[int, str]], final: bool = True
     ) -> Parsed:
         """The function, read for arguments of these kinds."""
         own = self.parsed
-        parsed = parse(own.function, given, [own.texts], final)
+        parsed = parse(own.function, given, [own.texts], final, own.rolled)
         own.grounds.add(parsed.grounds)
         return parsed
 
@@ -318,6 +348,27 @@ class Function:
 
         return self._memo.once(("results", key_of(kinds)), make)
 
+    def result_shapes(self, kinds: Mapping[str, Kind]) -> tuple[tuple[Expr, ...], ...]:
+        """The shape of each returned value, in terms of the arguments.
+
+        Nothing for a number, and where more than the arguments decides.
+        """
+
+        def make() -> tuple[tuple[Expr, ...], ...]:
+            program = self.typed(kinds)
+            shapes, result = ArrayShapes(program), returned(program)
+            params = {p.name for p in program.params}
+            found: list[tuple[Expr, ...]] = []
+            for v in result.values if result is not None else ():
+                own = shapes.of(v.name) if isinstance(v, Var) else ()
+                known = tuple(
+                    e for e in own if e is not None and {*mentioned(e)} <= params
+                )
+                found.append(known if len(known) == len(own) else ())
+            return tuple(found)
+
+        return self._memo.once(("result shapes", key_of(kinds)), make)
+
     def output_dtype(self, kinds: Mapping[str, Kind], of: str | int) -> str:
         """The dtype that the cotangent of an output is cast to before a call."""
         if isinstance(of, str):
@@ -333,6 +384,11 @@ class Function:
         """
         dtypes = self.result_dtypes(kinds)
         return restored(self.program, raw, dtypes, values)
+
+
+def _asserted(program: Program) -> set[tuple[Expr, str]]:
+    """What a program asserts, and what it says where that does not hold."""
+    return {(s.test, s.message) for s in walk(program.body) if isinstance(s, Check)}
 
 
 def _same_kind(kind: Kind, param: Param) -> bool:

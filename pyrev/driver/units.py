@@ -178,7 +178,35 @@ class Units:
 
     def unscheduled(self, request: Request) -> Derived:
         """The adjoint of which the readable one is a schedule."""
-        return self._derived(self._usual(request))[0]
+        units, request = self._rolled(request)
+        return units._derived(units._usual(request))[0]
+
+    def _rolled(self, request: Request) -> tuple[Units, Request]:
+        """What makes the text of a target, and what that is asked for.
+
+        Where the readable text would have the body of a loop several times, since names
+        of arrays change places in it, that is the reading in which contents do: it has
+        each body once. Local values may be others there.
+        """
+        function = self.function
+        local = any(n not in request.kinds for n in request.wrt)
+        unknown = request.variant is not None and request.values is None
+        if not function.parsed.unrolled or not request.target.is_input:
+            return self, request
+        if local or unknown:
+            return self, request
+
+        def make() -> Units:
+            parsed = function.rolled()
+            return self if parsed is None else self._of(parsed)
+
+        units = self._memo.once("rolled", make)
+        if units is self or request.variant is None:
+            return units, request
+        assert request.values is not None
+        look = units.inspection.check
+        variant = look(request.target, request.kinds, request.values)
+        return units, request.running(variant)
 
     def _usual(self, request: Request) -> Request:
         """The request with the program that is shown where there was no call yet."""
@@ -199,6 +227,9 @@ class Units:
 
         With `flipped` it is not the one that is kept for calls: see `Sizes`.
         """
+        units, request = self._rolled(request)
+        if units is not self:
+            return units.primal(request, flipped)
         asked = self._usual(request).along_nothing()
 
         def make(sizes: Sizes) -> Unit:
@@ -219,6 +250,9 @@ class Units:
                 self.inspection.bounds(request.kinds).variants.program
             )
             request = replace(request, target=PYTHON)
+        units, request = self._rolled(request)
+        if units is not self:
+            return units.adjoint(request, flipped)
         by_sizes = request.target.for_sizes
         asked = self._of_adjoint(request) if by_sizes else self._usual(request)
 
@@ -322,6 +356,9 @@ class Units:
         The unit's `cotangents` pair the tangents' parameters with the primal's, those
         of one parameter in the order of the directions.
         """
+        units, request = self._rolled(request)
+        if units is not self:
+            return units.tangent(request, directions, asserts)
         asked = self._usual(request)
 
         def make(sizes: Sizes) -> Unit:
@@ -408,17 +445,15 @@ class Units:
         for name, of in adjoint.cotangents:
             dtype = self.function.output_dtype(asked.kinds, of)
             beside[name] = Kind(ranks[name], dtype)
-        if asked.target.for_sizes:
-            # A cotangent has the shape of what it belongs to.
-            alike: dict[tuple[str, int], Expr] = {
-                (name, k): Extent(of, k)
-                for name, of in adjoint.cotangents
-                for k in range(ranks[name])
-                if isinstance(of, str)
-            }
-            program = specialise(program, alike)
+        # A cotangent has the shape of what it belongs to: that is tested before a call.
+        results = self.function.result_shapes(asked.kinds)
+        alike = {
+            name: _extents(of, ranks[name]) if isinstance(of, str) else results[of]
+            for name, of in adjoint.cotangents
+            if isinstance(of, str) or not asked.target.for_sizes
+        }
         natural = self._natural(asked, True)
-        unit = self._unit(asked, program, beside, what, sizes, natural)
+        unit = self._unit(asked, program, beside, what, sizes, natural, alike)
         unit.cotangents = adjoint.cotangents
         return unit
 
@@ -426,17 +461,9 @@ class Units:
         """The unit for a program that takes tangents."""
         dots, kinds = dict(made.names), asked.kinds
         beside = {dot: kinds[n] for n in made.carried for dot in dots[n]}
-        program = made.program
-        if asked.target.for_sizes:  # it is tested before the call
-            alike: dict[tuple[str, int], Expr] = {
-                (dot, k): Extent(n, k)
-                for n in made.carried
-                for dot in dots[n]
-                for k in range(kinds[n].rank)
-            }
-            program = specialise(program, alike)
+        alike = {d: _extents(n, kinds[n].rank) for n in made.carried for d in dots[n]}
         natural = self._natural(asked, False)
-        unit = self._unit(asked, program, beside, "tangent", sizes, natural)
+        unit = self._unit(asked, made.program, beside, "tangent", sizes, natural, alike)
         unit.cotangents = tuple((d, n) for n in made.carried for d in dots[n])
         return unit
 
@@ -448,9 +475,16 @@ class Units:
         what: str,
         sizes: Sizes,
         never_negative: frozenset[Expr],
+        alike: Mapping[str, tuple[Expr, ...]] | None = None,
     ) -> Unit:
-        """The unit for a program, which takes what is `beside` the arguments."""
+        """The unit for a program, which takes what is `beside` the arguments; `alike`
+        are parameters whose shapes are known.
+        """
         target, function = asked.target, self.function
+        shapes = {n: shape for n, shape in (alike or {}).items() if shape}
+        if shapes and target.for_sizes:
+            extents = {(n, k): e for n, s in shapes.items() for k, e in enumerate(s)}
+            program = specialise(program, extents)
         if what in ("primal", "tangent"):
             program = uncounted(program)
         if what == "primal" or not target.is_input:
@@ -466,6 +500,8 @@ class Units:
                 never_negative,
                 frozenset(self.keeping.store),
                 _named(function.program),
+                function.letters(),
+                shapes,
                 self._deterministic,
                 # What tells the user something has its place in the order of the text.
                 in_order=what == "tangent" or bool(told(program)),
@@ -483,6 +519,10 @@ class Units:
             target=target,
             costs=self.costs,
         )
+
+
+def _extents(array: str, rank: int) -> tuple[Expr, ...]:
+    return tuple(Extent(array, k) for k in range(rank))
 
 
 def _named(program: Program) -> frozenset[str]:

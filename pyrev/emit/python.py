@@ -13,7 +13,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from pyrev.emit.carried import definitions
-from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Program, Stmt, walk
+from pyrev.emit.whole_arrays import Exchange, Item, Whole, WholeArrays, tree
+from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Program, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
 from pyrev.ir.text import array_ranks, block_text, stmt_tree
 from pyrev.parse.directives import MARKS
@@ -22,20 +23,25 @@ Sources = Mapping[str, Sequence[str]]
 
 
 def emit_python(
-    program: Program, *, doc: str = "", sources: Sources | None = None
+    program: Program,
+    *,
+    doc: str = "",
+    sources: Sources | None = None,
+    whole: WholeArrays | None = None,
 ) -> Text:
     """The module that defines `program`, with `doc` as the comment at its top.
 
-    `sources` holds the lines of the user's files, by the names in `Loc.file`.
+    `sources` holds the lines of the user's files, by the names in `Loc.file`; `whole`
+    finds the loops in the program that are statements about whole arrays.
     """
     ranks = {p.name: p.rank for p in program.params if p.rank}
     ranks |= array_ranks(program.body)
     known = sources or {}
     body: list[ast.stmt] = []
     last: set[tuple[str, int]] = set()
-    for stmt in program.body:
-        nest = _Nest(ranks, known, last)
-        body.extend(nest.trees((stmt,)))
+    for item in program.body if whole is None else whole.items(program.body):
+        nest = _Nest(ranks, known, last, whole)
+        body.extend(nest.trees((item,)))
         last = nest.last
     _return_new(body)
     parameters = [ast.arg(p.name) for p in program.params]
@@ -58,7 +64,7 @@ def _return_new(body: list[ast.stmt]) -> None:
     while len(body) > 1:
         match body[-2:]:
             case [
-                ast.Assign([ast.Name(name)], ast.Call() as made),
+                ast.Assign([ast.Name(name)], (ast.Call() | ast.BinOp()) as made),
                 ast.Return(ast.Tuple(given)) as returned,
             ] if times[name] == 2 and any(_is_name(e, name) for e in given):
                 new = ast.Return(
@@ -110,22 +116,33 @@ class _Nest:
     """
 
     def __init__(
-        self, ranks: Mapping[str, int], sources: Sources, said: set[tuple[str, int]]
+        self,
+        ranks: Mapping[str, int],
+        sources: Sources,
+        said: set[tuple[str, int]],
+        whole: WholeArrays | None,
     ) -> None:
         self.ranks = ranks
+        self.whole = whole
         self.sources = sources
         self.said = set(said)
         self.last = said
 
-    def trees(self, block: Block) -> list[ast.stmt]:
+    def block(self, block: Block) -> list[ast.stmt]:
+        return self.trees(block if self.whole is None else self.whole.items(block))
+
+    def trees(self, items: Sequence[Item]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for s in block:
+        for s in items:
             out.extend(self.remark(s))
-            tree = stmt_tree(s, self.ranks, self.trees)
-            out.append(tag(tree, s.loc, s.note))
+            if isinstance(s, (Whole, Exchange)):
+                made = tree(s)
+            else:
+                made = stmt_tree(s, self.ranks, self.block)
+            out.append(tag(made, s.loc, s.note))
         return out
 
-    def remark(self, s: Stmt) -> list[Comment]:
+    def remark(self, s: Item) -> list[Comment]:
         """The comment above a statement, or above a loop that is all about one line."""
         lines = list(dict.fromkeys(_lines(s)))
         if len(lines) != 1 or lines[0] in self.said or self.speaks(s, *lines[0]):
@@ -134,15 +151,21 @@ class _Nest:
         self.last = {lines[0]}
         return [comment(_quote(*lines[0], self.sources))]
 
-    def speaks(self, s: Stmt, file: str, line: int) -> bool:
+    def speaks(self, s: Item, file: str, line: int) -> bool:
         """Does the code itself say what the comment would?"""
         source = _source(file, line, self.sources)
+        if isinstance(s, (Whole, Exchange)):
+            return write(ast.Module([tree(s)], [])).text == source
         leaves = [x for x in walk((s,)) if isinstance(x, (Assign, Add))]
         return all(block_text((x,)) == source for x in leaves)
 
 
-def _lines(s: Stmt) -> Iterator[tuple[str, int]]:
+def _lines(s: Item) -> Iterator[tuple[str, int]]:
     """The user's lines that the statements inside `s` compute for."""
+    if isinstance(s, (Whole, Exchange)):
+        if s.loc != NOWHERE:
+            yield s.loc.file, s.loc.line
+        return
     for inner in walk((s,)):
         match inner:
             case Assign() | Add() if inner.loc != NOWHERE:

@@ -78,6 +78,13 @@ class Parsed:
     own: tuple[str, ...] = ()
     #: Does this hold only before a call, whose arguments say what they are?
     lenient: bool = False
+    #: What was asked for: see `parse`.
+    types: Mapping[str, tuple[int, str]] | None = None
+    final: bool = True
+    rolled: bool = False
+    #: Does the body of a loop stand there several times, since names of arrays change
+    #: places in it?
+    unrolled: bool = False
 
 
 @deep
@@ -86,6 +93,7 @@ def parse(
     types: Mapping[str, tuple[int, str]] | None = None,
     known: Sequence[Texts] = (),
     final: bool = True,
+    rolled: bool = False,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
@@ -95,11 +103,13 @@ def parse(
     Without them a parameter has as many axes as the text shows. Where that is too few
     for the rest of the text, the least that will do is taken; where it is too many, as
     NumPy's functions take numbers too, some are numbers: a call says what is so.
+    Arrays that change places in a loop do so by their names, in a body that stands
+    there several times, or by their contents if it is to be `rolled`.
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
     seen: dict[str, int] = {}
-    asked = _Asked(f, types, known, final)
+    asked = _Asked(f, types, known, final, rolled)
     try:
         return _in_versions(asked, seen)
     except (UnsupportedError, InternalError) as error:
@@ -125,6 +135,7 @@ class _Asked:
     types: Mapping[str, tuple[int, str]] | None
     known: Sequence[Texts]
     final: bool
+    rolled: bool
     #: Ranks to begin with, and those of parameters that have no others.
     least: Mapping[str, int] = field(default_factory=dict)
     exact: Mapping[str, int] = field(default_factory=dict)
@@ -218,8 +229,16 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     _refuse_method(function, source)
     _refuse_rule(function, source)
     given = _given(source, types or {}, asked.exact)
-    exact, split = types is not None, asked.split
-    text = _Text(function, source, given, exact, split, grounds, texts)
+    text = _Text(
+        function,
+        source,
+        given,
+        types is not None,
+        asked.split,
+        grounds,
+        texts,
+        asked.rolled,
+    )
     settled = _settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
     params = tuple(settled.params)
@@ -254,6 +273,10 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         inspect.signature(function, follow_wrapped=False),
         _own(walk, source, body),
         walk.found.lenient,
+        types,
+        asked.final,
+        asked.rolled,
+        walk.found.unrolled,
     )
 
 
@@ -274,6 +297,7 @@ class _Text:
     split: frozenset[str] | None
     grounds: Grounds
     texts: Texts
+    rolled: bool
 
     @property
     def open_ranks(self) -> list[str]:
@@ -317,7 +341,15 @@ def _settle(text: _Text, least: Mapping[str, int], seen: dict[str, int]) -> _Set
     whole: set[str] = set()
     before: list[object] = []
     for _ in range(_WALKS):
-        last = Known(dict(found), inner, text.exact, dtypes, wanted, text.split)
+        last = Known(
+            dict(found),
+            inner,
+            text.exact,
+            dtypes,
+            wanted,
+            text.split,
+            rolled=text.rolled,
+        )
         one = _walked(text, last, whole)
         walk, ranks = one.walk, one.ranks
         kinds = infer(nodes.Program("", tuple(one.params), one.body))

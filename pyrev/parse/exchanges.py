@@ -82,7 +82,8 @@ def rotation(
 
     ``u, v = v, u`` at the end of a body exchanges two names: the next iteration is
     the same text with the names exchanged, so two of them are one without. Where
-    that would take too many, the body ends with an exchange of the contents.
+    that would take too many, or the body is to stand there once, it ends with an
+    exchange of the contents.
     """
     end = dict(scope.bound)
     moved = {n for n, e in start.items() if not same(end.get(n), e)}
@@ -91,9 +92,10 @@ def rotation(
     of = {e.name: n for n, e in start.items() if n in moved}
     moves = {n: of[stored_in(end[n])] for n in moved}
     period = _period(moves)
-    if period > _LONGEST_CYCLE:
+    if w.known.rolled or period > _LONGEST_CYCLE:
         exchange_into(w, body, start, scope, w.env.compounds[-1])
         return [body], [start]
+    w.found.unrolled = True
     copies = [body]
     while len(copies) < period:
         for name, value in list(scope.bound.items()):

@@ -203,6 +203,9 @@ class Known:
     split: frozenset[str] | None = frozenset()
     #: Are free names variables, as in bare statements?
     loose: bool = False
+    #: Do arrays that change places in a loop exchange contents, so that its body
+    #: stands there once?
+    rolled: bool = False
 
 
 @dataclass(slots=True)
@@ -232,6 +235,8 @@ class Found:
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?
     lenient: bool = False
+    #: Does the body of a loop stand there several times, for names that change places?
+    unrolled: bool = False
     #: The variables of the program that are the user's, by their names in it.
     users: dict[str, Called] = field(default_factory=dict)
     #: What arrays are called in the program: the walk itself goes on using the names

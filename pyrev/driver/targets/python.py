@@ -11,6 +11,8 @@ from pyrev.analysis.bounds import natural
 from pyrev.driver.passes import Scheduled, schedule
 from pyrev.driver.targets.target import Job, Runs, Target
 from pyrev.emit.python import emit_python
+from pyrev.emit.whole_arrays import WholeArrays
+from pyrev.ir.dtypes import infer
 from pyrev.ir.printer import Emitted
 from pyrev.runtime.error_boundary import runs_users
 
@@ -32,7 +34,10 @@ class Python(Target):
         done = Scheduled(program, ())
         if not job.in_order:
             done = schedule(program, job.dtypes, job.sizes.costs, job.users)
-        text = emit_python(natural(done.program), doc=job.doc, sources=job.sources)
+        ready = natural(done.program)
+        types = infer(ready, dict(job.dtypes))
+        whole = WholeArrays(ready, types, job.shapes, job.letters)
+        text = emit_python(ready, doc=job.doc, sources=job.sources, whole=whole)
         return done, Emitted(text, ())
 
     def inspector(self, job: Job) -> Emitted:

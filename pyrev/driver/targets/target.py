@@ -37,6 +37,10 @@ class Job:
     store: frozenset[str] = frozenset()
     #: The names of the user's function.
     users: frozenset[str] = frozenset()
+    #: What the text of the user's function calls its variables.
+    letters: frozenset[str] = frozenset()
+    #: The shapes of parameters that are those of others.
+    shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     deterministic: bool = False
     #: Do statements stay in the order of the text?
     in_order: bool = False

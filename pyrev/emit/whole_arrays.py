@@ -1,0 +1,360 @@
+"""Statements about whole arrays, in the place of loops over all their elements.
+
+``for k in range(a.shape[0]): b[t, k] = a[k]`` is ``b[t] = a`` to a person. That is said
+of loops that pyrev has made: a loop of the user's keeps its form.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from pyrev.analysis.array_shapes import ArrayShapes
+from pyrev.ir.dtypes import concrete, expr_dtype
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    For,
+    Grow,
+    Load,
+    Loc,
+    Program,
+    Stmt,
+    Var,
+    exprs,
+    map_expr,
+    mentioned,
+    names,
+    resembled,
+    walk,
+    walk_expr,
+)
+from pyrev.ir.text import expr_text, expr_tree, name, negated, store
+
+#: As many columns may an expression have that several statements are made one of.
+_WIDEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """``target[...] = value`` or ``+=`` for all elements that `target` leaves open.
+
+    A `Load` has the subscripts in front of the open ones. What is `new` is made here.
+    """
+
+    target: Load
+    value: Expr
+    adds: bool
+    loc: Loc
+    note: str = ""
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """``a, b = b, a``: arrays, and those that they are from here on."""
+
+    arrays: tuple[str, ...]
+    sources: tuple[str, ...]
+    loc: Loc
+    note: str = ""
+
+
+Item = Stmt | Whole | Exchange
+
+
+class WholeArrays:
+    """Finds the loops of a program that are statements about whole arrays.
+
+    `types` are the dtypes of its names, `shapes` of parameters that have the shape of
+    others, `users` the names of the user's variables.
+
+    Law: the same values but for the sign of a zero, for arrays that have the shapes
+    that the program gives them.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        types: Mapping[str, str],
+        shapes: Mapping[str, tuple[Expr, ...]],
+        users: Set[str],
+    ) -> None:
+        body = program.body
+        self.types, self.users = types, users
+        self.shapes = ArrayShapes(program, shapes)
+        self.mentioned: Counter[str] = Counter()
+        for s in walk(body):
+            for e in exprs(s):
+                self.mentioned.update(mentioned(e))
+
+    def items(self, block: Block) -> list[Item]:
+        """The statements of a block, those about whole arrays as what they are."""
+        out: list[Item] = []
+        for s in block:
+            found = self._nest(s) if isinstance(s, For) else None
+            for item in [s] if found is None else found:
+                if isinstance(item, Whole):
+                    item = self._made_here(out, item)
+                out.append(item)
+        return out
+
+    # ---------------------------------------------------------------- loops
+
+    def _nest(self, loop: For) -> Sequence[Whole | Exchange] | None:
+        """What a nest does to whole arrays; None if it is another."""
+        around = [loop]
+        while len(around[-1].body) == 1 and isinstance(around[-1].body[0], For):
+            around.append(around[-1].body[0])
+        index = tuple(Var(f.index) for f in around)
+        if not all(
+            f.lo == ZERO and f.step == ONE and not self._is_users(f.index)
+            for f in around
+        ):
+            return None
+        sizes = [self.shapes.known(f.hi) for f in around]
+        if None in sizes:
+            return None
+        look = _Elements(self, index, tuple(e for e in sizes if e is not None))
+        body = around[-1].body
+        exchange = look.exchange(body, loop)
+        if exchange is not None:
+            return [exchange]
+        return look.statements(body, loop)
+
+    def _is_users(self, index: str) -> bool:
+        return index in self.users or re.sub(r"_\d+$", "", index) in self.users
+
+    # ---------------------------------------------------------------- new arrays
+
+    def _made_here(self, out: list[Item], item: Whole) -> Whole:
+        """``a = b.copy()``, ``a = b + c`` where `a` was made for that alone."""
+        array = item.target.array
+        if item.target.index:
+            return item
+        if out and item.adds and isinstance(last := out[-1], Whole):
+            joined = self._joined(last, item)
+            if joined is not None:
+                out.pop()
+                return joined
+        at = next(
+            (k for k in range(len(out) - 1, -1, -1) if array in _mentions(out[k])), None
+        )
+        made = None if at is None else out[at]
+        if not isinstance(made, Alloc) or made.source is not None:
+            return item
+        blank = made.fill is None and not item.adds
+        zeros = isinstance(made.fill, Const) and made.fill.value == 0
+        # Subscripts that are left open show that the value is an array.
+        if not (blank or zeros) or not self._is_array(item.value):
+            return item
+        if concrete(self.types[array]) != self._dtype(item.value):
+            return item
+        del out[at]  # type: ignore[arg-type]
+        return replace(item, new=True, adds=False)
+
+    def _joined(self, first: Whole, second: Whole) -> Whole | None:
+        """One statement for ``a = b.copy()`` and ``a += c``."""
+        array = first.target.array
+        if not first.new or second.target.array != array:
+            return None
+        if array in names(second.value):
+            return None
+        less = negated(second.value)
+        op, value = ("+", second.value) if less is None else ("-", less)
+        both = Call(op, (first.value, value))
+        if len(_text(both)) > _WIDEST or self._dtype(both) != self.types[array]:
+            return None
+        return replace(first, value=both)
+
+    def _is_array(self, value: Expr) -> bool:
+        return any(
+            len(e.index) < self.shapes.ranks.get(e.array, 0)
+            for e in walk_expr(value)
+            if isinstance(e, Load)
+        )
+
+    def _dtype(self, value: Expr) -> str:
+        return concrete(expr_dtype(value, self.types))
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """A nest over all elements behind some subscripts."""
+
+    of: WholeArrays
+    index: tuple[Var, ...]
+    sizes: tuple[Expr, ...]
+
+    def statements(self, body: Block, loop: For) -> list[Whole] | None:
+        """A statement for each of the body; None if one is about single elements."""
+        found: list[Whole] = []
+        targets: dict[str, tuple[Expr, ...]] = {}
+        for s in body:
+            if not isinstance(s, (Assign, Add)) or not isinstance(s.target, Load):
+                return None
+            target, value = self.opened(s.target), self.value(s.value)
+            if target is None or value is None:
+                return None
+            adds = isinstance(s, Add)
+            array = target.array
+            # NumPy adds no floats to integers in place.
+            if adds and not self.is_float(array):
+                return None
+            if targets.setdefault(array, s.target.index) != s.target.index:
+                return None
+            found.append(Whole(target, value, adds, s.loc, loop.note))
+        # Statement by statement is element by element where no other one is read.
+        for s in body:
+            for e in (part for top in exprs(s) for part in walk_expr(top)):
+                if isinstance(e, Load) and e.array in targets:
+                    if e.index != targets[e.array]:
+                        return None
+        return found
+
+    def exchange(self, body: Block, loop: For) -> Exchange | None:
+        """``a, b = b, a``, where the arrays are the function's own."""
+        held: dict[str, str] = {}
+        now: dict[str, str] = {}
+        for s in body:
+            match s:
+                case Assign(Var(scalar), Load(array, index)) if index == self.index:
+                    held[scalar] = now.get(array, array)
+                case Assign(Load(array, index), value) if index == self.index:
+                    match value:
+                        case Var(scalar) if scalar in held:
+                            now[array] = held[scalar]
+                        case Load(other, same) if same == index:
+                            now[array] = now.get(other, other)
+                        case _:
+                            return None
+                case _:
+                    return None
+        arrays = tuple(a for a in now if now[a] != a)
+        if not arrays or {*arrays} != {now[a] for a in arrays}:
+            return None
+        inside = Counter(
+            n for s in body for e in exprs(s) for n in mentioned(e) if n in held
+        )
+        if any(self.of.mentioned[n] != inside[n] for n in held):
+            return None
+        first = arrays[0]
+        if not all(
+            a in self.of.shapes.local
+            and self.of.shapes.of(a) == self.sizes
+            and self.of.types[a] == self.of.types[first]
+            for a in arrays
+        ):
+            return None
+        sources = tuple(now[a] for a in arrays)
+        return Exchange(arrays, sources, loop.loc, loop.note)
+
+    def opened(self, e: Load) -> Load | None:
+        """The array behind the subscripts that the nest does not count."""
+        front = len(e.index) - len(self.index)
+        if front < 0 or e.index[front:] != self.index:
+            return None
+        if self.of.shapes.of(e.array)[front:] != self.sizes:
+            return None
+        around = e.index[:front]
+        counted = {k.name for k in self.index}
+        if any(counted & names(k) for k in around):
+            return None
+        return replace(e, index=around)
+
+    def value(self, e: Expr) -> Expr | None:
+        """A value for all elements: sums and products, whose bits are the same."""
+        match e:
+            case Load() if (whole := self.opened(e)) is not None:
+                return whole
+        return self.arithmetic(e)
+
+    def arithmetic(self, e: Expr) -> Expr | None:
+        counted = {k.name for k in self.index}
+        match e:
+            case Const():
+                return e
+            case Var(scalar):
+                return None if scalar in counted else e
+            case Load(array) if self.is_float(array):
+                return e if counted.isdisjoint(names(e)) else self.opened(e)
+            case Call("+" | "-" | "*" | "neg", args):
+                parts = tuple(map(self.arithmetic, args))
+                if None in parts:
+                    return None
+                return replace(e, args=tuple(p for p in parts if p is not None))
+        return None
+
+    def is_float(self, array: str) -> bool:
+        return self.of.types.get(array, "").startswith("float")
+
+
+# ------------------------------------------------------------------ text
+
+
+def _bare(e: Expr) -> Expr:
+    """The expression with an array's name where no subscript is left."""
+    return map_expr(
+        e, lambda p: Var(p.array) if isinstance(p, Load) and not p.index else p
+    )
+
+
+def _text(e: Expr) -> str:
+    return expr_text(_bare(e))
+
+
+def tree(item: Whole | Exchange) -> ast.stmt:
+    """The statement in Python."""
+    match item:
+        case Exchange(arrays, sources):
+            targets = ast.Tuple([store(name(a)) for a in arrays], ast.Store())
+            values = ast.Tuple([name(a) for a in sources], ast.Load())
+            return ast.Assign([targets], values, None)
+        case Whole(target, value, adds, new=new):
+            array, less = name(target.array), negated(value)
+            if new:
+                made = expr_tree(_bare(value))
+                if isinstance(value, Load):
+                    made = ast.Call(ast.Attribute(made, "copy", ast.Load()), [], [])
+                return ast.Assign([store(array)], made, None)
+            if adds:
+                left = store(expr_tree(_bare(target)))
+                op = ast.Add() if less is None else ast.Sub()
+                right = expr_tree(_bare(value if less is None else less))
+                return ast.AugAssign(left, op, right)  # type: ignore[arg-type]
+            place = expr_tree(target) if target.index else _all_of(array)
+            return ast.Assign([store(place)], expr_tree(_bare(value)), None)
+
+
+def _all_of(array: ast.expr) -> ast.expr:
+    return ast.Subscript(array, ast.Slice(), ast.Load())
+
+
+def _mentions(item: Item) -> Iterator[str]:
+    """The names in a statement and in all that is inside."""
+    match item:
+        case Whole(target, value):
+            yield from (*names(target), *names(value))
+        case Exchange(arrays):
+            yield from arrays
+        case _:
+            for s in walk((item,)):
+                for e in exprs(s):
+                    yield from mentioned(e)
+                if isinstance(s, Alloc):
+                    yield s.array
+                    yield from resembled(s.dtype)
+                    if s.source is not None:
+                        yield s.source
+                if isinstance(s, Grow):
+                    yield s.array
