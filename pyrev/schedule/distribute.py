@@ -2,7 +2,9 @@
 
 A nest that is parallel as it stands keeps its structure. Otherwise it is distributed:
 scatters become loops over what they write, the rest keeps the user's loops. What still
-orders its iterations stays serial, and its body is scheduled in turn.
+orders its iterations stays serial, and its body is scheduled in turn. Where the parts
+would need arrays for what they share, or one of them stays serial, a reader is better
+off with the loop in one piece.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
+    exprs,
     walk,
+    walk_expr,
 )
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
@@ -75,12 +79,14 @@ def schedule_readable(
     >>> proof_text(decision.proof)
     'no two iterations of u write the same element of d_a: [u]'
     """
-    scheduler = Readable(taken, integer_names(block), dtype_of, costs)
+    scheduler = _Text(taken, integer_names(block), dtype_of, costs)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 
 
 class Readable:
+    """Distribution and gathers, for schedulers that choose other forms for the parts."""
+
     def __init__(
         self,
         taken: frozenset[str],
@@ -402,6 +408,37 @@ class Readable:
                     loop.loc,
                 )
             )
+
+
+class _Text(Readable):
+    """For a reader: of the loop and its parts what is shorter, if it is not parallel."""
+
+    def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        told, taken = len(self.decisions), self.taken
+        parted = super().nest(loop, outer, live)
+        own = {s.array for s in walk((loop,)) if isinstance(s, Alloc)}
+        made = [
+            s.array for s in walk(parted) if isinstance(s, Alloc) and s.array not in own
+        ]
+        kinds = {d.kind for d in self.decisions[told:]}
+        if not made and (len(parted) == 1 or "serial" not in kinds):
+            return parted
+        whole = forward(loop, outer, live, self.integers)
+        if _length(parted) <= _length((whole,)):
+            return parted
+        del self.decisions[told:]
+        self.taken = taken
+        reason = self.why(whole, outer, live)
+        if made:
+            reason += f", and its parts would need {', '.join(made)} for what they share"
+        return self.serial(whole, outer, live, reason)
+
+
+def _length(block: Block) -> int:
+    """How much there is to read, in names and operations."""
+    return sum(
+        1 + sum(1 for top in exprs(s) for _ in walk_expr(top)) for s in walk(block)
+    )
 
 
 def _targets(block: Block) -> tuple[str, ...]:
