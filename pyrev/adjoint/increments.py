@@ -58,6 +58,8 @@ class Increments:
     spared: frozenset[Expr]
     #: Arrays that are made in several places: their extents are those of one of them.
     several: frozenset[str]
+    #: How the results of statements are read behind them, where a partial mentions it.
+    results: Mapping[int, Expr]
     #: The indices of the loops around us.
     indices: list[str] = field(default_factory=list)
     #: The extents that are not zero where we are.
@@ -65,7 +67,7 @@ class Increments:
     #: Cotangents that are not zero where the present statement of the sweep runs.
     nonzero: frozenset[Expr] = frozenset()
     #: Primal subexpressions of the present statement that already have a name.
-    held: dict[Expr, Var] = field(default_factory=dict)
+    held: dict[Expr, Expr] = field(default_factory=dict)
 
     def owed(
         self, stmt: Stmt, value: Expr, cotangent: Expr, may_be_discarded: bool
@@ -74,6 +76,8 @@ class Increments:
         what may be discarded is zero.
         """
         self.held.clear()
+        if stmt.id in self.results:
+            self.held[value] = self.results[stmt.id]
         made: list[Stmt] = []
         if may_be_discarded and not self.steady(value):
             self.unless_zero(value, cotangent, stmt.id, stmt.loc, made)
@@ -182,7 +186,8 @@ class Increments:
                 continue
             value = self.held.get(arg, self.saved(arg, at))
             if not is_leaf(arg) and name in needed and arg not in self.held:
-                held = self.held[arg] = Var(fresh("v", self.taken))
+                held = Var(fresh("v", self.taken))
+                self.held[arg] = held
                 self.types[held.name] = expr_dtype(arg, self.types)
                 out.append(Assign(held, value, loc=loc))
                 value = held
@@ -198,7 +203,8 @@ class Increments:
                 for e in walk_expr(rule.partials[k])
             )
             if mentions > 1:
-                held = self.held[whole] = Var(fresh("v", self.taken))
+                held = Var(fresh("v", self.taken))
+                self.held[whole] = held
                 out.append(Assign(held, y, loc=loc))
                 y = held
             env["y"] = y

@@ -18,6 +18,7 @@ from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.discarded import discarded, finite_scalars
 from pyrev.adjoint.increments import Increments, branch
 from pyrev.adjoint.intermediates import assigned_again
+from pyrev.adjoint.result_forms import results
 from pyrev.adjoint.rules import implied, nonempty
 from pyrev.adjoint.spared import lifted
 from pyrev.ir.dtypes import Floats, expr_dtype, infer
@@ -162,6 +163,7 @@ class _Reverse:
                 if isinstance(s, Assign) and s.id in self.lifted
             ),
             several=frozenset(name for name, count in makes.items() if count > 1),
+            results=results(program, self.active),
         )
 
     # -------------------------------------------------------------- the frame

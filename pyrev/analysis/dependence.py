@@ -631,11 +631,14 @@ def _two_numbers(x: tuple[Case, ...], y: tuple[Case, ...]) -> bool:
 # ------------------------------------------------------------------ overwritten values
 
 
-def overwritten_after(body: Block, stmt_id: int, load: Load | Var) -> bool:
+def overwritten_after(
+    body: Block, stmt_id: int, load: Load | Var, or_same: bool = True
+) -> bool:
     """May statement `stmt_id` overwrite, or anything after it, what it reads as `load`?
 
     Exact where `load` and the writes are affine; True when unsure. A write by the
-    instance that reads counts, and so does every later one, in whatever nest.
+    instance that reads counts, unless not `or_same`, and so does every later one, in
+    whatever nest.
 
     >>> from dataclasses import replace
     >>> from pyrev.ir.nodes import For
@@ -649,7 +652,7 @@ def overwritten_after(body: Block, stmt_id: int, load: Load | Var) -> bool:
     >>> overwritten_after(body, 7, before), overwritten_after(body, 7, own)
     (False, True)
     """
-    return _examined(body).overwritten_after(stmt_id, load)
+    return _examined(body).overwritten_after(stmt_id, load, or_same)
 
 
 class _Body:
@@ -663,7 +666,7 @@ class _Body:
         for leaf in self.region.leaves:
             self.leaves.setdefault(leaf.stmt.id, []).append(leaf)
 
-    def overwritten_after(self, stmt_id: int, load: Load | Var) -> bool:
+    def overwritten_after(self, stmt_id: int, load: Load | Var, or_same: bool) -> bool:
         region = self.region
         name = load.name if isinstance(load, Var) else load.array
         index = () if isinstance(load, Var) else load.index
@@ -676,7 +679,7 @@ class _Body:
                 for b in region.changed(t)[name]:
                     if b.kind == "read":
                         continue
-                    ways = region.before(s, read, t, b, or_same=True)
+                    ways = region.before(s, read, t, b, or_same=or_same)
                     same = region.same_element(s, read, t, b) if ways else None
                     if same is not None and any(
                         region.possible(s, t, conj((w, same))) for w in ways

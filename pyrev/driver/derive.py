@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.preaccumulate import preaccumulated
+from pyrev.adjoint.result_forms import results_named
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.sink import sunk
 from pyrev.adjoint.slopes import valued
@@ -115,7 +116,8 @@ def prepared(
         if n not in known and n.rpartition("_")[0] in store
     }
     # Webs are apart now: a value that one branch uses is not another's, too.
-    return sunk(program, wrt, frozenset(kept)), frozenset(kept)
+    program = sunk(program, wrt, frozenset(kept))
+    return results_named(program, wrt, avoid | RESERVED), frozenset(kept)
 
 
 def tidied(

@@ -430,7 +430,9 @@ class _Text(Readable):
         self.taken = taken
         reason = self.why(whole, outer, live)
         if made:
-            reason += f", and its parts would need {', '.join(made)} for what they share"
+            reason += (
+                f", and its parts would need {', '.join(made)} for what they share"
+            )
         return self.serial(whole, outer, live, reason)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pyrev.adjoint.reverse import FUNCTION
 from pyrev.ir.nodes import (
     Alloc,
+    Assign,
     Call,
     Check,
     Expr,
@@ -171,7 +172,25 @@ class _Decision:
             self.draft.need([(FUNCTION, name)])
             self.draft.note(name, "live", at)
             return read
-        return self.tapes.tape(FUNCTION, at, leaf, name)
+        found = self._stored(at, leaf) if isinstance(leaf, Var) else None
+        return found or self.tapes.tape(FUNCTION, at, leaf, name)
+
+    def _stored(self, at: int, leaf: Var) -> Expr | None:
+        """The element in which the function itself keeps the value of a scalar."""
+        timeline, legal = self.timeline, self.recomputation
+        for k, place in timeline.places.items():
+            match place.stmt:
+                case Assign(Load(array) as target, Var(name)) if (
+                    name == leaf.name
+                    and timeline.unchanged(name, k, at)
+                    and timeline.dtype_of(array) == timeline.dtype_of(name)
+                    and legal.keeps(k, target)
+                ):
+                    self.draft.need([(FUNCTION, array)])
+                    self.draft.note(array, "live", at)
+                    index = tuple(self.saved(e, k) for e in target.index)
+                    return replace(target, index=index)
+        return None
 
     def _made_beside(self, loop: Loop, at: int, leaf: Leaf, name: str) -> int | None:
         """The loop around `loop` whose iterations make `name` again anyway, if any.

@@ -104,6 +104,19 @@ class Recomputation:
             return False
         return not self.overwritten(FUNCTION, at, leaf)
 
+    def keeps(self, at: int, target: Load) -> bool:
+        """Does an array still have, after the forward sweep, what `at` stored in it?
+
+        It is found there by subscripts that the reverse sweep has anyway.
+        """
+        makers = filter(self.timeline.makes, self.timeline.writes[target.array])
+        if any(self.timeline.places[w].loops for w in makers):
+            return False
+        if not self._plain(target, at):
+            return False
+        body = self.timeline.primal.body
+        return not self.timeline.lost(body, at, target, or_same=False)
+
     def available(self, level: int, at: int, leaf: Leaf) -> Needs | None:
         """Where outside `level` the value that `leaf` has at `at` can be read.
 

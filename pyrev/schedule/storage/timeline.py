@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint
 from pyrev.ir.liveness import flow_of
@@ -40,8 +41,18 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.renaming import guarded_leaves
 
-#: May the element that a statement of a block reads be written at or after it?
-Lost = Callable[[Block, int, Load], bool]
+
+class Lost(Protocol):
+    """May the element that a statement of a block reads be written at or after it?
+
+    Not `or_same`: after it.
+    """
+
+    def __call__(
+        self, body: Block, stmt_id: int, load: Load, or_same: bool = True
+    ) -> bool: ...
+
+
 #: What reads a name: the value of a scalar, an element, the extent of an array.
 Leaf = Var | Load | Extent
 

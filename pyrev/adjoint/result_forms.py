@@ -1,0 +1,102 @@
+"""Results that partials are told from: ``-q / y`` for ``q = x / y``, ``e`` for ``exp``.
+
+The reverse sweep would need the arguments, or work the result out again. Where it is
+stored, in a scalar or in an array that keeps it, it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyrev.adjoint.activity import activity, flows
+from pyrev.adjoint.rules import RULES
+from pyrev.ir.nodes import (
+    Assign,
+    Block,
+    Call,
+    Expr,
+    Load,
+    Program,
+    Saved,
+    Stmt,
+    Var,
+    all_names,
+    blocks,
+    fresh,
+    names,
+    walk,
+    with_blocks,
+)
+from pyrev.parse.shapes import number
+
+
+def results_named(
+    program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
+) -> Program:
+    """`program` with a scalar for each result that goes into an array and of which a
+    partial is told.
+
+    Law: the same values for all arguments.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import program_text
+    >>> f = parse_text('''
+    ... def f(a, b):
+    ...     for i in range(1, a.shape[0]):
+    ...         a[i] /= a[0]
+    ...         b[i] = 2.0 * a[i]
+    ... ''')
+    >>> print(program_text(results_named(f, ("a", "b"), frozenset())))
+    def f(a, b):
+        for i in range(1, a.shape[0]):
+            quotient = a[i] / a[0]
+            a[i] = quotient
+            b[i] = 2.0 * a[i]
+    """
+    active = activity(program, wrt)
+    taken = {*all_names(program.body), *(p.name for p in program.params), *avoid}
+    made = False
+
+    def block(stmts: Block) -> Block:
+        nonlocal made
+        out: list[Stmt] = []
+        for s in stmts:
+            s = with_blocks(s, tuple(map(block, blocks(s))))
+            match s:
+                case Assign(Load(), Call(op) as value) if _tells(value, active):
+                    own = Var(fresh(_NAMES.get(op, op), taken))
+                    out.append(Assign(own, value, loc=s.loc))
+                    s, made = replace(s, value=own), True
+            out.append(s)
+        return tuple(out)
+
+    body = block(program.body)
+    return replace(program, body=number(body)) if made else program
+
+
+_NAMES = {"/": "quotient", "**": "power", "sqrt": "root", "exp": "grown"}
+
+
+def results(program: Program, active: frozenset[str]) -> Mapping[int, Expr]:
+    """By the statements that make a result of which a partial is told: how it is read
+    behind them.
+    """
+    found: dict[int, Expr] = {}
+    for stmts in (program.body, *(b for s in walk(program.body) for b in blocks(s))):
+        for s, behind in zip(stmts, stmts[1:], strict=False):
+            match s:
+                case Assign(Var(name) as target, Call() as value) if name not in names(
+                    value
+                ) and _tells(value, active):
+                    found[s.id] = Saved(behind.id, target)
+    return found
+
+
+def _tells(value: Call, active: frozenset[str]) -> bool:
+    """Is a partial of this operation told from its result?"""
+    rule = RULES.get(value.op)
+    return rule is not None and any(
+        "y" in names(slope) and rule.flows(k) and flows(arg) & active
+        for k, (slope, arg) in enumerate(zip(rule.partials, value.args, strict=True))
+    )
