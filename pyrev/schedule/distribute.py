@@ -85,7 +85,7 @@ def schedule_readable(
 
 
 class Readable:
-    """Distribution and gathers, for schedulers that choose other forms for the parts."""
+    """Distribution and gathers, for schedulers that choose forms for the parts."""
 
     def __init__(
         self,
@@ -411,7 +411,7 @@ class Readable:
 
 
 class _Text(Readable):
-    """For a reader: of the loop and its parts what is shorter, if it is not parallel."""
+    """For a reader: the loop where it is shorter than its parts, and they serial."""
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         told, taken = len(self.decisions), self.taken
