@@ -26,7 +26,9 @@ from pyrev.ir.nodes import (
     fresh,
     names,
     walk,
+    walk_expr,
     with_blocks,
+    written,
 )
 from pyrev.parse.shapes import number
 
@@ -54,7 +56,7 @@ def results_named(
             a[i] = quotient
             b[i] = 2.0 * a[i]
     """
-    active = activity(program, wrt)
+    active, changed = activity(program, wrt), written(program.body)
     taken = {*all_names(program.body), *(p.name for p in program.params), *avoid}
     made = False
 
@@ -64,7 +66,9 @@ def results_named(
         for s in stmts:
             s = with_blocks(s, tuple(map(block, blocks(s))))
             match s:
-                case Assign(Load(), Call(op) as value) if _tells(value, active):
+                case Assign(Load(), Call(op) as value) if _tells(
+                    value, active, changed
+                ):
                     own = Var(fresh(_NAMES.get(op, op), taken))
                     out.append(Assign(own, value, loc=s.loc))
                     s, made = replace(s, value=own), True
@@ -83,20 +87,54 @@ def results(program: Program, active: frozenset[str]) -> Mapping[int, Expr]:
     behind them.
     """
     found: dict[int, Expr] = {}
+    changed = written(program.body)
     for stmts in (program.body, *(b for s in walk(program.body) for b in blocks(s))):
         for s, behind in zip(stmts, stmts[1:], strict=False):
             match s:
                 case Assign(Var(name) as target, Call() as value) if name not in names(
                     value
-                ) and _tells(value, active):
+                ) and _tells(value, active, changed):
                     found[s.id] = Saved(behind.id, target)
     return found
 
 
-def _tells(value: Call, active: frozenset[str]) -> bool:
-    """Is a partial of this operation told from its result?"""
-    rule = RULES.get(value.op)
-    return rule is not None and any(
-        "y" in names(slope) and rule.flows(k) and flows(arg) & active
-        for k, (slope, arg) in enumerate(zip(rule.partials, value.args, strict=True))
+def _tells(value: Call, active: frozenset[str], changed: frozenset[str]) -> bool:
+    """Is a partial of this operation told from its result, in the place of something?
+
+    That is what an argument reads, of what is `changed`, and no other partial needs.
+    """
+    needed = _needed(value, active)
+    if needed is None:
+        return False
+    told, others = needed
+    return told and any(
+        isinstance(e, (Var, Load)) and e not in others and names(e) & changed
+        for e in walk_expr(value)
     )
+
+
+def _needed(value: Expr, active: frozenset[str]) -> tuple[bool, set[Expr]] | None:
+    """Do the partials of the operation itself mention its result, and which leaves are
+    mentioned by these and by those inside? None where there are no partials.
+    """
+    if not isinstance(value, Call):
+        return False, set()
+    rule = RULES.get(value.op)
+    if rule is None:
+        return None
+    told, found = False, set[Expr]()
+    for k, arg in enumerate(value.args):
+        if not rule.flows(k) or not flows(arg) & active:
+            continue
+        mentioned = names(rule.partials[k])
+        told = told or "y" in mentioned
+        for name, other in zip(rule.args, value.args, strict=True):
+            if name in mentioned:
+                found |= {e for e in walk_expr(other) if isinstance(e, (Var, Load))}
+        inner = _needed(arg, active)
+        if inner is None:
+            return None
+        if inner[0]:  # worked out again from all that it is made of
+            found |= {e for e in walk_expr(arg) if isinstance(e, (Var, Load))}
+        found |= inner[1]
+    return told, found
