@@ -16,7 +16,7 @@ from pyrev.adjoint.discarded import finite, steady
 from pyrev.adjoint.rules import RULES, implied, is_tame, partial
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import guarded
-from pyrev.ir.dtypes import Floats, as_wide, expr_dtype
+from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype
 from pyrev.ir.nodes import (
     Add,
     Assign,
@@ -121,12 +121,54 @@ class Increments:
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)
+            case Call("*") if powers := _powers(value):
+                self.product(powers, value, cotangent, at, loc, out)
             case Call(op, args):
                 self.through(op, args, cotangent, at, loc, out)
             case Saved():
                 raise AssertionError("the primal has no saved values")
             case _:
                 assert_never(value)
+
+    def product(
+        self,
+        powers: Mapping[Expr, int],
+        value: Expr,
+        cotangent: Expr,
+        at: int,
+        loc: Loc,
+        out: list[Stmt],
+    ) -> None:
+        """A product in which a factor stands several times: one increment for each.
+
+        ``d * c * b**2`` is what `c * b * b` owes to `c`, and ``2 * d * c * b`` to `b`.
+        """
+        live = [f for f in powers if flows(f) & self.active]
+        if not live:
+            return
+        if not is_leaf(cotangent) and len(live) > 1:
+            held = self.hold(cotangent)
+            out.append(Assign(held, cotangent, loc=loc))
+            cotangent = held
+        known: dict[Expr, Expr] = {}
+        for f in powers:
+            if isinstance(f, Const):
+                known[f] = f
+                continue
+            whole = self.held.get(f, self.saved(f, at))
+            if not is_leaf(f) and f not in self.held:
+                own = Var(fresh("v", self.taken))
+                self.held[f] = own
+                self.types[own.name] = expr_dtype(f, self.types)
+                out.append(Assign(own, whole, loc=loc))
+                whole = own
+            known[f] = as_float(whole, self.types, value)
+        for f in live:
+            passed = mul(Const(powers[f]), cotangent, self.types)
+            for other, power in powers.items():
+                for _ in range(power - (other == f)):
+                    passed = mul(passed, known[other], self.types)
+            self.contribute(f, passed, at, loc, out)
 
     def through(
         self,
@@ -146,7 +188,7 @@ class Increments:
         if not live:
             return
         singular = rule.singular and not is_tame(op, args, self.positive)
-        singular = singular and cotangent not in self.nonzero
+        singular = singular and _unsigned(cotangent) not in self.nonzero
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
@@ -164,7 +206,7 @@ class Increments:
             else:
                 passed = mul(cotangent, slope, self.types)
                 if singular:
-                    nonzero = Call("!=", (cotangent, ZERO_F))
+                    nonzero = Call("!=", (_unsigned(cotangent), ZERO_F))
                     passed = Call("where", (nonzero, passed, ZERO_F))
             self.contribute(args[k], passed, at, loc, out)
 
@@ -227,10 +269,10 @@ class Increments:
     ) -> None:
         """`contribute` of what may be discarded: a zero contributes exactly nothing."""
         made: list[Stmt] = []
-        self.nonzero = frozenset({cotangent})
+        self.nonzero = frozenset({_unsigned(cotangent)})
         self.contribute(value, cotangent, at, loc, made)
         self.nonzero = frozenset()
-        test = Call("!=", (cotangent, ZERO_F))
+        test = Call("!=", (_unsigned(cotangent), ZERO_F))
         known = self.finite
         for s in made:
             sure = isinstance(s, (Assign, Add)) and finite(
@@ -323,6 +365,28 @@ def branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:
     if not then:
         return If(Call("not", (test,)), tuple(orelse), (), loc=loc)
     return If(test, tuple(then), tuple(orelse), loc=loc)
+
+
+def _powers(value: Expr) -> dict[Expr, int]:
+    """The factors of a product and how often each is in it; nothing if each is once."""
+    found: dict[Expr, int] = {}
+    todo = [value]
+    while todo:
+        match todo.pop():
+            case Call("*", (a, b)):
+                todo += [b, a]
+            case factor:
+                found[factor] = found.get(factor, 0) + 1
+    repeated = any(n > 1 for f, n in found.items() if not isinstance(f, Const))
+    return found if repeated else {}
+
+
+def _unsigned(cotangent: Expr) -> Expr:
+    """What is zero where `cotangent` is, without its sign."""
+    match cotangent:
+        case Call("neg", (x,)):
+            return _unsigned(x)
+    return cotangent
 
 
 def _is_light(expr: Expr) -> bool:

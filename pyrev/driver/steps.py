@@ -584,8 +584,9 @@ def forward_substitution(program: Program, setting: Setting) -> Program:
                 d_r = d_y[i] * (0.5 * x[i]) + 0.5 * (d_y[i] * x[i])
                 d_x[i] += d_r * d_r
 
-    Law: The same bits: the same operations on the same values.
+    Law: The same operations on the same values, and so the same bits, but for literals
+    that come to be factors of one product: these are multiplied.
     Not handled: names of the user's and their adjoints, which say what a value means;
     what would make a line too long; values that an inner loop uses.
     """
-    return forwarded(program, setting.users)
+    return forwarded(program, setting.users, setting.types(program))

@@ -43,7 +43,7 @@ def emit_python(
         nest = _Nest(ranks, known, last, whole)
         body.extend(nest.trees((item,)))
         last = nest.last
-    _return_new(body)
+    _return_new(body, ranks)
     parameters = [ast.arg(p.name) for p in program.params]
     args = ast.arguments([], parameters, None, [], [], None, [])
     function = ast.FunctionDef(program.name, args, body, [], None, None)
@@ -58,7 +58,7 @@ def emit_python(
     return Text(text.text + "\n", text.locs)
 
 
-def _return_new(body: list[ast.stmt]) -> None:
+def _return_new(body: list[ast.stmt], arrays: Container[str]) -> None:
     """Arrays that are made to be returned are made where they are returned."""
     times = Counter(n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name))
     while len(body) > 1:
@@ -66,7 +66,11 @@ def _return_new(body: list[ast.stmt]) -> None:
             case [
                 ast.Assign([ast.Name(name)], (ast.Call() | ast.BinOp()) as made),
                 ast.Return(ast.Tuple(given)) as returned,
-            ] if times[name] == 2 and any(_is_name(e, name) for e in given):
+            ] if (
+                times[name] == 2
+                and (isinstance(made, ast.Call) or name in arrays)
+                and any(_is_name(e, name) for e in given)
+            ):
                 new = ast.Return(
                     ast.Tuple([made if _is_name(e, name) else e for e in given])
                 )

@@ -2,7 +2,9 @@
 
 They keep values exactly: only identities that hold for every float (1*x, x/1, -(-x),
 x**1) are used, of floats alone where integers of some width would go around, and
-constants are folded only where both sides are constants.
+constants are folded where both sides are constants. But for one: ``a * (b * x)`` is
+``(a * b) * x`` for literals whose product neither overflows nor underflows where one of
+the two alone does not, which is equal up to one rounding.
 """
 
 from __future__ import annotations
@@ -54,11 +56,19 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
         return Call("*", (Const(float(ka)), b))
     if ka == 1:
         return b
-    if ka == -1 and is_float(known_dtype(b, types) or ""):
-        return neg(b)  # of a truth value NumPy has none
     match a, b:
+        case Const(), Call("*", (Const(), x)) if not wraps(x, types):
+            factor = _scaled(ka, number(b.args[0]))
+            if factor is not None:
+                return mul(Const(factor), x, types)
+        case Const(-1 | -1.0), Call("/", (Call("neg", (x,)), y)) if not wraps(x, types):
+            return Call("/", (x, y))
+        case Const(-1), _ if is_float(known_dtype(b, types) or ""):
+            return neg(b)  # of a truth value NumPy has none
         case Call("neg", (x,)), _ if not wraps(x, types):
             return neg(mul(x, b, types))
+        case Call("/", (Call("neg", (x,)), y)), _ if not wraps(x, types):
+            return neg(mul(Call("/", (x, y)), b, types))
         case _, Call("neg", (x,)) if not wraps(x, types):
             return neg(mul(a, x, types))
         case _, Call("/", (x, y)) if not wraps(x, types):
@@ -67,6 +77,14 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
             if not wraps(x, types) and not wraps(a, types):
                 return Call("*", (mul(k, a, types), x))
     return Call("*", (a, b))
+
+
+def _scaled(a: int | float | None, b: int | float | None) -> int | float | None:
+    """The product of two literals, if both are of the size of what is scaled."""
+    if a is None or b is None:
+        return None
+    near = all(2.0**-20 <= abs(k) <= 2.0**20 for k in (a, b))
+    return a * b if near else None
 
 
 def neg(a: Expr) -> Expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from pyrev.ir.nodes import (
@@ -19,6 +19,7 @@ from pyrev.ir.nodes import (
     Block,
     Call,
     Check,
+    Const,
     Expr,
     Grow,
     Program,
@@ -30,6 +31,7 @@ from pyrev.ir.nodes import (
     blocks,
     exprs,
     loop_indices,
+    map_expr,
     mentioned,
     names,
     resembled,
@@ -40,21 +42,23 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.ir.simplify import mul
 from pyrev.ir.text import expr_text, negated
 
 #: How many columns an expression may have that others were substituted into.
 WIDEST = 64
 
 
-def forwarded(program: Program, users: Set[str]) -> Program:
+def forwarded(program: Program, users: Set[str], types: Mapping[str, str]) -> Program:
     """The program with scalars substituted that are used once, or stand for a
-    parameter; `users` are the names of the function.
+    parameter; `users` are the names of the function, `types` the dtypes of all names.
 
-    Law: the same operations on the same values, in the same order within each value.
+    Law: the same operations on the same values, in the same order within each value,
+    but for literals that come to be factors of one product (`simplify.mul`).
     """
     body = _aliases(program)
     while True:
-        new = _Forward(body, users).block(body)
+        new = _Forward(body, users, types).block(body)
         if new == body:
             return replace(program, body=body)
         body = new
@@ -87,8 +91,8 @@ def _without(block: Block, name: str) -> Block:
 class _Forward:
     """One round over a program: each statement takes in what stands before it."""
 
-    def __init__(self, body: Block, users: Set[str]) -> None:
-        self.users = users
+    def __init__(self, body: Block, users: Set[str], types: Mapping[str, str]) -> None:
+        self.users, self.types = users, types
         self.times = assignments(body)
         self.reads: Counter[str] = Counter()
         for s in walk(body):
@@ -123,6 +127,7 @@ class _Forward:
                 ):
                     (new,) = with_value((s,), name, value)
                     if isinstance(new, (Assign, Add)):
+                        new = replace(new, value=map_expr(new.value, self.scaled))
                         if len(expr_text(new.value)) <= WIDEST:
                             del out[k]
                             s = new
@@ -131,6 +136,13 @@ class _Forward:
                 break
             between |= written((one,))
         return s
+
+    def scaled(self, e: Expr) -> Expr:
+        """A product in which two literals may have met."""
+        match e:
+            case Call("*", (Const() as k, Call("*", (Const(), _)) as x)):
+                return mul(k, x, self.types)
+        return e
 
     def joined(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
         """``x = a`` and then ``x += b``: ``x = a + b``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyrev.ir.dtypes import infer
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.forward import WIDEST, forwarded
@@ -15,7 +16,8 @@ USERS = frozenset({"a", "b", "s", "loss", "w"})
 def made(text: str) -> str:
     """The statements of a function after the substitution."""
     lines = "".join(f"    {line}\n" for line in text.strip().splitlines())
-    found = program_text(forwarded(parse_text(HEAD + lines), USERS))
+    program = parse_text(HEAD + lines)
+    found = program_text(forwarded(program, USERS, infer(program)))
     return "\n".join(line[4:] for line in found.splitlines()[1:])
 
 
@@ -23,6 +25,14 @@ GONE = {
     "a name for a part": (
         "v = a[0] * 2.0\nb[0] = v + 1.0",
         "b[0] = a[0] * 2.0 + 1.0",
+    ),
+    "literals that meet": (
+        "v = 0.5 * s\nb[0] = 2 * v * a[0]",
+        "b[0] = s * a[0]",
+    ),
+    "literals of which one may overflow": (
+        "v = 1e200 * s\nb[0] = 1e200 * v",
+        "b[0] = 1e200 * (1e200 * s)",
     ),
     "one after the other": (
         "v = a[0] * 2.0\nu = v * s\nb[0] += u",
