@@ -149,6 +149,10 @@ def fold(expr: Expr) -> Expr:
                 return a
             case Call("==", (Const(), Const())):
                 return Const(number(e.args[0]) == number(e.args[1]))
+            case Call("abs", (Const(),)) if (value := number(e.args[0])) is not None:
+                return Const(abs(value))
+            case Call("and", (a, Const(bool(t)))) | Call("and", (Const(bool(t)), a)):
+                return a if t else Const(False)
             case Call("where", (Const(t), a, b)):
                 return a if t else b
         return e

@@ -31,8 +31,8 @@ GONE = {
         "b[0] = s * a[0]",
     ),
     "literals of which one may overflow": (
-        "v = 1e200 * s\nb[0] = 1e200 * v",
-        "b[0] = 1e200 * (1e200 * s)",
+        "v = 1e+200 * s\nb[0] = 1e+200 * v",
+        "b[0] = 1e+200 * (1e+200 * s)",
     ),
     "one after the other": (
         "v = a[0] * 2.0\nu = v * s\nb[0] += u",
