@@ -421,7 +421,9 @@ class _Text(Readable):
             s.array for s in walk(parted) if isinstance(s, Alloc) and s.array not in own
         ]
         kinds = {d.kind for d in self.decisions[told:]}
-        if not made and (len(parted) == 1 or "serial" not in kinds):
+        if not made and (
+            len(parted) == 1 or "serial" not in kinds or "gather" in kinds
+        ):
             return parted
         whole = forward(loop, outer, live, self.integers)
         if _length(parted) <= _length((whole,)):
@@ -430,9 +432,7 @@ class _Text(Readable):
         self.taken = taken
         reason = self.why(whole, outer, live)
         if made:
-            reason += (
-                f", and its parts would need {', '.join(made)} for what they share"
-            )
+            reason += f", and its parts would need {', '.join(made)}"
         return self.serial(whole, outer, live, reason)
 
 

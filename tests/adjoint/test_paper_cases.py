@@ -22,7 +22,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.analysis.bounds import natural
 from pyrev.driver.targets import PYTHON
+from pyrev.emit.python import emit_python
 from pyrev.ir import nodes
 from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
 from tests.corpora.corpus import ENTRIES
@@ -129,7 +131,8 @@ def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     """The readable adjoint with every parallel loop running through `__turns__`."""
     adjoint = f.adjoint
     unit = adjoint._default(PYTHON)
-    tree = ast.parse(adjoint.source)
+    # As loops, statements about whole arrays too.
+    tree = ast.parse(emit_python(natural(unit.program)).text)
     tree.body = [
         s for s in tree.body if not isinstance(s, (ast.Import, ast.ImportFrom))
     ]

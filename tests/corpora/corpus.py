@@ -1062,7 +1062,7 @@ case(
     wide=(3,),
     real=30,
     catalogue=(45, 46),
-    kinds={"d_u_1": GATHER},
+    kinds={"d_u_1": ("serial",)},
 )
 
 # ------------------------------------------------ scalars carried from turn to turn

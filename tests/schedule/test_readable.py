@@ -7,9 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pyrev.analysis.poly import integer_names
 from pyrev.ir.nodes import Add, Assign, Block, all_names, walk
 from pyrev.parse import parse_block
 from pyrev.schedule import schedule_readable
+from pyrev.schedule.costs import SHIPPED
+from pyrev.schedule.distribute import Readable
 from tests.schedule.cases import CASES, Scatter
 from tests.schedule.oracle import execute, parallel_loops
 
@@ -19,6 +22,15 @@ def scheduled(case: Scatter) -> tuple[Block, Block]:
     live = frozenset(case.shapes) | {"d_g"}
     done, _ = schedule_readable(block, all_names(block), live)
     return block, done
+
+
+def distributed(case: Scatter) -> Block:
+    """Every loop in parts, whether or not it is shorter in one piece."""
+    block = parse_block(case.text)
+    live = frozenset(case.shapes) | {"d_g"}
+    integers = integer_names(block)
+    made = Readable(all_names(block), integers, lambda name: "float64", SHIPPED)
+    return made.block(block, (), live)
 
 
 def inputs(
@@ -44,14 +56,14 @@ def test_scheduled_and_original_agree_at_every_size(case: Scatter) -> None:
     for n, m in product(case.n, case.m):
         arrays, scalars = inputs(case, n, m)
         before = execute(block, arrays, scalars)
-        after = execute(done, arrays, scalars)
-        for name in (*case.shapes, "d_g"):
-            assert np.array_equal(before[name], after[name]), (name, n, m)
+        for after in (execute(b, arrays, scalars) for b in (done, distributed(case))):
+            for name in (*case.shapes, "d_g"):
+                assert np.array_equal(before[name], after[name]), (name, n, m)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_named_arrays_are_written_by_parallel_loops_only(case: Scatter) -> None:
-    _, done = scheduled(case)
+    done = distributed(case)
     within: set[int] = set()
     for loop in parallel_loops(done):
         within |= {id(s) for s in walk((loop,))}

@@ -38,7 +38,7 @@ import numpy as np
 import pyrev
 from pyrev.adjoint.tidy import tidy
 from pyrev.analysis.dependence import overwritten_after
-from pyrev.driver.derive import RESERVED, Derived, derive
+from pyrev.driver.derive import RESERVED, Derived, derive, prepared
 from pyrev.driver.passes import schedule
 from pyrev.emit.python import emit_python
 from pyrev.ir.diagnostics import InternalError, UnsupportedError
@@ -647,6 +647,7 @@ def subject(name: str) -> Subject:
     wrt = tuple(n for n in function.visible if kinds[n].is_float)
     program = function.typed(kinds)
     derived = derive(program, wrt, function.avoid)
+    program, _ = prepared(program, wrt, function.avoid, ())
     dtypes = {p.name: p.dtype for p in derived.program.params}
     scheduled = schedule(derived.program, dtypes).program
     return Subject(BY_NAME[name], f, derived, scheduled, program)

@@ -43,7 +43,6 @@ EQUIVALENT: dict[str, str] = {
     "condition_overwritten (scheduled): other direction, line 3, 1": RECORDS,
     "condition_overwritten (scheduled): other direction, line 3, 2": RECORDS,
     "sparse_matvec (scheduled): unproved loop parallel, line 1, 1": ROWS,
-    "sparse_matvec (scheduled): unproved loop parallel, line 1, 2": ROWS,
     "scratch_per_turn (derived): other direction, line 5, 1": SCRATCH,
     "scratch_per_turn (scheduled): other direction, line 5, 1": SCRATCH,
     "max_pool (scheduled): unproved loop parallel, line 2, 1": (
