@@ -584,8 +584,8 @@ def forward_substitution(program: Program, setting: Setting) -> Program:
                 d_r = d_y[i] * (0.5 * x[i]) + 0.5 * (d_y[i] * x[i])
                 d_x[i] += d_r * d_r
 
-    Law: The same operations on the same values, and so the same bits, but for literals
-    that come to be factors of one product: these are multiplied.
+    Law: The same bits: the same operations on the same values. Two literals of one
+    product are multiplied where one is a power of two, which rounds nothing.
     Not handled: names of the user's and their adjoints, which say what a value means;
     what would make a line too long; values that an inner loop uses.
     """

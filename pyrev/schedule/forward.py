@@ -7,6 +7,7 @@ user's, and the adjoints of these, say what a value means.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Set
@@ -54,7 +55,8 @@ def forwarded(program: Program, users: Set[str], types: Mapping[str, str]) -> Pr
     parameter; `users` are the names of the function, `types` the dtypes of all names.
 
     Law: the same operations on the same values, in the same order within each value,
-    but for literals that come to be factors of one product (`simplify.mul`).
+    and so the same bits; two literals of one product are multiplied where one is a
+    power of two.
     """
     body = _aliases(program)
     while True:
@@ -109,7 +111,8 @@ class _Forward:
             s = with_blocks(s, tuple(self.block(b) for b in blocks(s)))
             if isinstance(s, (Assign, Add)):
                 s = self.joined(out, self.taking(out, s))
-            out.append(s)
+            if not (isinstance(s, Assign) and s.target == s.value):
+                out.append(s)
         return tuple(out)
 
     def taking(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
@@ -138,10 +141,11 @@ class _Forward:
         return s
 
     def scaled(self, e: Expr) -> Expr:
-        """A product in which two literals may have met."""
+        """A product in which two literals may have met: one that rounds nothing."""
         match e:
-            case Call("*", (Const() as k, Call("*", (Const(), _)) as x)):
-                return mul(k, x, self.types)
+            case Call("*", (Const(a) as k, Call("*", (Const(b), _)) as x)):
+                if _is_power_of_two(a) or _is_power_of_two(b):
+                    return mul(k, x, self.types)
         return e
 
     def joined(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
@@ -167,6 +171,10 @@ class _Forward:
             return False
         adjoint = re.fullmatch(r"d_(.+?)(_\d+)?", name)
         return adjoint is None or adjoint[1] not in self.users
+
+
+def _is_power_of_two(value: float) -> bool:
+    return math.frexp(abs(value))[0] == 0.5
 
 
 def _is_choice(value: Expr) -> bool:

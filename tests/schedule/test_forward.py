@@ -26,6 +26,10 @@ GONE = {
         "v = a[0] * 2.0\nb[0] = v + 1.0",
         "b[0] = a[0] * 2.0 + 1.0",
     ),
+    "itself": (
+        "v = a[0]\nw = v\na[0] = w * s\nu = a[0]\na[0] = u\nb[0] += a[0]",
+        "w = a[0]\na[0] = w * s\nb[0] += a[0]",
+    ),
     "literals that meet": (
         "v = 0.5 * s\nb[0] = 2 * v * a[0]",
         "b[0] = s * a[0]",

@@ -29,12 +29,19 @@ EARLIER = "j < i: it reads x[j] and sums into x[i], in whatever order"
 ZERO = "one product too many, with low[i, j], which is zero until then"
 ROWS = "the rows of a sparse matrix share no entry; only the data can say so"
 SCRATCH = "only t[2] is another, and the reverse sweep reads t[0], t[1] and the records"
+FACTORS = "either loop multiplies each element by a record, in whatever order"
+AGAIN = "t is made again for the records, and is left as it was"
+BELOW = "i is more: it is another element"
 RECORDS = "both sweeps only sum over the same records, whichever comes first"
 EQUIVALENT: dict[str, str] = {
     "cumulative_max_array (saved): record not made, line 4, 1": MAXIMUM,
     "cumulative_max_array (saved): record not made, line 4, 2": MAXIMUM,
     "cumulative_max_array (derived): dependent statements swapped, line 4, 1": MAXIMUM,
     "square_twice (saved): record not made, line 4, 1": LAST,
+    "square_twice (scheduled): dependent statements swapped, line 1, 2": FACTORS,
+    "recurrence_in_a_loop (saved): record not made, line 5, 1": AGAIN,
+    "lu_in_place (scheduled): dependent statements swapped, line 4, 3": BELOW,
+    "cholesky (scheduled): dependent statements swapped, line 10, 2": BELOW,
     "rotate_left (saved): record not made, line 1, 1": LAST,
     "every_other_overwritten (derived): other direction, line 4, 1": (
         "b[i] and record i // 2 are the iteration's own, for even i"
