@@ -234,7 +234,7 @@ class _Source:
         of = "" if program.name == user.name else f" of {user.name}"
         what = f"{program.name}{of}, {user.loc.place}"
         return dataflow(
-            program, what, simplified, function.sources(), function.helpers()
+            program, what, simplified, function.parsed.texts.files(), function.helpers()
         )
 
     def _shown(self) -> Program:

@@ -136,15 +136,6 @@ class Function:
         file = PurePath(function.__code__.co_filename).name
         return f"{what} of `{function.__name__}` in {file}."
 
-    def sources(self) -> dict[str, Sequence[str]]:
-        """The lines of the files that the function's statements come from."""
-        return self.parsed.texts.files()
-
-    def letters(self) -> frozenset[str]:
-        """What the texts of the function and of its helpers call their variables."""
-        codes = [code for _, code in self.parsed.texts.functions()]
-        return frozenset(n for c in codes for n in (*c.co_varnames, *c.co_cellvars))
-
     def helpers(self) -> tuple[Inlined, ...]:
         """The functions that were inlined, and the lines that they take."""
         found: dict[tuple[str, int], Inlined] = {}
@@ -277,20 +268,6 @@ class Function:
 
         return self._memo.once(("typed", key_of(kinds)), make)
 
-    def rolled(self) -> Parsed | None:
-        """The function read so that each body of a loop stands there once, if it can
-        be: for all arguments for which it can be read otherwise.
-        """
-        own = self.parsed
-        try:
-            parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
-        except UnsupportedError:
-            return None
-        if _asserted(parsed.program) - _asserted(own.program):
-            return None  # arrays of several shapes change places
-        own.grounds.add(parsed.grounds)
-        return parsed
-
     def _read_again(
         self, given: Mapping[str, tuple[int, str]], final: bool = True
     ) -> Parsed:
@@ -384,6 +361,22 @@ class Function:
         """
         dtypes = self.result_dtypes(kinds)
         return restored(self.program, raw, dtypes, values)
+
+
+def rolled(function: Function) -> Parsed | None:
+    """The function read so that each body of a loop stands there once, if it can be.
+
+    That is for all arguments for which it can be read otherwise.
+    """
+    own = function.parsed
+    try:
+        parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
+    except UnsupportedError:
+        return None
+    if _asserted(parsed.program) - _asserted(own.program):
+        return None  # arrays of several shapes change places
+    own.grounds.add(parsed.grounds)
+    return parsed
 
 
 def _asserted(program: Program) -> set[tuple[Expr, str]]:

@@ -116,7 +116,7 @@ class Inspection:
                 {n: k.dtype for n, k in request.kinds.items()},
                 sizes,
                 function.provenance("The data-dependent subscripts"),
-                function.sources(),
+                function.parsed.texts.files(),
                 deterministic=self._deterministic,
             )
         )

@@ -19,7 +19,7 @@ from pyrev.driver.arguments import Kind, key_of
 from pyrev.driver.candidates import alternatives, chosen
 from pyrev.driver.derive import Derived, derive_partials, derive_tangent
 from pyrev.driver.elementwise import why_not as why_not_elementwise
-from pyrev.driver.function import Function
+from pyrev.driver.function import Function, rolled
 from pyrev.driver.inspection import Inspection
 from pyrev.driver.memo import Memo
 from pyrev.driver.request import Request
@@ -197,7 +197,7 @@ class Units:
             return self, request
 
         def make() -> Units:
-            parsed = function.rolled()
+            parsed = rolled(function)
             return self if parsed is None else self._of(parsed)
 
         units = self._memo.once("rolled", make)
@@ -496,11 +496,11 @@ class Units:
                 {name: kind.dtype for name, kind in kinds.items()},
                 sizes,
                 function.provenance(WHAT[what]),
-                function.sources(),
+                function.parsed.texts.files(),
                 never_negative,
                 frozenset(self.keeping.store),
                 _named(function.program),
-                function.letters(),
+                function.parsed.texts.variables(),
                 shapes,
                 self._deterministic,
                 # What tells the user something has its place in the order of the text.

@@ -87,6 +87,11 @@ class Texts:
         """The functions that were read here, in order."""
         return tuple((name, code) for code, name, _ in self._read.values())
 
+    def variables(self) -> frozenset[str]:
+        """What the texts of the functions call their variables."""
+        codes = [code for _, code in self.functions()]
+        return frozenset(n for c in codes for n in (*c.co_varnames, *c.co_cellvars))
+
     def files(self) -> dict[str, Sequence[str]]:
         """The lines of the files that the texts stand in, as they were then."""
         return {s.file: s.lines for _, _, s in self._read.values()}

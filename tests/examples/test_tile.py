@@ -265,6 +265,12 @@ def test_with_a_stride_known_at_the_call_each_image_owns_its_gradient(
     dims: int,
 ) -> None:
     for function in (tile.CONVOLUTIONS[dims], tile.TRANSPOSED[dims]):
+        if dims == 1:
+            # In parts the place of each tap would be kept in an array: in one piece the
+            # text is shorter.
+            assert "u_at" in readable(function).explain("python")
+            assert decisions(function, "d_image") == {("serial", False)}
+            continue
         assert decisions(function, "d_image") == {("kept", True)}
         assert decisions(function, "d_kernel") == {("gather", True)}
     assert decisions(tile.POOLS[dims], "d_image") == {("kept", True)}
