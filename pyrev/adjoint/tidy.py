@@ -8,6 +8,7 @@ are touched; a parameter array is never written by an adjoint in the first place
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -75,7 +76,7 @@ def tidy(
     body = program.body
     params = frozenset(p.name for p in program.params)
     body = _shared_cotangents(body, params, outputs)
-    body = _Steady().block(body, {})
+    body = _Steady().block(_without_last_zeros(body, params), {})
     while True:
         dead = _dead_arrays(body, params)
         new, _ = _sweep(_merge(body, users), frozenset(), dead)
@@ -267,6 +268,23 @@ def _covers(
         f is not None and (f.lo, f.hi, f.step) == (ZERO, size, ONE)
         for f, size in zip(found, shape, strict=True)
     )
+
+
+def _without_last_zeros(body: Block, params: frozenset[str]) -> Block:
+    """No array of the function's own is set to zero where nothing reads it any more."""
+    out: list[Stmt] = []
+    behind: set[str] = set(params)
+    for stmt in reversed(body):
+        zeroed = {s.target_name for s in walk((stmt,)) if isinstance(s, Assign)}
+        left: Block = (stmt,)
+        for array in sorted(zeroed - behind):
+            if any(_is_zero(s, array) for s in walk((stmt,))):
+                with suppress(_Read):
+                    _Unread(array).block((stmt,), (), False)
+                    left = tuple(t for s in left for t in _without_zeros(s, array))
+        behind |= touched(stmt)
+        out += reversed(left)
+    return tuple(reversed(out))
 
 
 def _late_zeros(block: Block) -> Block:
