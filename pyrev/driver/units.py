@@ -501,6 +501,7 @@ class Units:
                 frozenset(self.keeping.store),
                 _named(function.program),
                 function.parsed.texts.variables(),
+                function.parsed.sizes,
                 shapes,
                 self._deterministic,
                 # What tells the user something has its place in the order of the text.

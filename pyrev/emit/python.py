@@ -14,12 +14,15 @@ from pathlib import PurePath
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.whole_arrays import Exchange, Item, Whole, WholeArrays, tree
-from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Program, walk
+from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
-from pyrev.ir.text import array_ranks, block_text, stmt_tree
+from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
 from pyrev.parse.directives import MARKS
 
 Sources = Mapping[str, Sequence[str]]
+
+#: As many columns may a line have that gives several scalars one number.
+_WIDEST_NUMBERS = 64
 
 
 def emit_python(
@@ -28,11 +31,13 @@ def emit_python(
     doc: str = "",
     sources: Sources | None = None,
     whole: WholeArrays | None = None,
+    sizes: Sequence[tuple[str, int, str]] = (),
 ) -> Text:
     """The module that defines `program`, with `doc` as the comment at its top.
 
     `sources` holds the lines of the user's files, by the names in `Loc.file`; `whole`
-    finds the loops in the program that are statements about whole arrays.
+    finds the loops in the program that are statements about whole arrays. Extents of
+    parameters may have names: array, axis, name.
     """
     ranks = {p.name: p.rank for p in program.params if p.rank}
     ranks |= array_ranks(program.body)
@@ -41,9 +46,12 @@ def emit_python(
     last: set[tuple[str, int]] = set()
     for item in program.body if whole is None else whole.items(program.body):
         nest = _Nest(ranks, known, last, whole)
-        body.extend(nest.trees((item,)))
+        for made in nest.trees((item,)):
+            if not (body and nest.same_number(body[-1], made)):
+                body.append(made)
         last = nest.last
     _return_new(body, ranks)
+    body = _with_size_names(body, sizes, ranks, {p.name for p in program.params})
     parameters = [ast.arg(p.name) for p in program.params]
     args = ast.arguments([], parameters, None, [], [], None, [])
     function = ast.FunctionDef(program.name, args, body, [], None, None)
@@ -81,6 +89,70 @@ def _return_new(body: list[ast.stmt], arrays: Container[str]) -> None:
                 del body[-2]
             case _:
                 return
+
+
+def _with_size_names(
+    body: list[ast.stmt],
+    sizes: Sequence[tuple[str, int, str]],
+    ranks: Mapping[str, int],
+    params: Container[str],
+) -> list[ast.stmt]:
+    """The body with the user's names of sizes that it mentions more than once."""
+    used = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    taken = {n.id for n in used}
+    stored = {n.id for n in used if isinstance(n.ctx, ast.Store)}
+    times = Counter(_extent(n) for s in body for n in ast.walk(s))
+    chosen: dict[tuple[str, int], str] = {}
+    for array, axis, name in sizes:
+        free = name not in taken and name not in params and array not in stored
+        if free and array in params and times[array, axis] > 1:
+            if name not in chosen.values():
+                chosen.setdefault((array, axis), name)
+    if not chosen:
+        return body
+    renamed = [_SizeNames(chosen).visit(s) for s in body]
+    made: list[ast.Assign] = []
+    for array in dict.fromkeys(array for array, _ in chosen):
+        names = [chosen.get((array, k)) for k in range(ranks[array])]
+        if len(names) > 1 and None not in names:
+            shape = ast.Attribute(ast.Name(array, ast.Load()), "shape", ast.Load())
+            every: list[ast.expr] = [
+                ast.Name(n, ast.Store()) for n in names if n is not None
+            ]
+            made.append(ast.Assign([ast.Tuple(every, ast.Store())], shape, None))
+            continue
+        for k, own in enumerate(names):
+            if own is not None:
+                made.append(
+                    ast.Assign(
+                        [ast.Name(own, ast.Store())], expr_tree(Extent(array, k)), None
+                    )
+                )
+    return [*(tag(s, NOWHERE) for s in made), *renamed]
+
+
+def _extent(node: ast.AST) -> tuple[str, int] | None:
+    """The array and the axis in ``a.shape[0]``."""
+    match node:
+        case ast.Subscript(
+            ast.Attribute(ast.Name(array), "shape"), ast.Constant(int(axis))
+        ):
+            return array, axis
+    return None
+
+
+class _SizeNames(ast.NodeTransformer):
+    """Puts the names of sizes in their places."""
+
+    def __init__(self, names: Mapping[tuple[str, int], str]) -> None:
+        self.names = names
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        found = _extent(node)
+        if found is not None and found in self.names:
+            return ast.Name(self.names[found], ast.Load())
+        self.generic_visit(node)
+        return node
 
 
 def _is_name(tree: ast.expr, name: str) -> bool:
@@ -143,8 +215,30 @@ class _Nest:
                 made = tree(s)
             else:
                 made = stmt_tree(s, self.ranks, self.block)
-            out.append(tag(made, s.loc, s.note))
+            tag(made, s.loc, s.note)
+            if not (out and self.same_number(out[-1], made)):
+                out.append(made)
         return out
+
+    def same_number(self, before: ast.stmt, behind: ast.stmt) -> bool:
+        """Do both give scalars of pyrev's one number?
+
+        Then the first does for all: ``d_a = d_b = 0.0``.
+        """
+        match before, behind:
+            case (
+                ast.Assign(targets, ast.Constant(float(a))),
+                ast.Assign([ast.Name(name) as target], ast.Constant(float(b))),
+            ) if repr(a) == repr(b):
+                named = [t.id for t in targets if isinstance(t, ast.Name)]
+                users = self.whole.users if self.whole is not None else {name}
+                if len(named) < len(targets) or not users.isdisjoint([*named, name]):
+                    return False
+                longer = ast.Assign([*targets, target], ast.Constant(a), None)
+                if len(write(longer).text) <= _WIDEST_NUMBERS:
+                    targets.append(target)
+                    return True
+        return False
 
     def remark(self, s: Item) -> list[Comment]:
         """The comment above a statement, or above a loop that is all about one line."""

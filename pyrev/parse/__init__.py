@@ -78,6 +78,8 @@ class Parsed:
     own: tuple[str, ...] = ()
     #: Does this hold only before a call, whose arguments say what they are?
     lenient: bool = False
+    #: The user's names of extents of parameters: array, axis, name.
+    sizes: tuple[tuple[str, int, str], ...] = ()
     #: What was asked for: see `parse`.
     types: Mapping[str, tuple[int, str]] | None = None
     final: bool = True
@@ -246,7 +248,8 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     at = source.loc(source.node)
     alike += [(a, nodes.like(b), at) for a, b in walk.found.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
-    body = settle_sizes(shapes.fold_sizes(body, params), params)
+    body, sizes = shapes.fold_sizes(body, params)
+    body = settle_sizes(body, params)
     body = shapes.number(shallow(body, walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     walk.findings.check()
@@ -273,6 +276,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         inspect.signature(function, follow_wrapped=False),
         _own(walk, source, body),
         walk.found.lenient,
+        _size_names(function, sizes, params),
         types,
         asked.final,
         asked.rolled,
@@ -509,6 +513,20 @@ def _own(walk: Walk, source: Source, body: nodes.Block) -> tuple[str, ...]:
         and times[n] == 1
         and n in made
         and n not in params
+    )
+
+
+def _size_names(
+    function: FunctionType,
+    sizes: Mapping[str, nodes.Expr],
+    params: Sequence[nodes.Param],
+) -> tuple[tuple[str, int, str], ...]:
+    """What the function itself calls the extents of its parameters."""
+    names, ranked = function.__code__.co_varnames, {p.name for p in params if p.rank}
+    return tuple(
+        (e.array, e.axis, name)
+        for name, e in sizes.items()
+        if isinstance(e, nodes.Extent) and name in names and e.array in ranked
     )
 
 

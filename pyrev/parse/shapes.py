@@ -473,8 +473,12 @@ def settle_dtypes(
 _SIZE_OPS = frozenset(["+", "-", "*", "//", "%", "neg", "min", "max", "abs"])
 
 
-def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
+def fold_sizes(
+    block: Block, params: tuple[Param, ...]
+) -> tuple[Block, dict[str, Expr]]:
     """Put sizes where they are used: ``n = a.shape[0]`` disappears, `Extent` stays.
+
+    Also what each of the scalars stood for.
 
     A scalar is replaced when its only assignment is an expression of literals, extents
     of arrays that outlive it and integer parameters that never change. Every read comes
@@ -506,7 +510,7 @@ def fold_sizes(block: Block, params: tuple[Param, ...]) -> Block:
                     break
         else:
             break
-    return map_block(_folded(block, found), _from_the_end)
+    return map_block(_folded(block, found), _from_the_end), found
 
 
 def _from_the_end(e: Expr) -> Expr:

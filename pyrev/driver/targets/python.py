@@ -37,7 +37,9 @@ class Python(Target):
         ready = natural(done.program)
         types = infer(ready, dict(job.dtypes))
         whole = WholeArrays(ready, types, job.shapes, job.letters)
-        text = emit_python(ready, doc=job.doc, sources=job.sources, whole=whole)
+        text = emit_python(
+            ready, doc=job.doc, sources=job.sources, whole=whole, sizes=job.size_names
+        )
         return done, Emitted(text, ())
 
     def inspector(self, job: Job) -> Emitted:

@@ -39,6 +39,8 @@ class Job:
     users: frozenset[str] = frozenset()
     #: What the text of the user's function calls its variables.
     letters: frozenset[str] = frozenset()
+    #: What it calls the extents of its parameters: array, axis, name.
+    size_names: tuple[tuple[str, int, str], ...] = ()
     #: The shapes of parameters that are those of others.
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     deterministic: bool = False
