@@ -151,7 +151,7 @@ class WholeArrays:
             (k for k in range(len(out) - 1, -1, -1) if array in _mentions(out[k])), None
         )
         made = None if at is None else out[at]
-        if not isinstance(made, Alloc) or made.source is not None:
+        if not isinstance(made, Alloc) or made.array != array or made.source:
             return item
         blank = made.fill is None and not item.adds
         zeros = isinstance(made.fill, Const) and made.fill.value == 0
