@@ -375,6 +375,8 @@ def rolled(function: Function) -> Parsed | None:
         return None
     if _asserted(parsed.program) - _asserted(own.program):
         return None  # arrays of several shapes change places
+    if written_arrays(parsed.program) != written_arrays(own.program):
+        return None  # an array of the caller's is among them
     own.grounds.add(parsed.grounds)
     return parsed
 

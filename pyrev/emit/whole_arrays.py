@@ -140,7 +140,7 @@ class WholeArrays:
     def _made_here(self, out: list[Item], item: Whole) -> Whole:
         """``a = b.copy()``, ``a = b + c`` where `a` was made for that alone."""
         array = item.target.array
-        if item.target.index:
+        if item.target.index or array in names(item.value):
             return item
         if out and item.adds and isinstance(last := out[-1], Whole):
             joined = self._joined(last, item)

@@ -163,7 +163,7 @@ def test_what_is_made_between_is_not_made_later() -> None:
         "u = np.zeros_like(a)\nv = np.zeros(u.shape[0])\n"
         "for k in range(a.shape[0]):\n    u[k] += a[k]\nreturn u, v"
     )
-    assert body(text)[:2] == ["u = np.zeros_like(a)", "v = np.zeros(u.shape[0])"]
+    assert body(text)[:2] == ["u = np.zeros_like(a)", "v = np.zeros(u.shape)"]
     assert "u += a" in body(text)
 
 
