@@ -24,7 +24,7 @@ from pyrev.driver.arguments import (
 from pyrev.driver.memo import Memo
 from pyrev.driver.results import restored
 from pyrev.driver.storage_options import Keeping
-from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
+from pyrev.ir.diagnostics import ArgumentError, InternalError, UnsupportedError
 from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.ir.nodes import (
     Add,
@@ -371,7 +371,9 @@ def rolled(function: Function) -> Parsed | None:
     own = function.parsed
     try:
         parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
-    except UnsupportedError:
+    except (UnsupportedError, InternalError):
+        return None
+    if parsed.foreign or own.foreign:
         return None
     if _asserted(parsed.program) - _asserted(own.program):
         return None  # arrays of several shapes change places

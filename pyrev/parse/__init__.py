@@ -85,8 +85,9 @@ class Parsed:
     final: bool = True
     rolled: bool = False
     #: Does the body of a loop stand there several times, since names of arrays change
-    #: places in it?
+    #: places in it? Does somebody else know one of these?
     unrolled: bool = False
+    foreign: bool = False
 
 
 @deep
@@ -116,7 +117,7 @@ def parse(
         return _in_versions(asked, seen)
     except (UnsupportedError, InternalError) as error:
         codes = {e.code for e in getattr(error, "findings", ())}
-        if types is not None or codes - _OF_RANKS:
+        if types is not None or rolled or codes - _OF_RANKS:
             raise
         for guess, more in enumerate(_increments(len(seen))):
             ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
@@ -281,6 +282,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         asked.final,
         asked.rolled,
         walk.found.unrolled,
+        walk.found.foreign,
     )
 
 

@@ -32,7 +32,7 @@ from pyrev.parse.bindings import identifiers
 from pyrev.parse.blocks import new_block
 from pyrev.parse.joins import Arrays, ask_copy
 from pyrev.parse.names import rank_of
-from pyrev.parse.points_to import CALLERS, mix_origins, shares
+from pyrev.parse.points_to import CALLERS, mix_origins, origins_of, shares
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, Operand, same, stored_in
 from pyrev.parse.walk import Compound, Exchange, Walk
@@ -92,6 +92,9 @@ def rotation(
     of = {e.name: n for n, e in start.items() if n in moved}
     moves = {n: of[stored_in(end[n])] for n in moved}
     period = _period(moves)
+    mine = [stored_in(end[n]) or "" for n in moved]
+    own = all(a in w.storage.allocated and not origins_of(w, a) for a in mine)
+    w.found.foreign = w.found.foreign or not own
     if w.known.rolled or period > _LONGEST_CYCLE:
         exchange_into(w, body, start, scope, w.env.compounds[-1])
         return [body], [start]

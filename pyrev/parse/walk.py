@@ -237,6 +237,8 @@ class Found:
     lenient: bool = False
     #: Does the body of a loop stand there several times, for names that change places?
     unrolled: bool = False
+    #: Is among these arrays one that the function has not made, or not for them alone?
+    foreign: bool = False
     #: The variables of the program that are the user's, by their names in it.
     users: dict[str, Called] = field(default_factory=dict)
     #: What arrays are called in the program: the walk itself goes on using the names
