@@ -421,7 +421,8 @@ class _Text(Readable):
             s.array for s in walk(parted) if isinstance(s, Alloc) and s.array not in own
         ]
         kinds = {d.kind for d in self.decisions[told:]}
-        if not made and (len(parted) == 1 or "serial" not in kinds):
+        serial = "serial" in kinds or ("reduction" in kinds and "gather" not in kinds)
+        if not made and (len(parted) == 1 or not serial):
             return parted
         whole = forward(loop, outer, live, self.integers)
         if _length(parted) <= _length((whole,)):

@@ -977,7 +977,7 @@ case(
     "out",
     wide=(3, 6),
     catalogue=(41,),
-    kinds={"d_a": OWNED},
+    kinds={"d_a": ("serial",)},
 )
 
 
