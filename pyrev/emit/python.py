@@ -8,13 +8,15 @@ of the user's function that the group belongs to.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.whole_arrays import Exchange, Item, Whole, WholeArrays, tree
-from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, walk
+from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
 from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
 from pyrev.parse.directives import MARKS
@@ -51,7 +53,9 @@ def emit_python(
                 body.append(made)
         last = nest.last
     _return_new(body, ranks)
-    body = _with_size_names(body, sizes, ranks, {p.name for p in program.params})
+    params = {p.name for p in program.params}
+    body = _with_size_names(body, sizes, ranks, params)
+    _name_counters(body, params)
     parameters = [ast.arg(p.name) for p in program.params]
     args = ast.arguments([], parameters, None, [], [], None, [])
     function = ast.FunctionDef(program.name, args, body, [], None, None)
@@ -131,6 +135,25 @@ def _with_size_names(
     return [*(tag(s, NOWHERE) for s in made), *renamed]
 
 
+def _name_counters(body: list[ast.stmt], params: Iterable[str]) -> None:
+    """``for _ in range(n)`` counts by a name where the text asks which iteration it is.
+
+    The adjoint does where it records something.
+    """
+    names = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    read = [n.id for n in names if isinstance(n.ctx, ast.Load) and _is_blank(n.id)]
+    taken = {*params, *(n.id for n in names)}
+    for blank in dict.fromkeys(read):
+        own = fresh("t", taken)
+        for n in names:
+            if n.id == blank:
+                n.id = own
+
+
+def _is_blank(name: str) -> bool:
+    return re.fullmatch(r"_+\d*", name) is not None
+
+
 def _extent(node: ast.AST) -> tuple[str, int] | None:
     """The array and the axis in ``a.shape[0]``."""
     match node:
@@ -146,6 +169,14 @@ class _SizeNames(ast.NodeTransformer):
 
     def __init__(self, names: Mapping[tuple[str, int], str]) -> None:
         self.names = names
+
+    def visit(self, node: ast.AST) -> Any:
+        note = getattr(node, "_pyrev_note", "")
+        for (array, axis), name in self.names.items():
+            note = re.sub(rf"\b{array}\.shape\[{axis}\]", name, note)
+        if note:
+            node._pyrev_note = note  # type: ignore[attr-defined]
+        return super().visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         found = _extent(node)

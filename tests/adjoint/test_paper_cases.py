@@ -145,7 +145,8 @@ def instrumented(f: Any, module: dict[str, Any]) -> Callable[..., Any]:
     ]
     assert len(texts) == len(loops), "the text and the program have different loops"
     for text, loop in zip(texts, loops, strict=True):
-        assert isinstance(text.target, ast.Name) and text.target.id == loop.index
+        assert isinstance(text.target, ast.Name)
+        assert text.target.id == loop.index or loop.index.startswith("_")
         if isinstance(loop, nodes.For) and loop.parallel:
             text.iter = ast.Call(ast.Name("__turns__", ast.Load()), [text.iter], [])
     exec(compile(ast.fix_missing_locations(tree), "<instrumented>", "exec"), module)

@@ -102,7 +102,7 @@ def test_there_is_one_body_and_the_names_change_places(function: Any) -> None:
 def test_the_state_is_recorded_once() -> None:
     f = pyrev.differentiable(diffusion, target="python")
     assert f.adjoint.source.count("np.empty(") == 1
-    assert "now_before[_] = now" in f.adjoint.source
+    assert "now_before[t] = now" in f.adjoint.source
 
 
 @pytest.mark.parametrize("function", OTHERS)

@@ -37,6 +37,10 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
         {},
     ),
     "aliases": ("tests.tools.aliases --count 5000 --start {seed} --jobs {jobs}", {}),
+    "rotations": (
+        "tests.tools.rotations --count 3000 --start {seed} --jobs {jobs}",
+        {},
+    ),
     "sequences": ("tests.tools.sequences --count 2000 --first {seed}", {}),
     "hostile": ("tests.tools.hostile --count 5000 --first {seed}", {}),
     "misuse": ("tests.tools.misuse", {}),
