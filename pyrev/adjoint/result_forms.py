@@ -23,6 +23,7 @@ from pyrev.ir.nodes import (
     Var,
     all_names,
     blocks,
+    exprs,
     fresh,
     names,
     walk,
@@ -91,11 +92,21 @@ def results(program: Program, active: frozenset[str]) -> Mapping[int, Expr]:
     for stmts in (program.body, *(b for s in walk(program.body) for b in blocks(s))):
         for s, behind in zip(stmts, stmts[1:], strict=False):
             match s:
-                case Assign(Var(name) as target, Call() as value) if name not in names(
-                    value
-                ) and _tells(value, active, changed):
+                case Assign(Var(name) as target, Call() as value) if (
+                    name not in names(value)
+                    and not any(map(_chooses, exprs(behind)))
+                    and _tells(value, active, changed)
+                ):
                     found[s.id] = Saved(behind.id, target)
     return found
+
+
+def _chooses(e: Expr) -> bool:
+    """Is a part of it evaluated on some paths only, and recorded on these alone?"""
+    return any(isinstance(p, Call) and p.op in _CHOICES for p in walk_expr(e))
+
+
+_CHOICES = ("where", "and", "or")
 
 
 def _tells(value: Call, active: frozenset[str], changed: frozenset[str]) -> bool:

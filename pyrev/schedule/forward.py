@@ -113,7 +113,40 @@ class _Forward:
                 s = self.joined(out, self.taking(out, s))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
-        return tuple(out)
+        return self.without_aliases(tuple(out))
+
+    def without_aliases(self, block: Block) -> Block:
+        """``d_v = d_s`` and then `d_v`: `d_s` itself, as long as it is what it was."""
+        for k, s in enumerate(block):
+            match s:
+                case Assign(Var(name), Var(of)) if (
+                    self.is_ours(name) and self.times[name] == 1 and name != of
+                ):
+                    behind = self.renamed(block[k + 1 :], name, of)
+                    if behind is not None:
+                        return self.without_aliases((*block[:k], *behind))
+        return block
+
+    def renamed(self, block: Block, name: str, of: str) -> Block | None:
+        """The statements with `of` for all that the program has of `name`; None where
+        `of` may be another value there.
+        """
+        out: list[Stmt] = []
+        left, same = self.reads[name], True
+        for s in block:
+            reads = sum(mentioned(e).count(name) for t in walk((s,)) for e in exprs(t))
+            if reads and not same:
+                return None
+            left -= reads
+            (new,) = with_value((s,), name, Var(of)) if reads else (s,)
+            if isinstance(new, Assign) and new.target == new.value:
+                continue
+            if of in written((s,)):
+                if reads and blocks(s):
+                    return None
+                same = False
+            out.append(new)
+        return tuple(out) if not left else None
 
     def taking(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
         """The statement with what was computed for it alone, which goes from `out`."""

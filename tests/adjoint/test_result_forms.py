@@ -82,7 +82,25 @@ def factors_that_are_repeated(a, b):
         b[i] *= i * b[i] * i
 
 
-FUNCTIONS = [lu, cholesky, softmax, overwritten_behind, overwritten_by_the_next]
+def used_on_some_paths(a, b):
+    s = 1.0
+    for i in range(a.shape[0]):
+        s = s * b[i] / (1.0 + a[i, 0])
+        q = np.exp(-s)
+        a[i, 1] += q if b[i] > 0.5 else 0.0
+        b[i] = q * s
+        root = np.sqrt(b[i] * b[i] + s)
+        s = s + root
+
+
+FUNCTIONS = [
+    used_on_some_paths,
+    lu,
+    cholesky,
+    softmax,
+    overwritten_behind,
+    overwritten_by_the_next,
+]
 FUNCTIONS += [overwritten_in_another_nest, on_some_paths, factors_that_are_repeated]
 
 

@@ -26,6 +26,14 @@ GONE = {
         "v = a[0] * 2.0\nb[0] = v + 1.0",
         "b[0] = a[0] * 2.0 + 1.0",
     ),
+    "another name of a scalar": (
+        "loss = a[0]\nv = loss\nloss = v * 2.0\nb[0] = loss",
+        "loss = a[0]\nloss *= 2.0\nb[0] = loss",
+    ),
+    "another name that gives the value back": (
+        "loss = a[0]\nv = loss\nloss = v\nw = v * v\nb[0] = loss + w",
+        "loss = a[0]\nw = loss * loss\nb[0] = loss + w",
+    ),
     "itself": (
         "v = a[0]\nw = v\na[0] = w * s\nu = a[0]\na[0] = u\nb[0] += a[0]",
         "w = a[0]\na[0] = w * s\nb[0] += a[0]",
@@ -61,6 +69,12 @@ GONE = {
 }
 
 STAYS = {
+    "another name of what is changed before its use": (
+        "loss = a[0]\nv = loss\nloss *= 2.0\nb[0] = v * v + loss"
+    ),
+    "another name of what a loop changes": (
+        "loss = a[0]\nv = loss\nfor i in range(3):\n    loss += v * a[i]\nb[0] = loss"
+    ),
     "a name of the user's": "w = a[0] * 2.0\nb[0] = w + 1.0",
     "an adjoint of a name of the user's": "d_w = a[0] * 2.0\nb[0] = d_w + 1.0",
     "another adjoint of it": "d_w_2 = a[0] * 2.0\nb[0] = d_w_2 + 1.0",
