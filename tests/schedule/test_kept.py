@@ -103,7 +103,7 @@ def test_the_adjoint_of_time_steps_has_one_array_for_all_states() -> None:
     f = pyrev.differentiable(steps, target="python")
     x = np.linspace(0.1, 0.9, 5)
     text = f.adjoint.source_for("python", x, x, 3, np.zeros(5))
-    assert "u_before[_, y] = out_2[y]" in text
+    assert "u_before[t, y] = out_2[y]" in text
     assert " u = " not in text
     found = pyrev.check_grad(steps, x, 0.3 * x, 4, np.zeros(5))
     assert found.ok, found
