@@ -59,6 +59,8 @@ def forwarded(program: Program, users: Set[str], types: Mapping[str, str]) -> Pr
     power of two.
     """
     body = _aliases(program)
+    # A parameter has a value before any statement gives it one.
+    users = users | {p.name for p in program.params}
     while True:
         new = _Forward(body, users, types).block(body)
         if new == body:
@@ -70,12 +72,16 @@ def _aliases(program: Program) -> Block:
     """Scalars that only stand for a parameter are that parameter."""
     body = program.body
     times = assignments(body)
-    params = {p.name for p in program.params if not p.rank} - written(body)
+    params = {p.name for p in program.params}
+    steady = {p.name for p in program.params if not p.rank} - written(body)
     indices = loop_indices(body)
     for s in walk(body):
         match s:
             case Assign(Var(name), Var(of)) if (
-                of in params and times[name] == 1 and name not in indices
+                of in steady
+                and times[name] == 1
+                and name not in indices
+                and name not in params
             ):
                 body = tuple(rename(t, {name: of}) for t in _without(body, name))
     return body

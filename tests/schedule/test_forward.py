@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import pyrev
 from pyrev.ir.dtypes import infer
 from pyrev.ir.text import program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.forward import WIDEST, forwarded
 
-HEAD = "def f(a, b, s):\n"
+HEAD = "def f(a, b, s, t):\n"
 USERS = frozenset({"a", "b", "s", "loss", "w"})
 
 
@@ -69,6 +71,12 @@ GONE = {
 }
 
 STAYS = {
+    "a parameter that is another one on some paths": (
+        "b[0] = s\nif a[0] > 0.5:\n    s = t\nb[1] = s"
+    ),
+    "a parameter that gets a value of its own": (
+        "b[0] = s\ns = a[0] * 2.0\nb[1] = s + 1.0"
+    ),
     "another name of what is changed before its use": (
         "loss = a[0]\nv = loss\nloss *= 2.0\nb[0] = v * v + loss"
     ),
@@ -123,3 +131,24 @@ def test_a_parameter_that_changes_keeps_its_second_name() -> None:
 def test_no_line_gets_too_long() -> None:
     long = max(map(len, made(STAYS["a line that would be long"]).splitlines()))
     assert long < 2 * WIDEST
+
+
+OTHER = 0.25
+
+
+def given_another_value(v: np.ndarray, c: float, k: int) -> float:
+    v[0] = c
+    if k > 2:
+        c = OTHER
+    return v[1] * c
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_parameter_is_itself_until_it_is_given_another_value(k: int) -> None:
+    f = pyrev.differentiable(given_another_value, target="python")
+    mine, theirs = np.ones(3), np.ones(3)
+    assert f.primal(mine, 0.7, k) == given_another_value(theirs, 0.7, k)
+    assert np.array_equal(mine, theirs)
+    _, pull = pyrev.vjp(f, np.ones(3), 0.7, k)
+    found = pull(1.0, cotangents={"v": np.ones(3)})
+    assert found.c == (1.0 if k > 2 else 2.0)
