@@ -127,3 +127,22 @@ def test_programs_that_rotate_arrays_are_right_or_refused() -> None:
     found = [rotations.judged(seed) for seed in range(first, first + 40)]
     assert {seed: why for seed, verdict, why in found if verdict == "wrong"} == {}
     assert sum(verdict == "right" for _, verdict, _ in found) > 20
+
+
+def of_a_part_of_the_caller_s(x, y, n):
+    x[0] = 0.5 * y[0] + 1.0
+    v = y[::-1]
+    y, v = v, y
+    v += 0.25 * v
+    for _ in range(2):
+        y[:] = 0.5 * x
+        x, y = y, x
+    return np.sum(x) + 2.0 * np.sum(y) + n
+
+
+def test_what_the_caller_has_is_what_the_plain_function_leaves() -> None:
+    f = pyrev.differentiable(of_a_part_of_the_caller_s, target="python")
+    mine, theirs = np.random.default_rng(0).uniform(0.5, 1.5, (2, 2, 3))
+    theirs[:] = mine
+    assert f.primal(*mine, 1) == of_a_part_of_the_caller_s(*theirs, 1)
+    assert np.array_equal(mine, theirs)

@@ -331,7 +331,7 @@ RELAPSES: list[Relapse] = [
         "pyrev/driver/function.py",
         "    if parsed.foreign or own.foreign:\n",
         "    if False:\n",
-        "tests/parse/test_aliases.py",
+        "tests/driver/test_rolled.py",
     ),
     Relapse(
         "names",
