@@ -147,22 +147,10 @@ class Increments:
         if not live:
             return
         if not is_leaf(cotangent) and len(live) > 1:
-            held = self.hold(cotangent)
-            out.append(Assign(held, cotangent, loc=loc))
-            cotangent = held
-        known: dict[Expr, Expr] = {}
-        for f in powers:
-            if isinstance(f, Const):
-                known[f] = f
-                continue
-            whole = self.held.get(f, self.saved(f, at))
-            if not is_leaf(f) and f not in self.held:
-                own = Var(fresh("v", self.taken))
-                self.held[f] = own
-                self.types[own.name] = expr_dtype(f, self.types)
-                out.append(Assign(own, whole, loc=loc))
-                whole = own
-            known[f] = as_float(whole, self.types, value)
+            cotangent = self.hold(cotangent, loc, out)
+        known = {
+            f: as_float(self.named(f, at, loc, out), self.types, value) for f in powers
+        }
         for f in live:
             passed = mul(Const(powers[f]), cotangent, self.types)
             for other, power in powers.items():
@@ -192,9 +180,7 @@ class Increments:
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
-            held = self.hold(cotangent)
-            out.append(Assign(held, cotangent, loc=loc))
-            cotangent = held
+            cotangent = self.hold(cotangent, loc, out)
         env = self.partial_arguments(op, args, live, at, loc, out)
         for k in live:
             slope = partial(op, args, k, env, self.types)
@@ -226,14 +212,10 @@ class Increments:
         for name, arg in zip(rule.args, args, strict=True):
             if name not in needed and "y" not in needed:
                 continue
-            value = self.held.get(arg, self.saved(arg, at))
-            if not is_leaf(arg) and name in needed and arg not in self.held:
-                held = Var(fresh("v", self.taken))
-                self.held[arg] = held
-                self.types[held.name] = expr_dtype(arg, self.types)
-                out.append(Assign(held, value, loc=loc))
-                value = held
-            env[name] = value
+            if name in needed:
+                env[name] = self.named(arg, at, loc, out)
+            else:
+                env[name] = self.held.get(arg, self.saved(arg, at))
         if "y" in needed:
             whole = Call(op, args)
             if whole in self.held:
@@ -252,10 +234,24 @@ class Increments:
             env["y"] = y
         return env
 
-    def hold(self, cotangent: Expr) -> Var:
+    def named(self, arg: Expr, at: int, loc: Loc, out: list[Stmt]) -> Expr:
+        """A primal value as it was at statement `at`, by its name where it is long."""
+        if arg in self.held:
+            return self.held[arg]
+        value = self.saved(arg, at)
+        if is_leaf(arg):
+            return value
+        held = Var(fresh("v", self.taken))
+        self.held[arg] = held
+        self.types[held.name] = expr_dtype(arg, self.types)
+        out.append(Assign(held, value, loc=loc))
+        return held
+
+    def hold(self, cotangent: Expr, loc: Loc, out: list[Stmt]) -> Var:
         """A new name for a cotangent."""
         held = Var(fresh("d_v", self.taken))
         self.types[held.name] = expr_dtype(cotangent, self.types)
+        out.append(Assign(held, cotangent, loc=loc))
         return held
 
     # -------------------------------------------------------------- under a test

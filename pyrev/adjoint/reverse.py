@@ -480,9 +480,7 @@ class _Reverse:
         cotangent: Expr = d_target
         reads_itself = stmt.target_name in flows(stmt.value)
         if reads_itself:
-            held = self.increments.hold(d_target)
-            out.append(Assign(held, d_target, loc=stmt.loc))
-            cotangent = held
+            cotangent = self.increments.hold(d_target, stmt.loc, out)
             self.zero(stmt, d_target, out)
         may_be_discarded = stmt.id in self.discarded
         made = self.increments.owed(stmt, stmt.value, cotangent, may_be_discarded)

@@ -8,7 +8,6 @@ are touched; a parameter array is never written by an adjoint in the first place
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -225,11 +224,9 @@ def _shared_cotangents(
             users.pop()
         if not users or not isinstance(users[-1], For):
             continue
-        try:
-            _Unread(array).block((users[-1],), (), False)
-        except _Read:
+        last = _without_unread_zeros(users[-1], array)
+        if last is None:
             continue
-        last = _without_zeros(users[-1], array)
         if array in written((*users[:-1], *last)) or made.source is None:
             continue
         if array in returned:
@@ -278,10 +275,9 @@ def _without_last_zeros(body: Block, params: frozenset[str]) -> Block:
         zeroed = {s.target_name for s in walk((stmt,)) if isinstance(s, Assign)}
         left: Block = (stmt,)
         for array in sorted(zeroed - behind):
-            if any(_is_zero(s, array) for s in walk((stmt,))):
-                with suppress(_Read):
-                    _Unread(array).block((stmt,), (), False)
-                    left = tuple(t for s in left for t in _without_zeros(s, array))
+            if any(_is_zero(s, array) for s in walk(left)):
+                found = _without_unread_zeros(left[0], array)
+                left = left if found is None else found
         behind |= touched(stmt)
         out += reversed(left)
     return tuple(reversed(out))
@@ -317,6 +313,15 @@ def _is_zero(stmt: Stmt, array: str) -> bool:
         case Assign(Load(name, _), Const(value)) if name == array:
             return value == 0
     return False
+
+
+def _without_unread_zeros(stmt: Stmt, array: str) -> Block | None:
+    """A nest without the zeros that it stores in an array; None if it may read one."""
+    try:
+        _Unread(array).block((stmt,), (), False)
+    except _Read:
+        return None
+    return _without_zeros(stmt, array)
 
 
 def _without_zeros(stmt: Stmt, array: str) -> Block:

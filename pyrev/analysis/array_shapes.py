@@ -20,6 +20,20 @@ from pyrev.ir.nodes import (
     written,
 )
 
+Shapes = Mapping[str, tuple[Expr, ...]]
+
+
+def of_arguments(size: Expr, shapes: Shapes) -> Expr:
+    """`size` with the extents of local arrays in terms of what they are made of."""
+
+    def known(e: Expr) -> Expr:
+        match e:
+            case Extent(array, axis) if array in shapes:
+                return map_expr(shapes[array][axis], known)
+        return e
+
+    return map_expr(size, known)
+
 
 class ArrayShapes:
     """What the extents of a program's arrays are, in terms of what does not change.
@@ -28,9 +42,7 @@ class ArrayShapes:
     a parameter that it has the shape of others.
     """
 
-    def __init__(
-        self, program: Program, given: Mapping[str, tuple[Expr, ...]] | None = None
-    ) -> None:
+    def __init__(self, program: Program, given: Shapes | None = None) -> None:
         body = program.body
         made = [s for s in walk(body) if isinstance(s, (Alloc, Grow))]
         times = Counter(s.array for s in made)
@@ -64,12 +76,5 @@ class ArrayShapes:
 
     def known(self, size: Expr) -> Expr | None:
         """`size` in terms of what does not change; None where it is made of more."""
-
-        def resolved(part: Expr) -> Expr:
-            match part:
-                case Extent(array, axis) if array in self._shapes:
-                    return map_expr(self._shapes[array][axis], resolved)
-            return part
-
-        found = map_expr(size, resolved)
+        found = of_arguments(size, self._shapes)
         return found if all(n in self._steady for n in mentioned(found)) else None

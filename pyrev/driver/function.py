@@ -369,11 +369,13 @@ def rolled(function: Function) -> Parsed | None:
     That is for all arguments for which it can be read otherwise.
     """
     own = function.parsed
+    if own.foreign:
+        return None
     try:
         parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
     except (UnsupportedError, InternalError):
         return None
-    if parsed.foreign or own.foreign:
+    if parsed.foreign:
         return None
     if _asserted(parsed.program) - _asserted(own.program):
         return None  # arrays of several shapes change places

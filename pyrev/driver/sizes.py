@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.driver.derive import Derived
 from pyrev.ir.nodes import (
     Alloc,
@@ -29,7 +30,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.text import expr_text
 from pyrev.schedule.costs import Costs
-from pyrev.schedule.work import of_arguments, operations
+from pyrev.schedule.work import operations
 
 
 @dataclass(slots=True)

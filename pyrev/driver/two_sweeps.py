@@ -15,6 +15,7 @@ from pyrev.adjoint.activity import returned
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.analysis.dependence import overwritten_after
 from pyrev.analysis.poly import integer_names
 from pyrev.driver.derive import RESERVED, prepared, tidied
@@ -46,7 +47,7 @@ from pyrev.ir.nodes import (
 from pyrev.ir.text import expr_text
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.storage import store_apart
-from pyrev.schedule.work import of_arguments, operations
+from pyrev.schedule.work import operations
 
 
 @dataclass(frozen=True, slots=True)

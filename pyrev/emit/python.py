@@ -20,11 +20,9 @@ from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, 
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
 from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
 from pyrev.parse.directives import MARKS
+from pyrev.schedule.forward import WIDEST
 
 Sources = Mapping[str, Sequence[str]]
-
-#: As many columns may a line have that gives several scalars one number.
-_WIDEST_NUMBERS = 64
 
 
 def emit_python(
@@ -266,7 +264,7 @@ class _Nest:
                 if len(named) < len(targets) or not users.isdisjoint([*named, name]):
                     return False
                 longer = ast.Assign([*targets, target], ast.Constant(a), None)
-                if len(write(longer).text) <= _WIDEST_NUMBERS:
+                if len(write(longer).text) <= WIDEST:
                     targets.append(target)
                     return True
         return False

@@ -40,9 +40,7 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.text import expr_text, expr_tree, name, negated, store
-
-#: As many columns may an expression have that several statements are made one of.
-_WIDEST = 64
+from pyrev.schedule.forward import WIDEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +171,7 @@ class WholeArrays:
         less = negated(second.value)
         op, value = ("+", second.value) if less is None else ("-", less)
         both = Call(op, (first.value, value))
-        if len(_text(both)) > _WIDEST or self._dtype(both) != self.types[array]:
+        if len(_text(both)) > WIDEST or self._dtype(both) != self.types[array]:
             return None
         return replace(first, value=both)
 

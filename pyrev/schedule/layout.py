@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     ONE,
@@ -43,7 +44,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.trip_counts import fixed_trip, most_trips
 from pyrev.schedule.costs import CpuCosts
-from pyrev.schedule.work import Choose, of_arguments, product
+from pyrev.schedule.work import Choose, product
 
 # Subscripts, and the loops around them.
 _Use = tuple[tuple[Expr, ...], tuple[For, ...]]

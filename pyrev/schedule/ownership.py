@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.analysis.dependence import Leaf, Region
 from pyrev.analysis.loop_trees import Unknown
 from pyrev.analysis.poly import integer_names
@@ -60,7 +61,7 @@ from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.private_copies import PrivateCopy, chunk_count, renamed_target
 from pyrev.schedule.report import Decision
 from pyrev.schedule.row_owners import Owners
-from pyrev.schedule.work import Choose, of_arguments, operations
+from pyrev.schedule.work import Choose, operations
 
 LITTLE = "too little work to start other cores"
 

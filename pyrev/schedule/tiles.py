@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.ir.affine import apart, from_linear, largest, linear, plus, slope
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
@@ -44,7 +45,7 @@ from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.rows.combine_increments import with_terms
 from pyrev.schedule.scalars import cost_of
-from pyrev.schedule.work import Choose, of_arguments
+from pyrev.schedule.work import Choose
 
 Arms = Callable[[Expr, tuple[Block, ...]], tuple[Block, ...]]
 

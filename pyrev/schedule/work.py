@@ -6,7 +6,7 @@ second. A loop of a few thousand operations is done before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 from pyrev.ir.nodes import (
@@ -17,19 +17,15 @@ from pyrev.ir.nodes import (
     Call,
     Const,
     Expr,
-    Extent,
     For,
     If,
     While,
     blocks,
     exprs,
-    map_expr,
 )
 from pyrev.ir.trip_counts import most_trips
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.scalars import cost_of
-
-Shapes = Mapping[str, tuple[Expr, ...]]
 
 # Are there at least so many of something, by the first call's sizes? None: unknown.
 Choose = Callable[[Expr, int], bool | None]
@@ -88,15 +84,3 @@ def product(sizes: Iterable[Expr]) -> Expr:
     for size in sizes:
         total = size if total == ONE else Call("*", (total, size))
     return total
-
-
-def of_arguments(count: Expr, shapes: Shapes) -> Expr:
-    """`count` with the extents of local arrays in terms of what they are made of."""
-
-    def known(e: Expr) -> Expr:
-        match e:
-            case Extent(array, axis) if array in shapes:
-                return map_expr(shapes[array][axis], known)
-        return e
-
-    return map_expr(count, known)
