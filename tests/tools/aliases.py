@@ -12,19 +12,15 @@ one directional derivative by central differences.
 
 from __future__ import annotations
 
-import argparse
-import json
-import linecache
 import random
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import pyrev
+from tests.tools.hunt import defined, hunt
 
 _SIZE = 3
 
@@ -159,12 +155,7 @@ def generated(seed: int) -> str:
 
 
 def _function(text: str, seed: int) -> Callable[..., Any]:
-    file = f"<aliases {seed}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), space)  # noqa: S102
-    found: Callable[..., Any] = space["f"]
-    return found
+    return defined(text, f"<aliases {seed}>")
 
 
 def _run(f: Callable[..., Any], x: Any, y: Any, n: int) -> list[Any]:
@@ -222,25 +213,9 @@ def judged(seed: int) -> tuple[int, str, str]:
     return seed, "right", ""
 
 
-def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.aliases")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=1)
-    options = parser.parse_args(argv)
-    if options.seed is not None:
-        print(generated(options.seed))
-        print(*judged(options.seed)[1:])
-        return 0
-    seeds = range(options.start, options.start + options.count)
-    with ProcessPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(judged, seeds, chunksize=20))
-    wrong = {seed: detail for seed, verdict, detail in found if verdict == "wrong"}
-    print(json.dumps(Counter(verdict for _, verdict, _ in found)))
-    print(json.dumps(wrong, indent=1))
-    return int(bool(wrong))
+def shown(seed: int) -> None:
+    print(generated(seed))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(hunt("aliases", judged, shown, sys.argv[1:]))

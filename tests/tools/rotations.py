@@ -10,20 +10,16 @@ by central differences, for zero to five iterations.
 
 from __future__ import annotations
 
-import argparse
-import json
-import linecache
 import random
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
 
 import pyrev
+from tests.tools.hunt import defined, hunt
 
 STEPS = range(6)
 MADE = ("a.copy()", "np.zeros_like(a)", "np.zeros(a.shape)", "0.5 * a")
@@ -122,12 +118,7 @@ def _loop(kind: str, body: Sequence[str]) -> list[str]:
 
 
 def _function(text: str, seed: int) -> Callable[..., Any]:
-    file = f"<rotations {seed}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), space)  # noqa: S102
-    made: Callable[..., Any] = space["f"]
-    return made
+    return defined(text, f"<rotations {seed}>")
 
 
 def judged(seed: int) -> tuple[int, str, str]:
@@ -174,27 +165,11 @@ def _wrong(plain: Callable[..., Any], f: Any, rank: int, steps: int) -> str:
     return f"steps={steps}: slope {mine} for {slope}"
 
 
-def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.rotations")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=1)
-    options = parser.parse_args(argv)
-    if options.seed is not None:
-        text, _ = generated(options.seed)
-        plain = _function(text, options.seed)
-        print(text, *judged(options.seed)[1:])
-        print(pyrev.differentiable(plain, target="python").adjoint.source)
-        return 0
-    seeds = range(options.start, options.start + options.count)
-    with ProcessPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(judged, seeds, chunksize=20))
-    wrong = {seed: detail for seed, verdict, detail in found if verdict == "wrong"}
-    print(json.dumps(Counter(verdict for _, verdict, _ in found)))
-    print(json.dumps(wrong, indent=1))
-    return int(bool(wrong))
+def shown(seed: int) -> None:
+    text, _ = generated(seed)
+    f = pyrev.differentiable(_function(text, seed), target="python")
+    print(text, f.adjoint.source, sep="\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(hunt("rotations", judged, shown, sys.argv[1:]))
