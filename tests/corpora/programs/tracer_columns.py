@@ -1,4 +1,4 @@
-"""Oceanography: tracers mixed down columns, three time levels, gaps and narrow flags."""
+"""Oceanography: tracers mixed down columns, three time levels, gaps, narrow flags."""
 
 import numpy as np
 
