@@ -13,11 +13,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from pyrev.adjoint.activity import flows, written_arrays
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.analysis.dependence import Access, Leaf, Region, remade
-from pyrev.analysis.poly import conj, disj, is_empty, negated, some
+from pyrev.analysis.poly import TRUE_TEXT, Case, conj, disj, is_empty, negated, some
 from pyrev.ir.affine import integer
 from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import (
@@ -242,6 +243,7 @@ class _Analysis:
             if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
         )
         self.changing |= loop_indices(program.body) | remade(program.body)
+        self.shapes = _shapes(program)
         self._region: Region | None = None
 
     def run(self) -> frozenset[int]:
@@ -399,22 +401,27 @@ class _Analysis:
         """Is each value that a statement writes read before it is overwritten?"""
         region = self.region
         s, a = write
+        somewhere, inside = self.anywhere(write)
         for t, b in found.kills:
             ways = self.before(write, (t, b), "a", "b")
             same = region.same_element(s, a, t, b) if ways else None
             if same is None:
                 continue
             between = disj(self.read(write, r, (t, b)) for r in found.reads)
-            where = conj((region.domain(s, "a"), region.domain(t, "b")))
+            where = conj((region.domain(s, "a"), region.domain(t, "b"), inside))
             text = conj((where, same, disj(ways), negated(between)))
-            variables = (*region.variables(s, "a"), *region.variables(t, "b"))
+            variables = (
+                *region.variables(s, "a"),
+                *region.variables(t, "b"),
+                *somewhere,
+            )
             if not is_empty(region.space, variables, text):
                 return False
         if name in self.outputs:
             return True
         later = disj(self.read(write, r, None) for r in found.reads)
-        text = conj((region.domain(s, "a"), negated(later)))
-        return is_empty(region.space, region.variables(s, "a"), text)
+        text = conj((region.domain(s, "a"), inside, negated(later)))
+        return is_empty(region.space, (*region.variables(s, "a"), *somewhere), text)
 
     def before(
         self,
@@ -439,15 +446,62 @@ class _Analysis:
     ) -> str:
         """The formula for a read of what was written, before it is overwritten."""
         region = self.region
-        (s, a), (r, c) = write, read
+        r, c = read
         ways = self.before(write, read, "a", "c")
-        same = region.same_element(s, a, r, c, q="c") if ways else None
+        same = self.surely_same(write, read) if ways else None
         if same is None:
             return "false"
         parts = [region.domain(r, "c"), same, disj(ways)]
         if kill is not None:
             parts.append(disj(self.before(read, kill, "c", "b", or_same=True)))
         return some(region.variables(r, "c"), conj(parts))
+
+    def surely_same(
+        self, write: tuple[Leaf, Access], read: tuple[Leaf, Access]
+    ) -> str | None:
+        """The formula for a read of the very element that is written; None if that is
+        not known. Where data decides which it is, that is any: ``e<axis>``.
+        """
+        region = self.region
+        (s, a), (r, c) = write, read
+        p, q = region.private_depth(s, a.name), region.private_depth(r, c.name)
+        if p != q or p > region.common(s, r):
+            return None
+        both = conj(f"a{k} = c{k}" for k in range(p))
+        one, two = region.elements(s, a, "a"), region.elements(r, c, "c")
+        if two is None:  # all of it
+            return both
+        if one is None or len(one) != len(two):
+            return None
+        parts = [both]
+        for k, (x, y) in enumerate(zip(one[p:], two[p:], strict=True)):
+            if y is None:
+                return None
+            cases = (Case(TRUE_TEXT, f"e{k}"),) if x is None else x
+            met = (
+                conj((m.when, n.when, f"{m.term} = {n.term}"))
+                for m, n in product(cases, y)
+            )
+            parts.append(disj(met))
+        return conj(parts)
+
+    def anywhere(self, write: tuple[Leaf, Access]) -> tuple[tuple[str, ...], str]:
+        """The variables for what data decides of an element that is written, and the
+        formula for that to be inside of the array.
+        """
+        region = self.region
+        s, a = write
+        found = region.elements(s, a, "a")
+        own = [] if found is None else found[region.private_depth(s, a.name) :]
+        unknown = [k for k, x in enumerate(own) if x is None]
+        shape = self.shapes.get(a.name, ())
+        parts = []
+        for k in unknown:
+            parts.append(f"e{k} >= 0")
+            if len(shape) == len(own):
+                below = region.space.compare(f"e{k}", "<", shape[k], {}, TRUE_TEXT)
+                parts += [] if below is None else [below]
+        return tuple(f"e{k}" for k in unknown), conj(parts)
 
 
 def _apart(s: Leaf, t: Leaf) -> bool:
@@ -499,6 +553,20 @@ def _measured(body: Block) -> Block:
                 continue
             known[Extent(s.array, axis)] = size
     return map_block(body, lambda e: known.get(e, e)) if known else body
+
+
+def _shapes(program: Program) -> dict[str, tuple[Expr, ...]]:
+    """The shapes of the arrays that have one throughout, in sizes that stay."""
+    body = program.body
+    changing = written(body)
+    found: dict[str, tuple[Expr, ...]] = {}
+    for p in program.params:
+        found[p.name] = tuple(Extent(p.name, k) for k in range(p.rank))
+    for s in walk(body):
+        if isinstance(s, Alloc):
+            fixed = not any(names(e) & changing for e in s.shape)
+            found[s.array] = s.shape if fixed else ()
+    return {n: shape for n, shape in found.items() if n not in remade(body)}
 
 
 def _sure_range(of: Range) -> bool:

@@ -22,7 +22,7 @@ from pyrev.adjoint.result_forms import results
 from pyrev.adjoint.rules import implied, nonempty
 from pyrev.adjoint.spared import lifted
 from pyrev.ir.dtypes import Floats, expr_dtype, infer
-from pyrev.ir.liveness import exposed, holders, occurs
+from pyrev.ir.liveness import home
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -55,7 +55,6 @@ from pyrev.ir.nodes import (
     exprs,
     fresh,
     like,
-    names,
     parts_of,
     walk,
     written,
@@ -292,28 +291,10 @@ class _Reverse:
         """The deepest loop to whose iterations scalar `name` is private, or
         FUNCTION.
         """
-        best, block = FUNCTION, self.program.body
         if name in self.params:
             return FUNCTION
-        while True:
-            inner = holders(block, name)
-            if len(inner) != 1:
-                return best
-            match inner[0]:
-                case For() | While() as loop:
-                    if any(name in names(e) for e in exprs(loop)):
-                        return best
-                    block = loop.body
-                    if not exposed(block, name)[0]:
-                        best = loop.id
-                case If(test, then, orelse):
-                    if name in names(test) or (
-                        occurs(then, name) and occurs(orelse, name)
-                    ):
-                        return best
-                    block = then if occurs(then, name) else orelse
-                case _:
-                    return best
+        _, loop = home(self.program.body, name)
+        return FUNCTION if loop is None else loop.id
 
     def scalar_inits(self, loop: int, body: Block) -> list[Stmt]:
         """``d_s = 0.0`` for every active scalar whose home is `loop`."""

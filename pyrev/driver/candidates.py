@@ -35,26 +35,37 @@ def alternatives(
     store: tuple[str, ...] = (),
     recompute: tuple[str, ...] = (),
     shorten: bool = True,
+    by_position: bool = False,
 ) -> tuple[Derived, ...]:
     """The unscheduled adjoints of `program` among which the sizes decide.
 
     The first makes again what it can, as `derive` does. The others keep one scalar
     more, and record fewer arrays for it: of a step's state often one number is needed.
     Where something is recorded, partials may be multiplied out before (`preaccumulate`)
-    if that takes fewer operations or records less, unless not `shorten`.
+    if that takes fewer operations or records less, unless not `shorten`. `by_position`
+    is as for `derive`.
     """
+
+    def make(
+        program: Program,
+        memory: int | None,
+        store: tuple[str, ...],
+        shorten: bool = False,
+    ) -> Derived:
+        return derive(program, wrt, avoid, memory, store, shorten, by_position)
+
     # What else is asked for than gradients of parameters keeps its name and its place.
     local = set(wrt) - {p.name for p in program.params}
     shorten &= not (recompute or store or local or has_probes(program.body))
     # Checkpoints must not change a bit: what is best without them is done with them.
     free = _without_slots(program)
     bounded = memory is not None or free is not program
-    first = derive(free, wrt, avoid, None, store) if shorten or not bounded else None
+    first = make(free, None, store) if shorten or not bounded else None
     if first is not None and shorten and first.taped:
-        first = _shorter(first, derive(free, wrt, avoid, None, store, True), costs)
+        first = _shorter(first, make(free, None, store, True), costs)
     if first is None or bounded:
         counts, shortened = (first.counts, first.shortened) if first else (None, False)
-        made = derive(program, wrt, avoid, memory, store, shortened)
+        made = make(program, memory, store, shortened)
         first = replace(made, counts=counts)
     if memory is not None or first.shortened:
         return (first,)
@@ -66,7 +77,7 @@ def alternatives(
     arrays = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
     tried = [n for n in again if n not in {*arrays, *recompute}]
     for name in tried[: costs.kept_scalars]:
-        other = derive(program, wrt, avoid, memory, (*store, name))
+        other = make(program, memory, (*store, name))
         if _recorded(other) < least:
             found.append(other)
     return tuple(found)

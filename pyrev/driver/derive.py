@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pyrev.adjoint.positions import positioned
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.result_forms import results_named
 from pyrev.adjoint.reverse import Adjoint, reverse
@@ -80,14 +81,16 @@ def derive(
     memory: int | None = None,
     store: tuple[str, ...] = (),
     shorten: bool = False,
+    by_position: bool = False,
 ) -> Derived:
     """The unscheduled adjoint of `program` with respect to `wrt`.
 
     `memory` bounds the bytes of the arrays that it makes; the values of the names in
     `store` are kept and not made again. With `shorten` partials are multiplied out
-    between reads and writes, where there is something to multiply.
+    between reads and writes, where there is something to multiply. With `by_position`
+    chosen elements are known by their subscripts (`positioned`).
     """
-    program, kept = prepared(program, wrt, avoid, store)
+    program, kept = prepared(program, wrt, avoid, store, by_position)
     shortened = False
     if shorten:
         program, counts = preaccumulated(program, wrt, avoid | RESERVED)
@@ -104,8 +107,12 @@ def prepared(
     wrt: tuple[str, ...],
     avoid: frozenset[str],
     store: tuple[str, ...],
+    by_position: bool = False,
 ) -> tuple[Program, frozenset[str]]:
-    """The program to differentiate, and the names in it that `store` asks to keep."""
+    """The program to differentiate, and the names in it that `store` asks to keep.
+
+    With `by_position` as in `derive`.
+    """
     known = all_names(program.body)
     program = separated(laid_open(program, avoid | RESERVED), avoid | RESERVED)
     # A further web of a scalar has a number behind its name.
@@ -115,6 +122,8 @@ def prepared(
         for n in all_names(program.body)
         if n not in known and n.rpartition("_")[0] in store
     }
+    if by_position:
+        program = positioned(program, wrt, frozenset(kept), avoid | RESERVED)
     # Webs are apart now: a value that one branch uses is not another's, too.
     program = sunk(program, wrt, frozenset(kept))
     return results_named(program, wrt, avoid | RESERVED), frozenset(kept)

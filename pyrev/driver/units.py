@@ -156,8 +156,13 @@ class Units:
             )
 
     def _derived(self, request: Request) -> tuple[Derived, ...]:
-        """The unscheduled adjoints: one, or what sizes choose from."""
+        """The unscheduled adjoints: one, or what sizes choose from.
+
+        A text that is read knows chosen elements by their subscripts; compiled code by
+        the tests, since where it adds by subscripts that data decides it needs atomics.
+        """
         kinds, wrt, variant = request.kinds, request.wrt, request.variant
+        by_position = request.target.is_input
 
         def make() -> tuple[Derived, ...]:
             keeping = self.keeping
@@ -170,11 +175,13 @@ class Units:
                 keeping.store,
                 keeping.recompute,
                 keeping.preaccumulate,
+                by_position,
             )
             keeping.check(found[0])
             return found
 
-        return self._memo.once(("derived", key_of(kinds), wrt, variant), make)
+        key = ("derived", key_of(kinds), wrt, variant, by_position)
+        return self._memo.once(key, make)
 
     def unscheduled(self, request: Request) -> Derived:
         """The adjoint of which the readable one is a schedule."""

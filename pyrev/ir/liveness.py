@@ -153,6 +153,29 @@ def holders(block: Block, name: str) -> tuple[Stmt, ...]:
     return _holders(block).get(name, ())
 
 
+def home(body: Block, name: str) -> tuple[Block, Loop | None]:
+    """The innermost block around all that a scalar occurs in, and the innermost loop to
+    whose iterations it is private; None where that is the function.
+    """
+    loop: Loop | None = None
+    while len(inner := holders(body, name)) == 1:
+        match inner[0]:
+            case For() | While() as around if not any(
+                name in names(e) for e in exprs(around)
+            ):
+                if exposed(around.body, name)[0]:
+                    break
+                loop = around
+                body = around.body
+            case If(test, then, orelse) if name not in names(test) and not (
+                occurs(then, name) and occurs(orelse, name)
+            ):
+                body = then if occurs(then, name) else orelse
+            case _:
+                break
+    return body, loop
+
+
 @by_identity
 def _holders(block: Block) -> dict[str, tuple[Stmt, ...]]:
     found: dict[str, list[Stmt]] = {}

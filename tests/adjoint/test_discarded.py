@@ -477,6 +477,38 @@ class Case:
     y: tuple[float, ...]
 
 
+def sum_of_the_smallest(x, y):
+    n = x.shape[0]
+    by_rank = np.zeros(n)
+    for i in range(n):
+        rank = 0
+        for j in range(n):
+            if x[j] < x[i]:
+                rank += 1
+        by_rank[rank] += x[i] * y[i]
+    s = 0.0
+    for k in range(3):
+        s += by_rank[k]
+    return s
+
+
+def smallest_left_out(x, y):
+    n = x.shape[0]
+    by_rank = np.zeros(n)
+    for i in range(n):
+        rank = 0
+        for j in range(n):
+            if x[j] < x[i]:
+                rank += 1
+        by_rank[rank] = x[i] * y[i]
+    for k in range(2):
+        by_rank[k] = 0.0
+    s = 0.0
+    for k in range(n):
+        s += by_rank[k]
+    return s
+
+
 _X = (0.7, -0.4, 1.3, 0.9)
 _HOLES = (0.5, NAN, 0.8, INF)
 _NANS = (0.5, NAN, 0.8, 1.2)
@@ -526,6 +558,8 @@ CASES = [
     Case(copied_and_skipped, _X, _NANS),
     Case(copied_for_the_next_step, _X, _NANS),
     Case(in_rows_that_are_copied, _X, _NANS),
+    Case(sum_of_the_smallest, (0.7, -0.4, 1.3, 0.9), (0.5, 1.1, NAN, 0.8)),
+    Case(smallest_left_out, (0.7, -0.4, 1.3, 0.9), (INF, NAN, 0.5, 0.8)),
 ]
 FOR_EACH = pytest.mark.parametrize("case", CASES, ids=lambda c: c.f.__name__)
 
@@ -631,6 +665,23 @@ def test_what_is_always_used_is_not_guarded() -> None:
 
     text = pyrev.differentiable(f).adjoint.source
     assert "!= 0.0" not in text
+
+
+def test_an_element_that_data_decides_is_one_of_those_that_are_read() -> None:
+    text = """
+def f(rows, x, y):
+    u = np.zeros_like(y)
+    for k in range(rows.shape[0]):
+        u[rows[k]] += x[k] * x[k]
+    s = 0.0
+    for i in range({}):
+        s += u[i] * y[i]
+    return s
+"""
+    assert gone(text.format("y.shape[0]"), "x u s") == []
+    assert gone(text.format("y.shape[0] - 1"), "x u s") == ["u"]
+    assert gone(text.format("3"), "x u s") == ["u"]
+    assert gone(text.format("rows.shape[0]"), "x u s") == ["u"]
 
 
 def test_an_array_between_two_time_steps_is_read_before_it_is_overwritten() -> None:
