@@ -8,7 +8,7 @@ the constant: the Hessian of a misfit, for one, is asked for where the misfit is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pyrev.ir.nodes import (
@@ -18,6 +18,7 @@ from pyrev.ir.nodes import (
     Call,
     Const,
     Expr,
+    If,
     Load,
     Program,
     Stmt,
@@ -26,6 +27,7 @@ from pyrev.ir.nodes import (
     blocks,
     exprs,
     fresh,
+    map_expr,
     names,
     substitute,
     walk,
@@ -70,9 +72,85 @@ def spared(program: Program) -> frozenset[Expr]:
             for e in walk_expr(top):
                 if e not in found and (parts := guarded(e)) is not None:
                     d, value = parts
-                    if _vanishes(value, d, stored, frozenset()):
+                    if vanishes(value, d, stored, frozenset()):
                         found.add(e)
     return frozenset(found)
+
+
+def each_guarded(program: Program) -> Program:
+    """A derivative with guards in the place of tests around several statements, which a
+    zero cotangent leaves undone.
+
+    Law: the same values.
+
+    >>> from dataclasses import replace
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import program_text
+    >>> f = parse_text('''
+    ... def f(a, b, d_y, p):
+    ...     if d_y != 0.0:
+    ...         d_v = d_y / p
+    ...         a[0] += d_v
+    ...         b[0] -= d_v * b[1]
+    ...     if d_y != 0.0:
+    ...         a[1] += p
+    ... ''')
+    >>> print(program_text(each_guarded(replace(f, derived=True))))
+    def f(a, b, d_y, p):
+        d_v = d_y / p
+        a[0] += d_v if d_y != 0.0 else 0.0
+        b[0] += -(d_v * b[1]) if d_y != 0.0 else 0.0
+        if d_y != 0.0:
+            a[1] += p
+    """
+    if not program.derived:
+        return program
+    body = _each_guarded(program.body)
+    return program if body == program.body else replace(program, body=number(body))
+
+
+def _each_guarded(block: Block) -> Block:
+    out: list[Stmt] = []
+    for s in block:
+        s = with_blocks(s, tuple(map(_each_guarded, blocks(s))))
+        match s:
+            case If(Call("!=", (d, Const(0))) as test, then, ()) if _is_cotangent(
+                d
+            ) and _all_undone(then, d, out[-1] if out else None):
+                out += (_with_guard(t, test) for t in then)
+            case _:
+                out.append(s)
+    return tuple(out)
+
+
+#: How the names of cotangents begin.
+PREFIX = "d_"
+
+
+def _is_cotangent(e: Expr) -> bool:
+    """Is this called as pyrev calls cotangents? A test of the user's decides."""
+    match e:
+        case Var(name) | Load(name):
+            return name.startswith(PREFIX)
+    return False
+
+
+def _all_undone(block: Block, d: Expr, before: Stmt | None) -> bool:
+    """Do all statements of a block change nothing where `d` is zero, but scalars?"""
+    zeros = {d, *copied(before, d)}
+    for k, s in enumerate(block):
+        if not isinstance(s, (Assign, Add)) or not undone(s, d, zeros, set()):
+            return False
+        if written((s,)) & names(d) and k < len(block) - 1:
+            return False
+    return True
+
+
+def _with_guard(s: Stmt, test: Expr) -> Stmt:
+    assert isinstance(s, (Assign, Add))
+    if isinstance(s, Assign) and isinstance(s.target, Var):
+        return s
+    return replace(s, value=Call("where", (test, s.value, ZERO_F)))
 
 
 def laid_open(program: Program, avoid: frozenset[str]) -> Program:
@@ -176,8 +254,45 @@ def guarded(e: Expr) -> tuple[Expr, Expr] | None:
     return (d, value) if z == 0 and other == 0 else None
 
 
-def _vanishes(e: Expr, d: Expr, stored: Stored, asked: frozenset[Expr]) -> bool:
-    """Is `e` zero where `d` is, if all that it is made of is finite?"""
+def undone(s: Assign | Add, d: Expr, zeros: set[Expr], own: set[str]) -> bool:
+    """Does a statement change nothing where `zeros` are, but scalars, its `own`?"""
+    zero = vanishes(_where_zero(s.value, d), d, {}, frozenset(zeros))
+    match s:
+        case Assign(Var(name) as target):
+            if name in names(d):
+                return False
+            own.add(name)
+            zeros.discard(target)
+            if zero:
+                zeros.add(target)
+            return True
+        case Assign(target):
+            return zero and target in zeros
+    return zero
+
+
+def copied(before: Stmt | None, d: Expr) -> Iterator[Expr]:
+    """The element that `d` was set to by the statement before."""
+    match before:
+        case Assign(target, Load() as element) if target == d:
+            yield element
+
+
+def _where_zero(e: Expr, d: Expr) -> Expr:
+    """`e` where `d` is zero."""
+    return map_expr(e, lambda part: ZERO_F if _guarded_by(part, d) else part)
+
+
+def _guarded_by(e: Expr, d: Expr) -> bool:
+    parts = guarded(e)
+    return parts is not None and parts[0] == d
+
+
+def vanishes(e: Expr, d: Expr, stored: Stored, asked: frozenset[Expr]) -> bool:
+    """Is `e` zero where `d` is, if all that it is made of is finite?
+
+    `stored` says what names hold, and those in `asked` are zero with `d`.
+    """
     if e == d or e in asked:
         return True
     match e:
@@ -187,18 +302,18 @@ def _vanishes(e: Expr, d: Expr, stored: Stored, asked: frozenset[Expr]) -> bool:
             values = [_there(e, *s) for s in stored.get(name, ())]
             asked |= {e}
             return bool(values) and all(
-                v is not None and _vanishes(v, d, stored, asked) for v in values
+                v is not None and vanishes(v, d, stored, asked) for v in values
             )
         case Call("neg" | "float" | "float32" | "float64", (a,)):
-            return _vanishes(a, d, stored, asked)
+            return vanishes(a, d, stored, asked)
         case Call("*", args):
-            return any(_vanishes(a, d, stored, asked) for a in args)
+            return any(vanishes(a, d, stored, asked) for a in args)
         case Call("/", (a, _)):
-            return _vanishes(a, d, stored, asked)
+            return vanishes(a, d, stored, asked)
         case Call("+" | "-", args):
-            return all(_vanishes(a, d, stored, asked) for a in args)
+            return all(vanishes(a, d, stored, asked) for a in args)
         case Call("where", (_, *args)):
-            return all(_vanishes(a, d, stored, asked) for a in args)
+            return all(vanishes(a, d, stored, asked) for a in args)
     return False
 
 

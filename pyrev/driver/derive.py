@@ -14,7 +14,7 @@ from pyrev.adjoint.result_forms import results_named
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.sink import sunk
 from pyrev.adjoint.slopes import valued
-from pyrev.adjoint.spared import laid_open
+from pyrev.adjoint.spared import each_guarded, laid_open
 from pyrev.adjoint.tangent import Tangent, partials, tangent
 from pyrev.adjoint.tidy import tidy
 from pyrev.adjoint.webs import separated
@@ -114,7 +114,8 @@ def prepared(
     With `by_position` as in `derive`.
     """
     known = all_names(program.body)
-    program = separated(laid_open(program, avoid | RESERVED), avoid | RESERVED)
+    program = laid_open(each_guarded(program), avoid | RESERVED)
+    program = separated(program, avoid | RESERVED)
     # A further web of a scalar has a number behind its name.
     kept = {n for n in all_names(program.body) if n in store}
     kept |= {
@@ -191,6 +192,7 @@ def derive_tangent(
 
     Several share products of partials where that is shorter, unless not `shorten`.
     """
+    program = each_guarded(program)
     if shorten and directions > 1:
         program, _ = preaccumulated(program, wrt, avoid | RESERVED, directions)
     made = tangent(program, wrt, avoid | RESERVED, directions, asserts)
@@ -204,7 +206,7 @@ def derive_partials(
     program: Program, wrt: tuple[str, ...], avoid: frozenset[str]
 ) -> Tangent:
     """The program with its partial derivatives beside it, for what is elementwise."""
-    made = partials(program, wrt, avoid | RESERVED)
+    made = partials(each_guarded(program), wrt, avoid | RESERVED)
     made = replace(made, program=valued(made.program))
     check(made.program)
     dump("partials", made.program)

@@ -94,6 +94,12 @@ READABLE = (
     FUSE_PREFIX,
     REUSE,
     Pass(
+        "guards",
+        steps.common_guards,
+        "values have names of their own still",
+        "every value, but for zeros",
+    ),
+    Pass(
         "forward",
         steps.forward_substitution,
         "nothing looks for a value by its name any more",

@@ -18,6 +18,7 @@ from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.distribute import schedule_readable
 from pyrev.schedule.forward import forwarded
 from pyrev.schedule.gpu_form import Device
+from pyrev.schedule.guards import shared_guards
 from pyrev.schedule.layout import turned
 from pyrev.schedule.ownership import schedule_cpu
 from pyrev.schedule.report import Decision
@@ -561,6 +562,40 @@ def common_values(program: Program, setting: Setting) -> Program:
     loop and outside it.
     """
     return reuse(program, setting.taken)
+
+
+def common_guards(program: Program, setting: Setting) -> Program:
+    """Common guards: one test for what a zero cotangent leaves undone.
+
+    Sizes: x[5], y[5], d_out[5], d_x[5], d_y[5].
+
+    Before::
+
+        def f(x, y, d_out, d_x, d_y):
+            for i in range(x.shape[0]):
+                d_v = d_out[i] * x[i]
+                d_x[i] += d_v if d_out[i] != 0.0 else 0.0
+                d_y[i] -= d_v / y[i] if d_out[i] != 0.0 else 0.0
+
+    After::
+
+        def f(x, y, d_out, d_x, d_y):
+            for i in range(x.shape[0]):
+                if d_out[i] != 0.0:
+                    d_v = d_out[i] * x[i]
+                    d_x[i] += d_v
+                    d_y[i] -= d_v / y[i]
+
+    Law: The same values but for the sign of zeros; where a zero cotangent is multiplied
+    by what is no finite number, zero.
+
+    Cost: one decision for several selections, so not where code is compiled: a branch
+    is no vector instruction.
+
+    Unless: a guard has no other like it beside it, or others read what a statement
+    between them sets.
+    """
+    return shared_guards(program)
 
 
 def forward_substitution(program: Program, setting: Setting) -> Program:

@@ -1,0 +1,138 @@
+"""One test for all that a zero cotangent leaves undone, not a guard in every line.
+
+Where a partial may be infinite, the reverse sweep adds ``d * p if d != 0.0 else 0.0``;
+a person writes ``if d != 0.0:`` above all that follows from `d`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pyrev.adjoint.spared import copied, guarded, undone
+from pyrev.ir.liveness import live_inside, live_out, with_live
+from pyrev.ir.nodes import (
+    Add,
+    Assign,
+    Block,
+    Call,
+    Expr,
+    For,
+    If,
+    Program,
+    Stmt,
+    While,
+    blocks,
+    map_stmt_exprs,
+    names,
+    walk_expr,
+    with_blocks,
+    written,
+)
+from pyrev.ir.simplify import ZERO_F
+
+#: So many guards of one cotangent are worth a line of their own.
+SEVERAL = 2
+
+#: How far to look for them.
+LONGEST = 64
+
+
+def shared_guards(program: Program) -> Program:
+    """`program` with one test around neighbours that have its guard.
+
+    Law: the same values; but where a zero cotangent is multiplied by what is no finite
+    number, that may now be zero, as it should.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import program_text
+    >>> f = parse_text('''
+    ... def f(x, y, d_x, d_y, d_out):
+    ...     for i in range(x.shape[0]):
+    ...         d = 2.0 * d_out[i]
+    ...         d_v = d * x[i]
+    ...         d_x[i] += d_v if d != 0.0 else 0.0
+    ...         d_y[i] -= d / y[i] if d != 0.0 else 0.0
+    ... ''')
+    >>> print(program_text(shared_guards(f)))
+    def f(x, y, d_x, d_y, d_out):
+        for i in range(x.shape[0]):
+            d = 2.0 * d_out[i]
+            if d != 0.0:
+                d_v = d * x[i]
+                d_x[i] += d_v
+                d_y[i] -= d / y[i]
+    """
+    return replace(program, body=_block(program.body, live_out(program)))
+
+
+def _block(block: Block, after: frozenset[str]) -> Block:
+    stmts: list[Stmt] = []
+    live: list[frozenset[str]] = []
+    for s, behind in with_live(block, after):
+        inside = live_inside(s, behind) if isinstance(s, (For, While)) else behind
+        stmts.append(with_blocks(s, tuple(_block(b, inside) for b in blocks(s))))
+        live.append(behind)
+    out: list[Stmt] = []
+    at = 0
+    while at < len(stmts):
+        found = _run(stmts, live, at)
+        if found is None:
+            out.append(stmts[at])
+            at += 1
+        else:
+            d, end = found
+            bare = tuple(_bare(s, d) for s in stmts[at:end])
+            made = _block(bare, live[end - 1])
+            first = next(s for s in stmts[at:end] if d in _guards(s))
+            out.append(If(Call("!=", (d, ZERO_F)), made, (), loc=first.loc))
+            at = end
+    return tuple(out)
+
+
+def _run(
+    stmts: Sequence[Stmt], live: Sequence[frozenset[str]], begin: int
+) -> tuple[Expr, int] | None:
+    """The longest run of statements from `begin` on that a guarded cotangent leaves
+    undone where it is zero, several of which say so: the cotangent, and its end.
+
+    What a run sets nobody reads behind it.
+    """
+    ahead = itertools.takewhile(
+        lambda s: isinstance(s, (Assign, Add)), stmts[begin : begin + LONGEST]
+    )
+    candidates = dict.fromkeys(d for s in ahead for d in _guards(s))
+    best: tuple[Expr, int] | None = None
+    for d in candidates:
+        zeros = {d, *copied(stmts[begin - 1] if begin else None, d)}
+        own: set[str] = set()
+        guards = 0
+        for at in range(begin, len(stmts)):
+            s = stmts[at]
+            if not isinstance(s, (Assign, Add)) or not undone(s, d, zeros, own):
+                break
+            guards += d in _guards(s)
+            closed = guards >= SEVERAL and not own & live[at]
+            if closed and (best is None or at + 1 > best[1]):
+                best = d, at + 1
+            if written((s,)) & names(d):
+                break
+    return best
+
+
+def _guards(s: Stmt) -> Iterator[Expr]:
+    """The cotangents of which a guard in a statement asks whether they are zero."""
+    if isinstance(s, (Assign, Add)):
+        found = (guarded(e) for e in walk_expr(s.value))
+        yield from (d for d, _ in filter(None, found))
+
+
+def _bare(s: Stmt, d: Expr) -> Stmt:
+    """A statement where `d` is not zero."""
+
+    def bare(e: Expr) -> Expr:
+        parts = guarded(e)
+        return parts[1] if parts is not None and parts[0] == d else e
+
+    return map_stmt_exprs(s, bare)
