@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 import pyrev
+from pyrev.__main__ import main
 from pyrev.report.shown import styled
 from pyrev.report.shown.listing import Listing
 from pyrev.report.shown.passages import passages
@@ -203,6 +204,17 @@ def test_show_does_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
     energy.adjoint.source_for("numba").show(terminal, colour=False)
     assert terminal.getvalue() == energy.adjoint.source_for("numba")
+
+
+def test_the_command_shows_as_show_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["show", f"{__file__}:energy"]
+    shown = {}
+    for file in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", file)
+        assert main(command) == 0
+        shown[file.isatty()] = file.getvalue()
+    assert shown[False] == energy.adjoint.source
+    assert CODE.search(shown[True]) and CODE.sub("", shown[True]) == shown[False]
 
 
 @pytest.mark.parametrize("file", [3, "name.py", io.BytesIO()])
