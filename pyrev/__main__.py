@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     f = as_differentiable(find(options.function))
     match options.command:
         case "show":
-            print(f.adjoint.source_for(options.target), end="")
+            f.adjoint.source_for(options.target).show()
         case "explain":
             print(f.explain(options.target))
         case "save":

@@ -125,23 +125,42 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     assert (ROOT / "docs" / "shear.png").is_file()
 
 
-def test_the_way_of_a_function_is_the_one_shown(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    path = ROOT / "docs" / "architecture.md"
-    page = path.read_text(encoding="utf-8")
-    names: dict[str, Any] = {"__name__": "architecture"}
-    whole = page
-    for text, said in executed(page, tmp_path, "smooth.py", names):
+def check_printed(
+    request: pytest.FixtureRequest, path: Path, folder: Path, first: str
+) -> dict[str, Any]:
+    """Behind each block of a page that prints, does it show what that prints?
+
+    Returns the names that the blocks define.
+    """
+    page = whole = path.read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": path.stem}
+    for text, said in executed(page, folder, first, names):
+        if not said:
+            continue
         head, _, rest = whole.partition(text + "```\n")
         between, _, rest = rest.partition(FENCES[0])
         _, _, tail = rest.partition(FENCES[1])
         whole = head + text + "```\n" + between + FENCES[0]
-        whole += said.strip() + "\n" + FENCES[1] + tail
+        whole += said.strip("\n") + "\n" + FENCES[1] + tail
     if request.config.getoption("--update-golden"):
         path.write_text(whole, encoding="utf-8")
         page = whole
     assert page == whole
+    return names
+
+
+def test_every_block_about_reading_runs_and_shows_what_it_prints(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_printed(request, ROOT / "docs" / "reading.md", tmp_path, "advect.py")
+
+
+def test_the_way_of_a_function_is_the_one_shown(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = ROOT / "docs" / "architecture.md"
+    names = check_printed(request, path, tmp_path, "smooth.py")
     u, cotangent, slope = np.arange(5.0), names["cotangent"], np.zeros(5)
     for k in range(5):
         for sign in (1, -1):

@@ -31,6 +31,7 @@ DOORS = {
     "torch": "bridges/torch.py",
     "jax": "bridges/jax.py",
     "matplotlib": "report/draw/figure.py",
+    "pygments": "report/shown/highlight.py",
 }
 #: Lines of a file and of a function, methods of a class: as much as one reads at once.
 MOST = {"file": 800, "function": 80, "class": 25}

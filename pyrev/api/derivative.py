@@ -30,6 +30,7 @@ from pyrev.report.draw.dot import Graph
 from pyrev.report.draw.figure import figure
 from pyrev.report.draw.shear import panels
 from pyrev.report.explain import Report, report
+from pyrev.report.shown.listing import Listing, Origin, Readable
 from pyrev.runtime.device import copied, cupy, is_array, is_device
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
@@ -64,8 +65,11 @@ class _Called:
         return bind(self.name, self.signature, args, kw)
 
 
-class _Source:
+class _Source(Readable):
     """What the three have in common: a unit before any call, and one for a call."""
+
+    #: Is it made of more than the user's statements, so that these help to read it?
+    _derived = True
 
     def __init__(self, f: Callee) -> None:
         self._f = f
@@ -94,9 +98,6 @@ class _Source:
     def _default(self, target: Target, units: Units | None = None) -> Unit:
         units = units or self._units
         return self._made(units, self._before(target, units))
-
-    def _for(self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]) -> Unit:
-        return self._made(*self._asked(target, args, kw))
 
     def _asked(
         self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
@@ -141,20 +142,32 @@ class _Source:
 
     @property
     @guarded
-    def source(self) -> str:
-        """The readable Python text; it never changes because of a call."""
-        return self._default(PYTHON).text.text
+    def source(self) -> Listing:
+        """The readable Python text; it never changes because of a call.
+
+        It is a `str` that terminals and notebooks show in colour.
+        """
+        return self._listed(self._units, self._before(PYTHON))
 
     @guarded
-    def source_for(self, target: str, /, *args: Any, **kw: Any) -> str:
+    def source_for(self, target: str, /, *args: Any, **kw: Any) -> Listing:
         """The text for a target and, if given, for arguments.
 
         The target is "python", "numba" or "cuda", which is CUDA C and its launches.
         """
         asked = _named(target)
         if args or kw:
-            return self._for(asked, args, kw).text.text
-        return self._default(asked).text.text
+            return self._listed(*self._asked(asked, args, kw))
+        return self._listed(self._units, self._before(asked))
+
+    def _listed(self, units: Units, request: Request) -> Listing:
+        """The text of the unit that a request asks for."""
+        unit, texts = self._made(units, request), units.function.parsed.texts
+        return Listing(unit.text.text, Origin.of(unit, texts, self._derived))
+
+    @property
+    def _listing(self) -> Listing:
+        return self.source
 
     @guarded
     def save(
@@ -185,7 +198,7 @@ class _Source:
                 " axes its arguments have; give some behind the target,"
                 f" save({str(where)!r}, {target!r}, ...), or subscript them"
             )
-        text = self.source_for(target)
+        text = str(self.source_for(target))
         unit = self._default(_named(target))
         if not unit.target.tests_subscripts:
             text += self._guard(unit)
@@ -250,8 +263,8 @@ class _Source:
     def _loaded(self) -> Callable[..., Any]:
         return self._default(PYTHON).function
 
-    def __repr__(self) -> str:
-        return self.source
+    def __str__(self) -> str:
+        return str(self.source)
 
 
 class Derivative(_Source):
@@ -388,6 +401,8 @@ class Derivative(_Source):
 
 class Primal(_Source):
     """A function as pyrev schedules and prints it."""
+
+    _derived = False
 
     def _shown(self) -> Program:
         # The user's loops, before any schedule.

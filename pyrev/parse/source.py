@@ -61,6 +61,42 @@ class Source:
             return offset
         return len(text.encode()[:offset].decode())
 
+    def statements(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last line of what is done, statement by statement.
+
+        Of one with a body these are the lines of its header. What only stands there (a
+        docstring, `pass`) and what is inside a definition in it is left out.
+        """
+        if isinstance(self.node, gast.Lambda):
+            return (self._header(self.node),)
+        return (self._header(self.node), *self._inside(self.node))
+
+    def _inside(self, node: gast.AST) -> Iterator[tuple[int, int]]:
+        for s in (*node.body, *getattr(node, "orelse", ())):
+            match s:
+                case gast.Pass() | gast.Expr(value=gast.Constant()):
+                    continue
+                case gast.For() | gast.While() | gast.If():
+                    yield self._header(s)
+                    yield from self._inside(s)
+                case _:
+                    yield self._header(s)
+
+    def _header(self, node: gast.AST) -> tuple[int, int]:
+        """The lines of a statement up to its body, without remarks between the two."""
+        first, last = node.lineno, node.end_lineno
+        if isinstance(node, (gast.FunctionDef, gast.For, gast.While, gast.If)):
+            inner = node.body[0]
+            starts = [d.lineno for d in getattr(inner, "decorator_list", ())]
+            last = min([inner.lineno, *starts]) - 1
+            while last > first and self._says_nothing(last):
+                last -= 1
+        return first, max(first, last)
+
+    def _says_nothing(self, line: int) -> bool:
+        text = self.lines[line - 1].strip()
+        return not text or text.startswith("#")
+
 
 class Texts:
     """The texts that code objects were found to be compiled from.

@@ -212,3 +212,46 @@ def test_a_file_edited_since_its_import_is_refused(tmp_path: Path, after: str) -
     path.write_text(after)
     with pytest.raises(UnsupportedError, match="compiled from"):
         parse(namespace["f"])
+
+
+def test_statements_take_the_lines_up_to_their_bodies() -> None:
+    f = defined(
+        """
+        def f(
+            a, b=1
+        ):
+            '''Two
+            lines.'''
+            c = (a +
+                 b); d = c
+            for i in range(
+                3
+            ):
+                # about the test
+
+                if i > 1 and (
+                    c
+                ):
+                    pass
+                elif i:
+                    d += 1
+                else:
+                    d = 2
+            while d: d -= 1
+            def inside(x):
+                return x
+            g = lambda x: (
+                x
+            )
+            return d
+        """
+    )
+    assert read(f).statements() == (
+        *((1, 3), (6, 7), (7, 7), (8, 10), (13, 15), (17, 17), (18, 18), (20, 20)),
+        *((21, 21), (21, 21), (22, 22), (24, 26), (27, 27)),
+    )
+
+
+def test_a_lambda_is_one_statement() -> None:
+    f = defined("f = (lambda x:\n    x *\n    x)\n")
+    assert read(f).statements() == ((1, 3),)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import io
 import math
 import sys
 import tempfile
@@ -235,6 +236,10 @@ def with_a_value(target: str, folder: Path) -> dict[str, Callable[[Any], Any]]:
         "save path": lambda b: isinstance(b, str) or f.adjoint.save(b),
         "save target": lambda b: f.adjoint.save(folder / "a.py", b),
         "save x": lambda b: f.adjoint.save(folder / "a.py", "python", b, 2.0),
+        "show": lambda b: f.adjoint.show(object() if b is None else b),
+        "show colour": lambda b: f.adjoint.show(io.StringIO(), b),
+        "side_by_side": lambda b: f.adjoint.side_by_side(b),
+        "diff": lambda b: f.adjoint.diff(b),
         "adjoint x": lambda b: f.adjoint(b, 2.0, 1.0),
         "adjoint result": lambda b: f.adjoint(x, 2.0, b),
         "adjoint less": lambda b: f.adjoint(b),
