@@ -73,7 +73,6 @@ class _Group:
 class _Reuser:
     def __init__(self, program: Program, taken: set[str]) -> None:
         self.taken = taken | set(all_names(program.body))
-        self.arrays = written(program.body)
         self.times = assignments(program.body)
         self.mentions: Counter[str] = Counter()
         for stmt in walk(program.body):
@@ -86,7 +85,7 @@ class _Reuser:
         named: list[tuple[_Group, str]] = []
         before: dict[int, list[Assign]] = {}
         for group in groups:
-            text = self.name_in(block[group.first], group)
+            text = _name_in(block, group)
             if text is None:
                 text = fresh(_name(group.value), self.taken)
                 loc = block[group.first].loc
@@ -133,7 +132,7 @@ class _Reuser:
                     group.count += 1
                     if group.own[-1:] != [k]:
                         group.own.append(k)
-                elif always and self.keeps(value):
+                elif always:
                     group = live[value] = _Group(value, k, [k], count=1)
                     found.append(group)
                     for text in _names_in(value):
@@ -152,20 +151,6 @@ class _Reuser:
                     live.pop(value, None)
         return found
 
-    def keeps(self, value: Call) -> bool:
-        """Does it read names, and elements of arrays that nothing writes, only?"""
-        return all(
-            not (isinstance(e, (Load, Extent)) and e.array in self.arrays)
-            for e in walk_expr(value)
-        )
-
-    def name_in(self, stmt: Stmt, group: _Group) -> str | None:
-        """The name that the first statement itself gives the value, if it lasts."""
-        match stmt:
-            case Assign(Var(text), value) if value == group.value:
-                return text if self.times[text] == 1 else None
-        return None
-
     def second(self, text: str, k: int, reads: _Reads | None) -> bool:
         """Is a name set once, by statement `k` of a block, and read only behind it?"""
         return (
@@ -179,6 +164,16 @@ class _Reuser:
         if isinstance(e, Var) and e.name in self.instead:
             return Var(self.instead[e.name], loc=e.loc)
         return e
+
+
+def _name_in(block: Block, group: _Group) -> str | None:
+    """The name that the first statement itself gives the value, if it lasts."""
+    last = max((*group.own, *group.inside))
+    match block[group.first]:
+        case Assign(Var(text), value) if value == group.value:
+            if text not in written(block[group.first + 1 : last + 1]):
+                return text
+    return None
 
 
 class _Reads:

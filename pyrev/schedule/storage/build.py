@@ -228,7 +228,7 @@ class _Copier:
         if copies:
 
             def instead(e: Expr) -> Expr:
-                return copies[e] if isinstance(e, Load) and e in copies else e
+                return copies[e] if isinstance(e, (Load, Var)) and e in copies else e
 
             bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
             stmt = map_stmt_exprs(bare, instead)

@@ -14,7 +14,8 @@ of outer levels, which are decided after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyrev.adjoint.reverse import FUNCTION
@@ -33,9 +34,10 @@ from pyrev.ir.nodes import (
     rebuild,
     walk,
 )
+from pyrev.schedule.storage.cut import minimal_cut
 from pyrev.schedule.storage.draft import Draft
 from pyrev.schedule.storage.plan import Plan
-from pyrev.schedule.storage.recomputation import Recomputation
+from pyrev.schedule.storage.recomputation import Choice, Recomputation
 from pyrev.schedule.storage.reruns import Reruns
 from pyrev.schedule.storage.tapes import Tapes
 from pyrev.schedule.storage.timeline import Leaf, Timeline, name_of
@@ -59,6 +61,10 @@ class Options:
     apart: bool = False
 
 
+#: Tapes of more axes count as those of so many.
+MOST = 8
+
+
 def decide(timeline: Timeline, options: Options) -> Plan:
     """The plan by which every demand of `timeline` can be met.
 
@@ -66,7 +72,28 @@ def decide(timeline: Timeline, options: Options) -> Plan:
     before the reverse of its level, the reverse sweep reads the values that the primal
     had.
     """
-    decision = _Decision(timeline, options)
+    plan = _decided(timeline, options, Choice())
+    if options.checkpointed or options.memory is not None or not plan.records:
+        return plan
+    choice = minimal_cut(timeline, options.kept)
+    if not choice.leaves:
+        return plan
+    cut = _decided(timeline, options, choice)
+    return min(plan, cut, key=_recorded)
+
+
+def _recorded(plan: Plan) -> list[int]:
+    """How much a plan records: the numbers of tapes, those over most loops first."""
+    axes = Counter(
+        min(MOST, len(r.target.index) if isinstance(r.target, Load) else 0)
+        for r in plan.records
+    )
+    return [axes[k] for k in reversed(range(MOST + 1))]
+
+
+def _decided(timeline: Timeline, options: Options, choice: Choice) -> Plan:
+    """The plan in which iterations are made again from what is chosen."""
+    decision = _Decision(timeline, options, choice)
     draft, reruns = decision.draft, decision.reruns
     ends = _outputs(timeline, draft) if options.apart else []
     for demand in timeline.demands:
@@ -97,10 +124,21 @@ def _outputs(timeline: Timeline, draft: Draft) -> list[int]:
 class _Decision:
     """Decides demand by demand, each once."""
 
-    def __init__(self, timeline: Timeline, options: Options) -> None:
+    def __init__(self, timeline: Timeline, options: Options, choice: Choice) -> None:
         self.timeline, self.options = timeline, options
         self.draft = Draft(timeline, {*timeline.names, *options.avoid})
-        self.recomputation = Recomputation(timeline, options.checkpointed, options.kept)
+        self.recomputation = Recomputation(
+            timeline,
+            options.checkpointed,
+            options.kept | choice.names,
+            choice.leaves,
+        )
+        #: The arrays that the reverse sweep reads where they are, whatever is decided.
+        self.there = {
+            d.value.array
+            for d in timeline.demands
+            if isinstance(d.value, Load) and self.recomputation.steady(d.at, d.value)
+        }
         self.tapes = Tapes(self.draft, self.recomputation, self.saved)
         self.reruns = Reruns(
             self.draft,
@@ -159,6 +197,10 @@ class _Decision:
             overwritten = legal.overwritten(loop.id, at, leaf)
             if overwritten and not legal.recordable(loop.id, at, leaf):
                 continue
+            if isinstance(leaf, Var):
+                found = self._stored(at, leaf, self.there)
+                if found is not None:
+                    return found
             dear = None if overwritten else self._made_beside(loop, at, leaf, name)
             if dear is not None:
                 return self.tapes.tape(dear, at, leaf, name)
@@ -172,16 +214,22 @@ class _Decision:
             self.draft.need([(FUNCTION, name)])
             self.draft.note(name, "live", at)
             return read
-        found = self._stored(at, leaf) if isinstance(leaf, Var) else None
-        return found or self.tapes.tape(FUNCTION, at, leaf, name)
+        if isinstance(leaf, Var):
+            found = self._stored(at, leaf, timeline.ranks)
+            if found is not None:
+                return found
+        return self.tapes.tape(FUNCTION, at, leaf, name)
 
-    def _stored(self, at: int, leaf: Var) -> Expr | None:
-        """The element in which the function itself keeps the value of a scalar."""
+    def _stored(self, at: int, leaf: Var, arrays: Container[str]) -> Expr | None:
+        """The element of one of `arrays` in which the function itself keeps the value
+        of a scalar.
+        """
         timeline, legal = self.timeline, self.recomputation
         for k, place in timeline.places.items():
             match place.stmt:
                 case Assign(Load(array) as target, Var(name)) if (
                     name == leaf.name
+                    and array in arrays
                     and timeline.unchanged(name, k, at)
                     and timeline.dtype_of(array) == timeline.dtype_of(name)
                     and legal.keeps(k, target)

@@ -9,6 +9,7 @@ subexpression elimination. Nothing here says that it is worth it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pyrev.adjoint.reverse import FUNCTION
 from pyrev.ir.liveness import exposed
@@ -35,12 +36,28 @@ from pyrev.schedule.storage.timeline import Leaf, Place, Timeline, name_of
 Needs = frozenset[tuple[int, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of iterations is recorded so that other values can be made again.
+
+    Values of `names` are not made again. `leaves` are read from tapes, each by a
+    statement where it runs again at a level.
+    """
+
+    names: frozenset[str] = frozenset()
+    leaves: frozenset[tuple[int, int, Leaf]] = frozenset()
+
+    def __or__(self, other: Choice) -> Choice:
+        return Choice(self.names | other.names, self.leaves | other.leaves)
+
+
 class Recomputation:
     """What may run again, for one timeline.
 
     The iterations of the loops in `checkpointed` start from a state that is restored:
     all that has changed since they began can be made again. The names in `kept` are not
-    to be made again.
+    to be made again. What is `restored` is (level, statement, leaf): the statement,
+    run again at the level, reads it from a tape.
     """
 
     def __init__(
@@ -48,8 +65,10 @@ class Recomputation:
         timeline: Timeline,
         checkpointed: Mapping[int, int | None],
         kept: frozenset[str],
+        restored: frozenset[tuple[int, int, Leaf]] = frozenset(),
     ) -> None:
         self.timeline = timeline
+        self.restored = restored
         self.checkpointed = checkpointed
         self.kept = frozenset() if checkpointed else kept
         self._slices: dict[tuple[int, str], Needs | None] = {}
@@ -173,7 +192,7 @@ class Recomputation:
                 read = name_of(leaf)
                 if self.timeline.places[at].counts(read):
                     continue
-                if self.timeline.constant(leaf):
+                if self.timeline.constant(leaf) or (level, at, leaf) in self.restored:
                     continue
                 if self.timeline.writes_in(level, read):
                     if read not in seen:

@@ -136,6 +136,10 @@ class Reruns:
         name = name_of(leaf)
         if self.timeline.constant(leaf):
             return False
+        if (level, at, leaf) in self.recomputation.restored:
+            copies = self.draft.copies.setdefault((level, at), {})
+            copies[leaf] = self.read(at, leaf)
+            return False
         in_state = level in self.checkpointed and self.timeline.moves(level, name)
         if level == FUNCTION or in_state or self.timeline.writes_in(level, name):
             return True
