@@ -61,6 +61,8 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
             factor = _scaled(ka, number(b.args[0]))
             if factor is not None:
                 return mul(Const(factor), x, types)
+        case Const(), Call("*", (x, y)) if _is_scaled(x) and not wraps(y, types):
+            return Call("*", (mul(a, x, types), y))
         case Const(-1 | -1.0), Call("/", (Call("neg", (x,)), y)) if not wraps(x, types):
             return Call("/", (x, y))
         case Const(-1), _ if is_float(known_dtype(b, types) or ""):
@@ -87,6 +89,16 @@ def _scaled(a: int | float | None, b: int | float | None) -> int | float | None:
     return a * b if near else None
 
 
+def _is_scaled(e: Expr) -> bool:
+    """Does a product begin with a literal?"""
+    match e:
+        case Call("*", (Const(), _)):
+            return True
+        case Call("*", (a, _)):
+            return _is_scaled(a)
+    return False
+
+
 def neg(a: Expr) -> Expr:
     """``-a``, never two signs in a row."""
     match a:
@@ -95,6 +107,14 @@ def neg(a: Expr) -> Expr:
         case Const() if (value := number(a)) is not None:
             return Const(-value)
     return Call("neg", (a,))
+
+
+def unsigned(a: Expr) -> Expr:
+    """What is zero where `a` is, without its sign."""
+    match a:
+        case Call("neg", (x,)):
+            return unsigned(x)
+    return a
 
 
 def add(a: Expr, b: Expr) -> Expr:

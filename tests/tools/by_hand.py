@@ -212,28 +212,30 @@ def run_text(text: str, function: str) -> Callable[..., Any]:
     return made
 
 
-def table(mode: str) -> None:
-    """Print both beside each other."""
+def counts(pair: Pair, text: str) -> list[tuple[int, int]]:
+    """Lines, and tokens, of the generated text and of the one by hand."""
+    ours, theirs = (bare(t, pair.derivative) for t in (text, pair.text))
+    return [(f(ours), f(theirs)) for f in (lines, tokens)]
+
+
+def table(mode: str) -> list[list[float]]:
+    """Print both beside each other; the ratios of their lines, and of their tokens."""
     print(f"{mode:12}{'lines':>12}{'':8}{'tokens':>14}{'':10}errors")
-    ratios: list[tuple[float, float]] = []
+    ratios: list[list[float]] = [[], []]
     for name in NAMES:
         pair = load(name, mode)
         text = generated(pair)
-        ours, theirs = (bare(t, pair.derivative) for t in (text, pair.text))
         made = run_text(text, pair.derivative)
         errors = worst(pair, made), worst(pair, pair.by_hand)
-        counts = [(f(ours), f(theirs)) for f in (lines, tokens)]
-        ratio = tuple(a / b for a, b in counts)
-        ratios.append((ratio[0], ratio[1]))
-        shown = [
-            f"{a:5d} for {b:3d} {r:5.2f}"
-            for (a, b), r in zip(counts, ratio, strict=True)
-        ]
+        shown = []
+        for known, (a, b) in zip(ratios, counts(pair, text), strict=True):
+            known.append(a / b)
+            shown.append(f"{a:5d} for {b:3d} {a / b:5.2f}")
         print(f"{name:12}{'   '.join(shown)}   {errors[0]:.0e} {errors[1]:.0e}")
-    for k, what in enumerate(("lines", "tokens")):
-        some = [r[k] for r in ratios]
+    for what, some in zip(("lines", "tokens"), ratios, strict=True):
         middle = geometric_mean(some)
         print(f"{what}: geometric mean {middle:.2f}, at most {max(some):.2f}")
+    return ratios
 
 
 def counted(mode: str) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
@@ -41,6 +42,15 @@ def test_a_tangent_with_another_value_is_seen() -> None:
     lame = by_hand.run_text(text, pair.derivative)
     with pytest.raises(AssertionError, match="another value"):
         by_hand.worst(pair, lame)
+
+
+def test_tangents_are_as_short_as_those_by_hand(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for ratios in by_hand.table("tangent"):
+        assert geometric_mean(ratios) <= 1.25
+        assert max(ratios) <= 1.6
+    assert "wave" in capsys.readouterr().out
 
 
 def test_comments_and_layout_do_not_count() -> None:
