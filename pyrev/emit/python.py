@@ -260,13 +260,13 @@ class _Nest:
         Then the first does for all: ``d_a = d_b = 0.0``, and for the scalar of the
         user's to which they belong: ``a = dot_a = 0.0``.
         """
+        users = self.whole.users if self.whole is not None else None
         match before, behind:
             case (
                 ast.Assign(targets, ast.Constant(float(a))),
                 ast.Assign([ast.Name(name) as target], ast.Constant(float(b))),
-            ) if repr(a) == repr(b):
+            ) if users is not None and repr(a) == repr(b):
                 named = [t.id for t in targets if isinstance(t, ast.Name)]
-                users = self.whole.users if self.whole is not None else {name}
                 if len(named) < len(targets) or not users.isdisjoint(named):
                     return False
                 if name in users and loc_of(before) != loc_of(behind):

@@ -57,12 +57,8 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
     if ka == 1:
         return b
     match a, b:
-        case Const(), Call("*", (Const(), x)) if not wraps(x, types):
-            factor = _scaled(ka, number(b.args[0]))
-            if factor is not None:
-                return mul(Const(factor), x, types)
-        case Const(), Call("*", (x, y)) if _is_scaled(x) and not wraps(y, types):
-            return Call("*", (mul(a, x, types), y))
+        case Const(), _ if (made := _rescaled(ka, b, types)) is not None:
+            return made
         case Const(-1 | -1.0), Call("/", (Call("neg", (x,)), y)) if not wraps(x, types):
             return Call("/", (x, y))
         case Const(-1), _ if is_float(known_dtype(b, types) or ""):
@@ -89,14 +85,21 @@ def _scaled(a: int | float | None, b: int | float | None) -> int | float | None:
     return a * b if near else None
 
 
-def _is_scaled(e: Expr) -> bool:
-    """Does a product begin with a literal?"""
-    match e:
-        case Call("*", (Const(), _)):
-            return True
-        case Call("*", (a, _)):
-            return _is_scaled(a)
-    return False
+def _rescaled(
+    k: int | float | None, product: Expr, types: Mapping[str, str]
+) -> Expr | None:
+    """``k * product`` with one literal: ``6 * x * y`` for three times ``2 * x * y``.
+
+    None if the product begins with none, or one of another size.
+    """
+    match product:
+        case Call("*", (Const() as c, x)) if not wraps(x, types):
+            factor = _scaled(k, number(c))
+            return None if factor is None else mul(Const(factor), x, types)
+        case Call("*", (a, b)) if not wraps(b, types):
+            first = _rescaled(k, a, types)
+            return None if first is None else Call("*", (first, b))
+    return None
 
 
 def neg(a: Expr) -> Expr:
