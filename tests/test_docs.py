@@ -84,13 +84,48 @@ def test_the_kernel_that_is_shown_is_the_golden_one(
 def executed(
     page: str, folder: Path, first: str, names: dict[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """Run the blocks of a page, the first one as the file `first`: text and output."""
+    """Run the blocks of a page: text and output.
+
+    The first one is the file `first`, one that begins with a function has its name.
+    """
     for number, text in enumerate(BLOCK.findall(page)):
-        file = folder / (first if not number else f"block_{number}.py")
-        file.write_text(text)
+        begins = re.match(r"def (\w+)", text)
+        name = f"{begins[1]}.py" if begins else f"block_{number}.py"
+        file = folder / (name if number else first)
+        file.write_text(text, encoding="utf-8")
         with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(text, str(file), "exec"), names)
         yield text, said.getvalue()
+
+
+def with_outputs(
+    page: str, folder: Path, first: str, names: dict[str, Any]
+) -> Iterator[str]:
+    """Run the blocks of a page: its pieces, the next fence with what a block prints."""
+    for text, said in executed(page, folder, first, names):
+        head, fence, page = page.partition(text + "```\n")
+        yield head + fence
+        if said:
+            between, fence, page = page.partition(FENCES[0])
+            _, _, page = page.partition(FENCES[1])
+            yield between + fence + said.strip("\n") + "\n" + FENCES[1]
+    yield page
+
+
+def assert_outputs(
+    path: Path,
+    folder: Path,
+    first: str,
+    names: dict[str, Any],
+    request: pytest.FixtureRequest,
+) -> None:
+    """Run the blocks of a page; what they print is what it shows, or is updated."""
+    page = path.read_text(encoding="utf-8")
+    whole = "".join(with_outputs(page, folder, first, names))
+    if request.config.getoption("--update-golden"):
+        path.write_text(whole, encoding="utf-8")
+        page = whole
+    assert page == whole
 
 
 def test_every_block_of_the_modes_runs_and_shows_the_tangent(tmp_path: Path) -> None:
@@ -125,42 +160,21 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     assert (ROOT / "docs" / "shear.png").is_file()
 
 
-def check_printed(
-    request: pytest.FixtureRequest, path: Path, folder: Path, first: str
-) -> dict[str, Any]:
-    """Behind each block of a page that prints, does it show what that prints?
-
-    Returns the names that the blocks define.
-    """
-    page = whole = path.read_text(encoding="utf-8")
-    names: dict[str, Any] = {"__name__": path.stem}
-    for text, said in executed(page, folder, first, names):
-        if not said:
-            continue
-        head, _, rest = whole.partition(text + "```\n")
-        between, _, rest = rest.partition(FENCES[0])
-        _, _, tail = rest.partition(FENCES[1])
-        whole = head + text + "```\n" + between + FENCES[0]
-        whole += said.strip("\n") + "\n" + FENCES[1] + tail
-    if request.config.getoption("--update-golden"):
-        path.write_text(whole, encoding="utf-8")
-        page = whole
-    assert page == whole
-    return names
-
-
 def test_every_block_about_reading_runs_and_shows_what_it_prints(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check_printed(request, ROOT / "docs" / "reading.md", tmp_path, "advect.py")
+    path = ROOT / "docs" / "reading.md"
+    names: dict[str, Any] = {"__name__": "reading"}
+    assert_outputs(path, tmp_path, "advect.py", names, request)
 
 
 def test_the_way_of_a_function_is_the_one_shown(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     path = ROOT / "docs" / "architecture.md"
-    names = check_printed(request, path, tmp_path, "smooth.py")
+    names: dict[str, Any] = {"__name__": "architecture"}
+    assert_outputs(path, tmp_path, "smooth.py", names, request)
     u, cotangent, slope = np.arange(5.0), names["cotangent"], np.zeros(5)
     for k in range(5):
         for sign in (1, -1):
@@ -169,6 +183,18 @@ def test_the_way_of_a_function_is_the_one_shown(
             names["smooth"](moved, out)
             slope[k] += sign * (out @ cotangent) / 2e-3
     assert names["found"] == pytest.approx(slope, rel=1e-9)
+
+
+def test_the_adjoints_by_hand_are_right_and_beside_those_that_are_printed(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = ROOT / "docs" / "adjoint-by-hand.md"
+    names: dict[str, Any] = {"__name__": "by_hand"}
+    assert_outputs(path, tmp_path, "check.py", names, request)
+    u = np.linspace(0.0, 1.0, 7)
+    lame = [names["advect"], lambda u, out, d_out: (0 * u, 0 * out), u, 0 * u]
+    with pytest.raises(AssertionError):
+        names["check"](*lame)
 
 
 PAGES = [p for p in ROOT.rglob("*.md") if not {".venv", ".git"} & {*p.parts}]

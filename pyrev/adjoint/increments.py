@@ -13,7 +13,7 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import flows
 from pyrev.adjoint.discarded import finite, steady
-from pyrev.adjoint.rules import RULES, implied, is_tame, partial
+from pyrev.adjoint.rules import RULES, implied, is_tame, partial, repeated
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import guarded
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype
@@ -38,7 +38,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     with_blocks,
 )
-from pyrev.ir.simplify import ZERO_F, is_leaf, mul
+from pyrev.ir.simplify import ZERO_F, is_leaf, mul, unsigned
 
 _TRUTH = frozenset({"<", "<=", ">", ">=", "==", "!=", "not", "and", "or"})
 
@@ -121,7 +121,7 @@ class Increments:
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)
-            case Call("*") if powers := _powers(value):
+            case Call("*") if powers := repeated(value):
                 self.product(powers, value, cotangent, at, loc, out)
             case Call(op, args):
                 self.through(op, args, cotangent, at, loc, out)
@@ -176,7 +176,7 @@ class Increments:
         if not live:
             return
         singular = rule.singular and not is_tame(op, args, self.positive)
-        singular = singular and _unsigned(cotangent) not in self.nonzero
+        singular = singular and unsigned(cotangent) not in self.nonzero
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
         if not is_leaf(cotangent) and (singular or (shared and not light)):
@@ -192,7 +192,7 @@ class Increments:
             else:
                 passed = mul(cotangent, slope, self.types)
                 if singular:
-                    nonzero = Call("!=", (_unsigned(cotangent), ZERO_F))
+                    nonzero = Call("!=", (unsigned(cotangent), ZERO_F))
                     passed = Call("where", (nonzero, passed, ZERO_F))
             self.contribute(args[k], passed, at, loc, out)
 
@@ -265,10 +265,10 @@ class Increments:
     ) -> None:
         """`contribute` of what may be discarded: a zero contributes exactly nothing."""
         made: list[Stmt] = []
-        self.nonzero = frozenset({_unsigned(cotangent)})
+        self.nonzero = frozenset({unsigned(cotangent)})
         self.contribute(value, cotangent, at, loc, made)
         self.nonzero = frozenset()
-        test = Call("!=", (_unsigned(cotangent), ZERO_F))
+        test = Call("!=", (unsigned(cotangent), ZERO_F))
         known = self.finite
         for s in made:
             sure = isinstance(s, (Assign, Add)) and finite(
@@ -361,28 +361,6 @@ def branch(test: Expr, then: list[Stmt], orelse: list[Stmt], loc: Loc) -> If:
     if not then:
         return If(Call("not", (test,)), tuple(orelse), (), loc=loc)
     return If(test, tuple(then), tuple(orelse), loc=loc)
-
-
-def _powers(value: Expr) -> dict[Expr, int]:
-    """The factors of a product and how often each is in it; nothing if each is once."""
-    found: dict[Expr, int] = {}
-    todo = [value]
-    while todo:
-        match todo.pop():
-            case Call("*", (a, b)):
-                todo += [b, a]
-            case factor:
-                found[factor] = found.get(factor, 0) + 1
-    repeated = any(n > 1 for f, n in found.items() if not isinstance(f, Const))
-    return found if repeated else {}
-
-
-def _unsigned(cotangent: Expr) -> Expr:
-    """What is zero where `cotangent` is, without its sign."""
-    match cotangent:
-        case Call("neg", (x,)):
-            return _unsigned(x)
-    return cotangent
 
 
 def _is_light(expr: Expr) -> bool:

@@ -114,6 +114,27 @@ def is_tame(
     return False
 
 
+def repeated(value: Expr) -> dict[Expr, int]:
+    """The factors of a product and how often each is in it; nothing if each is once.
+
+    >>> repeated(parse_expr("0.5 * (x * x)")) == {
+    ...     Const(0.5): 1,
+    ...     Var("x"): 2,
+    ... }
+    True
+    """
+    found: dict[Expr, int] = {}
+    todo = [value]
+    while todo:
+        match todo.pop():
+            case Call("*", (a, b)):
+                todo += [b, a]
+            case factor:
+                found[factor] = found.get(factor, 0) + 1
+    often = any(n > 1 for f, n in found.items() if not isinstance(f, Const))
+    return found if often else {}
+
+
 def nonempty(loop: Loop) -> frozenset[Expr]:
     """The extents that are not zero wherever `loop` has an iteration.
 

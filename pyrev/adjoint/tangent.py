@@ -6,14 +6,23 @@ The dot-product tests compare this mode with the reverse sweep.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
-from pyrev.adjoint.rules import RULES, partial
+from pyrev.adjoint.mild import is_mild, wild
+from pyrev.adjoint.rules import (
+    RULES,
+    implied,
+    is_tame,
+    nonempty,
+    partial,
+    repeated,
+)
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import spared
-from pyrev.ir.dtypes import Floats, as_wide, infer
+from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype, infer
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -41,8 +50,9 @@ from pyrev.ir.nodes import (
     fresh,
     like,
     names,
+    walk_expr,
 )
-from pyrev.ir.simplify import ZERO_F, add, mul
+from pyrev.ir.simplify import ZERO_F, add, is_leaf, mul, number, unsigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +109,7 @@ class _Tangent:
         self.program, self.wrt, self.asserts = program, wrt, asserts
         #: What has no dtype is a derivative.
         self.types = Floats(infer(program))
-        self.spared = spared(program)
+        self.spared, self.wild = spared(program), wild(program)
         #: What moves, in each of the directions.
         self.moving = [activity(program, wrt)] * directions
         every = self.active = self.moving[0]
@@ -120,6 +130,14 @@ class _Tangent:
         self.types |= {dot[n]: self.types[n] for dot in self.dots for n in dot}
         #: The tangents of the direction that is printed now.
         self.dot = self.dots[0]
+        #: Where names for parts of a tangent are made, and for which line. None where a
+        #: part may not be computed: a test says if it is.
+        self.before: list[Stmt] | None = None
+        self.loc = program.loc
+        #: The extents that are not zero where we are.
+        self.positive: frozenset[Expr] = frozenset()
+        #: The value of the present statement, by the name that has it already.
+        self.result: dict[Expr, Expr] = {}
 
     def run(self) -> Tangent:
         program = self.program
@@ -131,11 +149,12 @@ class _Tangent:
             for n in self.carried
             for dot in self.dots
         ]
-        body = [*self.still(), *self.block(program.body)]
+        body: list[Stmt] = [*self.still(), *self.block(program.body)]
         result = returned(program)
         if result is not None:
             body.pop()
             values = list(result.values)
+            self.before, self.loc = body, result.loc
             for k in range(len(self.dots)):
                 self.turn(k)
                 values += [self.of(v) for v in result.values]
@@ -164,18 +183,27 @@ class _Tangent:
         """What follows is about direction `k`."""
         self.dot, self.active = self.dots[k], self.moving[k]
 
-    def block(self, block: Block) -> Block:
-        return tuple(s for stmt in block for s in self.statement(stmt))
+    def block(self, block: Block, positive: frozenset[Expr] = frozenset()) -> Block:
+        """The statements of a block in which these extents, too, are not zero."""
+        around, self.positive = self.positive, self.positive | positive
+        made = tuple(s for stmt in block for s in self.statement(stmt))
+        self.positive = around
+        return made
 
     def statement(self, stmt: Stmt) -> Block:
         match stmt:
+            case Assign(Var() as target, value) if self.tells(value, target):
+                self.result = {value: target}
+                moved = self.moved(stmt)
+                self.result = {}
+                return (stmt, *moved)
             case Assign() | Add() | Alloc():
                 return (*self.moved(stmt), stmt)
             case For() | While():
-                return (replace(stmt, body=self.block(stmt.body)),)
+                return (replace(stmt, body=self.block(stmt.body, nonempty(stmt))),)
             case If(test, then, orelse):
-                made_if = If(test, self.block(then), self.block(orelse), loc=stmt.loc)
-                return (made_if,)
+                sides = self.block(then, implied(test)), self.block(orelse)
+                return (If(test, *sides, loc=stmt.loc),)
             case Check() if not self.asserts:
                 return ()
             case Check() | Return():
@@ -188,6 +216,7 @@ class _Tangent:
     def moved(self, stmt: Assign | Add | Alloc) -> Block:
         """What moves the tangents of one statement."""
         moved: list[Stmt] = []
+        self.before, self.loc = moved, stmt.loc
         name = stmt.array if isinstance(stmt, Alloc) else stmt.target_name
         for k in range(len(self.dots)):
             self.turn(k)
@@ -233,11 +262,16 @@ class _Tangent:
             case Call("or", (a, b)):
                 return self.of(Call("where", (a, a, b)))
             case Call("where", (test, a, b)):
+                before, self.before = self.before, None
                 if expr in self.spared:
                     test = self.also_moving(test)
-                return Call("where", (test, self.of(a), self.of(b)))
+                selected = Call("where", (test, self.of(a), self.of(b)))
+                self.before = before
+                return selected
             case Call("by_rule"):
                 raise refuse_second(expr.loc)
+            case Call("*") if powers := repeated(expr):
+                return self.product(powers, expr)
             case Call(op, args):
                 return self.through(op, args)
             case Const() | Extent():
@@ -261,10 +295,40 @@ class _Tangent:
         """The tangent of what a place holds."""
         return self.d(place)
 
+    def tells(self, value: Expr, target: Var) -> bool:
+        """Is a partial of this operation told from its result, which `target` has?"""
+        if not isinstance(value, Call) or target.name in names(value):
+            return False
+        rule = RULES.get(value.op)
+        return rule is not None and any(
+            "y" in names(rule.partials[k]) and bool(flows(arg) & moving)
+            for k, arg in enumerate(value.args)
+            for moving in self.moving
+        )
+
+    def product(self, powers: Mapping[Expr, int], value: Expr) -> Expr:
+        """A product in which a factor stands several times: one term for each.
+
+        The tangent of ``c * b * b`` is ``dot_c * b * b + 2 * dot_b * c * b``.
+        """
+        known = {f: as_float(f, self.types, value) for f in powers}
+        total: Expr = Const(0)
+        for f in powers:
+            if not flows(f) & self.active:
+                continue
+            term = self.times(self.of(f), Const(powers[f]))
+            for other, power in powers.items():
+                for _ in range(power - (other == f)):
+                    term = self.times(term, known[other])
+            total = _sum(total, term)
+        return total
+
     def through(self, op: str, args: tuple[Expr, ...]) -> Expr:
         rule = RULES[op]
         env: dict[str, Expr] = dict(zip(rule.args, args, strict=True))
-        env["y"] = Call(op, args)
+        whole = Call(op, args)
+        env["y"] = self.result.get(whole, whole)
+        singular = rule.singular and not self.is_finite(op, args)
         total: Expr = Const(0)
         for k, arg in enumerate(args):
             if not rule.flows(k) or not flows(arg) & self.active:
@@ -273,13 +337,77 @@ class _Tangent:
             slope = partial(op, args, k, env, self.types)
             if rule.selects(k):
                 term: Expr = Call("where", (slope, moved, ZERO_F))
-            else:
+            elif singular and names(slope) and moved != ONE_F:
+                moved = self.named(moved)
+                nonzero = Call("!=", (unsigned(moved), ZERO_F))
                 term = mul(moved, slope, self.types)
-                if rule.singular and names(slope) and moved != ONE_F:
-                    zero = Call("==", (moved, ZERO_F))
-                    term = Call("where", (zero, ZERO_F, term))
-            total = add(total, term)
+                term = Call("where", (nonzero, term, ZERO_F))
+            else:
+                term = self.times(moved, slope)
+            total = _sum(total, term)
         return total
+
+    def is_finite(self, op: str, args: tuple[Expr, ...]) -> bool:
+        """Is each partial of a singular rule a finite number here?"""
+        if not is_tame(op, args, self.positive):
+            return False
+        return op == "/" or all(is_mild(a, self.wild) for a in args)
+
+    def times(self, moved: Expr, slope: Expr) -> Expr:
+        """The product of a tangent and a partial, which is not under a test."""
+        match moved:
+            case Call("where", (test, value, zero)) if (
+                zero == ZERO_F and number(slope) is not None
+            ):
+                return Call("where", (test, mul(value, slope, self.types), zero))
+        if _selects(moved) and names(slope):
+            moved = self.named(moved)
+        return mul(moved, slope, self.types)
+
+    def named(self, moved: Expr) -> Expr:
+        """A long part of a tangent, by a name of its own where that may be made."""
+        if is_leaf(moved) or self.before is None:
+            return moved
+        held = Var(fresh("dot_v", self.taken))
+        self.types[held.name] = expr_dtype(moved, self.types)
+        self.before.append(Assign(held, moved, loc=self.loc))
+        return held
+
+
+def _selects(moved: Expr) -> bool:
+    """Is there a test in it? Then it is hard to read as a factor."""
+    return any(isinstance(e, Call) and e.op == "where" for e in walk_expr(moved))
+
+
+def _sum(total: Expr, term: Expr) -> Expr:
+    """``total + term``, as a difference where the term has a sign."""
+    match term:
+        case Call("neg", (Call("-", (a, b)),)) if number(total) == 0:
+            return Call("-", (b, a))
+        case _ if number(total) == 0:
+            return term
+        case Call("where", (test, value, zero)) if zero == ZERO_F:
+            less = _opposite(value)
+            if less is not None:
+                return Call("-", (total, Call("where", (test, less, zero))))
+        case _:
+            less = _opposite(term)
+            if less is not None:
+                return Call("-", (total, less))
+    return add(total, term)
+
+
+def _opposite(term: Expr) -> Expr | None:
+    """`x` if `term` is ``-x`` as written: by a sign, of a dividend or of a literal."""
+    match term:
+        case Call("neg", (x,)):
+            return x
+        case Call("/", (x, y)):
+            less = _opposite(x)
+            return None if less is None else Call("/", (less, y))
+        case Call("*", (Const() as k, x)) if (value := number(k)) and value < 0:
+            return x if value == -1 else Call("*", (Const(-value), x))
+    return None
 
 
 ONE_F = Const(1.0)

@@ -11,13 +11,14 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import PurePath
 from typing import Any
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.whole_arrays import Exchange, Item, Whole, WholeArrays, tree
 from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, walk
-from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, tag, write
+from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, loc_of, tag, write
 from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
 from pyrev.parse.directives import MARKS
 from pyrev.schedule.forward import WIDEST
@@ -44,9 +45,10 @@ def emit_python(
     known = sources or {}
     body: list[ast.stmt] = []
     last: set[tuple[str, int]] = set()
-    for item in program.body if whole is None else whole.items(program.body):
+    items = program.body if whole is None else whole.items(program.body)
+    for k, item in enumerate(items):
         nest = _Nest(ranks, known, last, whole)
-        for made in nest.trees((item,)):
+        for made in nest.trees((item,), items[k + 1 :]):
             if not (body and nest.same_number(body[-1], made)):
                 body.append(made)
         last = nest.last
@@ -236,10 +238,13 @@ class _Nest:
     def block(self, block: Block) -> list[ast.stmt]:
         return self.trees(block if self.whole is None else self.whole.items(block))
 
-    def trees(self, items: Sequence[Item]) -> list[ast.stmt]:
+    def trees(
+        self, items: Sequence[Item], behind: Sequence[Item] = ()
+    ) -> list[ast.stmt]:
+        """The statements of some items, in front of others."""
         out: list[ast.stmt] = []
-        for s in items:
-            out.extend(self.remark(s))
+        for k, s in enumerate(items):
+            out.extend(self.remark(s, [*items[k + 1 :], *behind]))
             if isinstance(s, (Whole, Exchange)):
                 made = tree(s)
             else:
@@ -252,31 +257,38 @@ class _Nest:
     def same_number(self, before: ast.stmt, behind: ast.stmt) -> bool:
         """Do both give scalars of pyrev's one number?
 
-        Then the first does for all: ``d_a = d_b = 0.0``.
+        Then the first does for all: ``d_a = d_b = 0.0``, and for the scalar of the
+        user's to which they belong: ``a = dot_a = 0.0``.
         """
+        users = self.whole.users if self.whole is not None else None
         match before, behind:
             case (
                 ast.Assign(targets, ast.Constant(float(a))),
                 ast.Assign([ast.Name(name) as target], ast.Constant(float(b))),
-            ) if repr(a) == repr(b):
+            ) if users is not None and repr(a) == repr(b):
                 named = [t.id for t in targets if isinstance(t, ast.Name)]
-                users = self.whole.users if self.whole is not None else {name}
-                if len(named) < len(targets) or not users.isdisjoint([*named, name]):
+                if len(named) < len(targets) or not users.isdisjoint(named):
                     return False
-                longer = ast.Assign([*targets, target], ast.Constant(a), None)
-                if len(write(longer).text) <= WIDEST:
-                    targets.append(target)
+                if name in users and loc_of(before) != loc_of(behind):
+                    return False
+                every = [target, *targets] if name in users else [*targets, target]
+                if len(write(ast.Assign(every, ast.Constant(a), None)).text) <= WIDEST:
+                    targets[:] = every
                     return True
         return False
 
-    def remark(self, s: Item) -> list[Comment]:
+    def remark(self, s: Item, behind: Sequence[Item]) -> list[Comment]:
         """The comment above a statement, or above a loop that is all about one line."""
-        lines = list(dict.fromkeys(_lines(s)))
-        if len(lines) != 1 or lines[0] in self.said or self.speaks(s, *lines[0]):
+        lines = _lines(s)
+        if len(lines) != 1 or lines & self.said:
             return []
-        self.said.add(lines[0])
-        self.last = {lines[0]}
-        return [comment(_quote(*lines[0], self.sources))]
+        (line,) = lines
+        group = (s, *takewhile(lambda x: _lines(x) == lines, behind))
+        if any(self.speaks(x, *line) for x in group):
+            return []
+        self.said.add(line)
+        self.last = {line}
+        return [comment(_quote(*line, self.sources))]
 
     def speaks(self, s: Item, file: str, line: int) -> bool:
         """Does the code itself say what the comment would?"""
@@ -284,19 +296,17 @@ class _Nest:
         if isinstance(s, (Whole, Exchange)):
             return write(ast.Module([tree(s)], [])).text == source
         leaves = [x for x in walk((s,)) if isinstance(x, (Assign, Add))]
-        return all(block_text((x,)) == source for x in leaves)
+        said = source.replace(" ", "")  # formatters write ``x**2``
+        return any(block_text((x,)).replace(" ", "") == said for x in leaves)
 
 
-def _lines(s: Item) -> Iterator[tuple[str, int]]:
+def _lines(s: Item) -> set[tuple[str, int]]:
     """The user's lines that the statements inside `s` compute for."""
     if isinstance(s, (Whole, Exchange)):
-        if s.loc != NOWHERE:
-            yield s.loc.file, s.loc.line
-        return
-    for inner in walk((s,)):
-        match inner:
-            case Assign() | Add() if inner.loc != NOWHERE:
-                yield inner.loc.file, inner.loc.line
+        locs = [s.loc]
+    else:
+        locs = [x.loc for x in walk((s,)) if isinstance(x, (Assign, Add))]
+    return {(loc.file, loc.line) for loc in locs if loc != NOWHERE}
 
 
 def _source(file: str, line: int, sources: Sources) -> str:

@@ -71,6 +71,12 @@ def tag(node: _Node, loc: Loc, note: str = "") -> _Node:
     return node
 
 
+def loc_of(node: ast.AST) -> Loc:
+    """Where a statement comes from, if that was remembered."""
+    loc: Loc = getattr(node, "_pyrev_loc", NOWHERE)
+    return loc
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Printed text, and for each of its lines the place in the user's file."""

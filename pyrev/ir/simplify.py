@@ -57,10 +57,8 @@ def mul(a: Expr, b: Expr, types: Mapping[str, str]) -> Expr:
     if ka == 1:
         return b
     match a, b:
-        case Const(), Call("*", (Const(), x)) if not wraps(x, types):
-            factor = _scaled(ka, number(b.args[0]))
-            if factor is not None:
-                return mul(Const(factor), x, types)
+        case Const(), _ if (made := _rescaled(ka, b, types)) is not None:
+            return made
         case Const(-1 | -1.0), Call("/", (Call("neg", (x,)), y)) if not wraps(x, types):
             return Call("/", (x, y))
         case Const(-1), _ if is_float(known_dtype(b, types) or ""):
@@ -87,6 +85,23 @@ def _scaled(a: int | float | None, b: int | float | None) -> int | float | None:
     return a * b if near else None
 
 
+def _rescaled(
+    k: int | float | None, product: Expr, types: Mapping[str, str]
+) -> Expr | None:
+    """``k * product`` with one literal: ``6 * x * y`` for three times ``2 * x * y``.
+
+    None if the product begins with none, or one of another size.
+    """
+    match product:
+        case Call("*", (Const() as c, x)) if not wraps(x, types):
+            factor = _scaled(k, number(c))
+            return None if factor is None else mul(Const(factor), x, types)
+        case Call("*", (a, b)) if not wraps(b, types):
+            first = _rescaled(k, a, types)
+            return None if first is None else Call("*", (first, b))
+    return None
+
+
 def neg(a: Expr) -> Expr:
     """``-a``, never two signs in a row."""
     match a:
@@ -95,6 +110,14 @@ def neg(a: Expr) -> Expr:
         case Const() if (value := number(a)) is not None:
             return Const(-value)
     return Call("neg", (a,))
+
+
+def unsigned(a: Expr) -> Expr:
+    """What is zero where `a` is, without its sign."""
+    match a:
+        case Call("neg", (x,)):
+            return unsigned(x)
+    return a
 
 
 def add(a: Expr, b: Expr) -> Expr:

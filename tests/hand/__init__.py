@@ -1,5 +1,5 @@
-"""Adjoints that were derived by hand, before the generated ones had been seen.
+"""Derivatives that were derived by hand, before the generated ones had been seen.
 
-A module each: the function, its arguments, and its adjoint as one would publish it.
-`python -m tests.tools.by_hand` prints lines and tokens of both.
+A module each: the function, its arguments, its adjoint and its tangent as one would
+publish them. `python -m tests.tools.by_hand` prints lines and tokens of both.
 """

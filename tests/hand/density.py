@@ -39,6 +39,24 @@ def density_adjoint(x, y, mass, h, rho, d_rho):
     return d_x, d_y, d_mass, d_h, np.zeros_like(rho)
 
 
+def density_tangent(x, y, mass, h, rho, dot_x, dot_y, dot_mass, dot_h, dot_rho):
+    n = x.shape[0]
+    for i in range(n):
+        rho[i] = dot_rho[i] = 0.0
+        for j in range(n):
+            dx = x[i] - x[j]
+            dy = y[i] - y[j]
+            q = 1.0 - (dx * dx + dy * dy) / (h * h)
+            if q > 0.0:
+                # q = 1.0 - (dx * dx + dy * dy) / (h * h)
+                dot_dx = dot_x[i] - dot_x[j]
+                dot_dy = dot_y[i] - dot_y[j]
+                along = (dx * dot_dx + dy * dot_dy) / (h * h)
+                dot_q = 2.0 * (dot_h * (1.0 - q) / h - along)
+                rho[i] += mass[j] * q**3
+                dot_rho[i] += dot_mass[j] * q**3 + 3.0 * mass[j] * q**2 * dot_q
+
+
 def arguments(n, rng):
     x, y = rng.uniform(0.0, 1.0, (2, n))
     mass, rho = rng.uniform(0.5, 1.5, (2, n))

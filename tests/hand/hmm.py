@@ -59,6 +59,41 @@ def hmm_adjoint(prior, transition, emission, seen, d_result):
     return d_belief[0], d_transition, d_emission
 
 
+def hmm_tangent(
+    prior, transition, emission, seen, dot_prior, dot_transition, dot_emission
+):
+    n = prior.shape[0]
+    belief = np.zeros((seen.shape[0] + 1, n))
+    dot_belief = np.zeros_like(belief)
+    belief[0] = prior
+    dot_belief[0] = dot_prior
+    likelihood = dot_likelihood = 0.0
+    for t in range(seen.shape[0]):
+        total = dot_total = 0.0
+        for j in range(n):
+            reached = dot_reached = 0.0
+            for i in range(n):
+                reached += belief[t, i] * transition[i, j]
+                dot_reached += (
+                    dot_belief[t, i] * transition[i, j]
+                    + belief[t, i] * dot_transition[i, j]
+                )
+            belief[t + 1, j] = reached * emission[j, seen[t]]
+            dot_belief[t + 1, j] = (
+                dot_reached * emission[j, seen[t]] + reached * dot_emission[j, seen[t]]
+            )
+            total += belief[t + 1, j]
+            dot_total += dot_belief[t + 1, j]
+        for j in range(n):
+            belief[t + 1, j] /= total
+            # by the quotient, which is there now
+            dot_belief[t + 1, j] -= belief[t + 1, j] * dot_total
+            dot_belief[t + 1, j] /= total
+        likelihood += math.log(total)
+        dot_likelihood += dot_total / total
+    return likelihood, dot_likelihood
+
+
 def arguments(n, rng):
     return {
         "prior": rng.uniform(0.5, 1.5, n),

@@ -42,6 +42,23 @@ def leapfrog_adjoint(x, v, k, dt, path, d_path, d_result):
     return d_x, d_v, d_k, d_dt, np.zeros_like(path)
 
 
+def leapfrog_tangent(x, v, k, dt, path, dot_x, dot_v, dot_k, dot_dt, dot_path):
+    for t in range(path.shape[0]):
+        # v -= 0.5 * dt * k * math.sin(x)
+        dot_v -= 0.5 * (dot_dt * k + dt * dot_k) * math.sin(x)
+        dot_v -= 0.5 * dt * k * math.cos(x) * dot_x
+        v -= 0.5 * dt * k * math.sin(x)
+        # x += dt * v
+        dot_x += dot_dt * v + dt * dot_v
+        x += dt * v
+        # v -= 0.5 * dt * k * math.sin(x)
+        dot_v -= 0.5 * (dot_dt * k + dt * dot_k) * math.sin(x)
+        dot_v -= 0.5 * dt * k * math.cos(x) * dot_x
+        v -= 0.5 * dt * k * math.sin(x)
+        path[t], dot_path[t] = x, dot_x
+    return v, dot_v
+
+
 def arguments(n, rng):
     x, v, k, dt = rng.uniform(0.5, 1.0, 4)
     return {"x": x, "v": v, "k": 2.0 * k, "dt": 0.2 * dt, "path": rng.normal(size=n)}

@@ -39,6 +39,25 @@ def upsample_adjoint(image, out, d_out):
     return d_image, np.zeros_like(out)
 
 
+def upsample_tangent(image, out, dot_image, dot_out):
+    h, w = image.shape
+    for y in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            v = y * (h - 1) / (out.shape[0] - 1)
+            u = x * (w - 1) / (out.shape[1] - 1)
+            j = min(int(v), h - 2)
+            i = min(int(u), w - 2)
+            a = v - j
+            b = u - i
+            top = (1.0 - b) * image[j, i] + b * image[j, i + 1]
+            bottom = (1.0 - b) * image[j + 1, i] + b * image[j + 1, i + 1]
+            out[y, x] = (1.0 - a) * top + a * bottom
+            # linear in the image
+            dot_top = (1.0 - b) * dot_image[j, i] + b * dot_image[j, i + 1]
+            dot_bottom = (1.0 - b) * dot_image[j + 1, i] + b * dot_image[j + 1, i + 1]
+            dot_out[y, x] = (1.0 - a) * dot_top + a * dot_bottom
+
+
 def arguments(n, rng):
     return {
         "image": rng.normal(size=(n + 2, n + 3)),

@@ -48,6 +48,23 @@ def wave_adjoint(start, speed, steps, d_result):
     return d_old + d_now, d_speed
 
 
+def wave_tangent(start, speed, steps, dot_start, dot_speed):
+    n = start.shape[0]
+    old, dot_old = start.copy(), dot_start.copy()
+    now, dot_now = start.copy(), dot_start.copy()
+    new, dot_new = np.zeros_like(start), np.zeros_like(start)
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            bend = now[i + 1] - 2.0 * now[i] + now[i - 1]
+            dot_bend = dot_now[i + 1] - 2.0 * dot_now[i] + dot_now[i - 1]
+            new[i] = 2.0 * now[i] - old[i] + speed[i] * bend
+            dot_new[i] = 2.0 * dot_now[i] - dot_old[i]
+            dot_new[i] += dot_speed[i] * bend + speed[i] * dot_bend
+        old, now, new = now, new, old
+        dot_old, dot_now, dot_new = dot_now, dot_new, dot_old
+    return now, dot_now
+
+
 def arguments(n, rng):
     return {
         "start": rng.normal(size=n),

@@ -123,6 +123,11 @@ def spread(e: Expr, values: dict[str, np.float64]) -> bool:
         (Call("*", (Const(0.5), Var("d"))), Call("*", (Const(2), Var("x"))), "d * x"),
         (Const(-1), Call("/", (Call("neg", (Var("x"),)), Var("y"))), "x / y"),
         (
+            Const(3),
+            Call("*", (Call("*", (Const(2), Var("x"))), Var("y"))),
+            "6 * x * y",
+        ),
+        (
             Const(1e200),
             Call("*", (Const(1e200), Var("x"))),
             "1e+200 * (1e+200 * x)",
