@@ -282,5 +282,5 @@ def _name(value: Call) -> str:
         case (Var(text),):
             return f"{op}_{text}"
         case (Load(array),):
-            return f"{op}_{array}"
+            return f"{op}_{array.partition('_tape')[0]}"
     return f"{op}_value"

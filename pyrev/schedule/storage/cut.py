@@ -167,11 +167,10 @@ class _Flow:
         timeline, level, name = self.timeline, self.level, name_of(leaf)
         if timeline.places[at].counts(name) or timeline.constant(leaf):
             return
-        inside = timeline.writes_in(level, name)
-        if inside and self.legal.private(level, name):
+        if self.legal.makes(level, name):
             node = self._name(name)
         else:
-            there = None if inside else self.legal.available(level, at, leaf)
+            there = self.legal.available(level, at, leaf)
             if there is not None or self.legal.copyable(level, at, leaf):
                 return
             node = self._version(at, leaf)

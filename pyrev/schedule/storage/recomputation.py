@@ -87,6 +87,10 @@ class Recomputation:
             return False
         return all(self.timeline.inside(level, w) for w in self.timeline.writes[name])
 
+    def makes(self, level: int, name: str) -> bool:
+        """Does a run of `level` make its own values of `name`?"""
+        return bool(self.timeline.writes_in(level, name)) and self.private(level, name)
+
     def overwritten(self, level: int, at: int, leaf: Var | Load) -> bool:
         """May `leaf` change between statement `at` and the end of one run of `level`?
 
@@ -194,10 +198,8 @@ class Recomputation:
                     continue
                 if self.timeline.constant(leaf) or (level, at, leaf) in self.restored:
                     continue
-                if self.timeline.writes_in(level, read):
+                if self.makes(level, read):
                     if read not in seen:
-                        if not self.private(level, read):
-                            return None
                         seen.add(read)
                         todo.append(read)
                     continue
@@ -262,8 +264,8 @@ class Recomputation:
                 continue
             if self.timeline.places[where].counts(name):
                 continue
-            if self.timeline.writes_in(level, name):
-                if not self.private(level, name) or self.slice(level, name) is None:
+            if self.makes(level, name):
+                if self.slice(level, name) is None:
                     return False
             elif self.available(level, where, e) is None:
                 return False

@@ -141,7 +141,7 @@ class Reruns:
             copies[leaf] = self.read(at, leaf)
             return False
         in_state = level in self.checkpointed and self.timeline.moves(level, name)
-        if level == FUNCTION or in_state or self.timeline.writes_in(level, name):
+        if level == FUNCTION or in_state or self.recomputation.makes(level, name):
             return True
         found = self.recomputation.available(level, at, leaf)
         if found is None:
