@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, field
 
 from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.affine import integer
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     Alloc,
@@ -27,6 +28,7 @@ from pyrev.ir.nodes import (
     exprs,
     walk_expr,
 )
+from pyrev.ir.trip_counts import trip_count
 from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage.recomputation import Choice, Recomputation
 from pyrev.schedule.storage.timeline import Leaf, Timeline, name_of
@@ -214,13 +216,20 @@ class _Flow:
         loops = self.timeline.places[at].loops
         if name and name not in self.timeline.ranks:
             loops = tuple(f for f in loops if self.timeline.writes_in(f.id, name))
-        return float(RECORD * TRIPS ** len(loops))
+        return float(RECORD * math.prod(map(_trips, loops)))
 
     def _work(self, at: int) -> float:
         """What it takes to run statement `at` again."""
         place = self.timeline.places[at]
         own = 1 + sum(map(cost_of, exprs(place.stmt)))
-        return float(own * TRIPS ** len(place.loops))
+        return float(own * math.prod(map(_trips, place.loops)))
+
+
+def _trips(loop: Loop) -> int:
+    """How often a loop runs, as far as that is known; not at all counts as once."""
+    trips = None if isinstance(loop, While) else trip_count(loop)
+    known = None if trips is None else integer(trips)
+    return TRIPS if known is None else max(known, 1)
 
 
 def _reached(edges: dict[tuple[Node, Node], float]) -> frozenset[Node]:

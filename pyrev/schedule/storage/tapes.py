@@ -21,6 +21,7 @@ from pyrev.ir.nodes import (
     Loop,
     Var,
     While,
+    mentioned,
     walk_expr,
 )
 from pyrev.ir.simplify import divides
@@ -63,8 +64,8 @@ class Tapes:
     ) -> None:
         self.draft, self.timeline = draft, draft.timeline
         self.recomputation, self.saved = recomputation, saved
-        #: Where a scalar was recorded, whatever tests come out: how that is read.
-        self._scalars: dict[tuple[int, Var], dict[int, Expr]] = {}
+        #: Where a value was recorded, whatever tests come out: how that is read.
+        self._known: dict[tuple[int, Var | Load], dict[int, Expr]] = {}
         #: (level, nest, array): the copy made before the nest, and how it is indexed.
         self._snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
 
@@ -72,20 +73,23 @@ class Tapes:
         """Record `leaf` at `at`, over the loops between `level` and `at`.
 
         The loops inside which a scalar is not written all read one value of it: it is
-        recorded once, before them. So do the statements of a block between two writes.
+        recorded once, before them. So do the statements of a block between two writes,
+        of a scalar or of any element.
         """
         loops = self.timeline.loops_within(level, at)
         what = expr_text(leaf) if isinstance(leaf, Call) else name
-        if not isinstance(leaf, Var):
+        if not isinstance(leaf, (Var, Load)):
             return self._recorded(level, at, leaf, name, what, loops, False)
-        steady = [f for f in loops if not self.timeline.writes_in(f.id, name)]
+        steady: list[Loop] = []
+        if isinstance(leaf, Var):
+            steady = [f for f in loops if not self.timeline.writes_in(f.id, name)]
         if steady:
             self.draft.level(level).roots[name] = None
             loops = loops[: loops.index(steady[0])]
         where = steady[0].id if steady else at
-        known = self._scalars.setdefault((level, leaf), {})
+        known = self._known.setdefault((level, leaf), {})
         for other, read in known.items():
-            if self.timeline.unchanged(name, other, where):
+            if all(self.timeline.unchanged(n, other, where) for n in mentioned(leaf)):
                 return read
         read = self._recorded(level, where, leaf, name, what, loops, bool(steady))
         if steady or () in self.timeline.paths(at, leaf):
