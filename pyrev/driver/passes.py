@@ -94,9 +94,21 @@ READABLE = (
     FUSE_PREFIX,
     REUSE,
     Pass(
+        "tests",
+        steps.same_tests,
+        "no pass moves a statement any more",
+        "every value",
+    ),
+    Pass(
         "guards",
         steps.common_guards,
         "values have names of their own still",
+        "every value, but for zeros",
+    ),
+    Pass(
+        "terms",
+        steps.sums_begun,
+        "tests stand where they will",
         "every value, but for zeros",
     ),
     Pass(

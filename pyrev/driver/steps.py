@@ -28,6 +28,7 @@ from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse_prefix import found_once
 from pyrev.schedule.rows.overlap import overlapped
+from pyrev.schedule.same_tests import first_terms, joined_tests
 from pyrev.schedule.tiles import tiled
 
 #: What makes a number of Python's own of an element of an array.
@@ -564,6 +565,39 @@ def common_values(program: Program, setting: Setting) -> Program:
     return reuse(program, setting.taken)
 
 
+def same_tests(program: Program, setting: Setting) -> Program:
+    """Same tests: neighbours under one test stand in one branch.
+
+    Sizes: x[5], d_x[5], d_out[5].
+
+    Before::
+
+        def f(x, d_x, d_out):
+            for i in range(x.shape[0]):
+                if x[i] > 0.0:
+                    v = np.sqrt(x[i])
+                d_v = 0.0
+                if x[i] > 0.0:
+                    d_v += d_out[i] * v
+                    d_x[i] += 0.5 * d_v / v
+
+    After::
+
+        def f(x, d_x, d_out):
+            for i in range(x.shape[0]):
+                if x[i] > 0.0:
+                    d_v = 0.0
+                    v = np.sqrt(x[i])
+                    d_v += d_out[i] * v
+                    d_x[i] += 0.5 * d_v / v
+
+    Law: The same values.
+
+    Unless: the first branch, or what stands between them, may change what is tested.
+    """
+    return joined_tests(program, setting.users)
+
+
 def common_guards(program: Program, setting: Setting) -> Program:
     """Common guards: one test for what a zero cotangent leaves undone.
 
@@ -596,6 +630,35 @@ def common_guards(program: Program, setting: Setting) -> Program:
     between them sets.
     """
     return shared_guards(program)
+
+
+def sums_begun(program: Program, setting: Setting) -> Program:
+    """Sums begun: a cotangent begins with its first term, not with zero.
+
+    Sizes: x[5], d_x[5], d_out[5].
+
+    Before::
+
+        def f(x, d_x, d_out):
+            for i in range(x.shape[0]):
+                d_v = 0.0
+                d_v += d_out[i] * x[i]
+                d_v += d_out[0]
+                d_x[i] += d_v * d_v
+
+    After::
+
+        def f(x, d_x, d_out):
+            for i in range(x.shape[0]):
+                d_v = d_out[i] * x[i]
+                d_v += d_out[0]
+                d_x[i] += d_v * d_v
+
+    Law: The same values but for the sign of zeros.
+
+    Unless: the first term stands under a test or in a loop, or the name is the user's.
+    """
+    return first_terms(program, setting.users)
 
 
 def forward_substitution(program: Program, setting: Setting) -> Program:

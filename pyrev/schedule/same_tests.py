@@ -1,0 +1,191 @@
+"""Tests that ask the same one after the other are one, and zeros stand in the branch.
+
+An iteration is made again under the user's tests, and reversed under the same tests: a
+person writes each of them once, and begins a sum with its first term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from dataclasses import replace
+
+from pyrev.ir.liveness import live_inside, live_out, names_in, occurs, with_live
+from pyrev.ir.nodes import (
+    Add,
+    Assign,
+    Block,
+    Const,
+    For,
+    If,
+    Program,
+    Stmt,
+    Var,
+    While,
+    blocks,
+    names,
+    with_blocks,
+    written,
+)
+from pyrev.ir.simplify import ZERO_F
+
+
+def joined_tests(program: Program, users: Set[str]) -> Program:
+    """`program` with neighbours under one test in one branch.
+
+    Numbers that scalars get between them come before, or into the branch if it alone
+    reads them and they have none of the `users` names; those that nobody reads any more
+    are gone.
+
+    Law: the same values.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import program_text
+    >>> f = parse_text('''
+    ... def f(x, d_x, d_out):
+    ...     for i in range(x.shape[0]):
+    ...         v = 0.0
+    ...         if x[i] > 0.0:
+    ...             v = x[i] * x[i]
+    ...         d_v = 0.0
+    ...         if x[i] > 0.0:
+    ...             d_v += d_out[i] * v
+    ...             d_x[i] += 2.0 * d_v * x[i]
+    ... ''')
+    >>> print(program_text(joined_tests(f, frozenset("xvi"))))
+    def f(x, d_x, d_out):
+        for i in range(x.shape[0]):
+            if x[i] > 0.0:
+                d_v = 0.0
+                v = x[i] * x[i]
+                d_v += d_out[i] * v
+                d_x[i] += 2.0 * d_v * x[i]
+    """
+    body = _joined(program.body)
+    body = _placed(body, live_out(program), users, _into_branch)
+    return program if body == program.body else replace(program, body=body)
+
+
+def _joined(block: Block) -> Block:
+    out: list[Stmt] = []
+    for s in block:
+        at = _partner(out, s) if isinstance(s, If) else None
+        if at is None:
+            out.append(s)
+            continue
+        first = out.pop(at)
+        assert isinstance(first, If) and isinstance(s, If)
+        both = (*first.then, *s.then), (*first.orelse, *s.orelse)
+        out.append(replace(first, then=both[0], orelse=both[1]))
+    return tuple(with_blocks(s, tuple(map(_joined, blocks(s)))) for s in out)
+
+
+def _partner(out: list[Stmt], s: If) -> int | None:
+    """Where the branch stands that `s` can join: only numbers are set behind it."""
+    between: set[str] = set()
+    for at in reversed(range(len(out))):
+        match out[at]:
+            case Assign(Var(name), Const()):
+                between.add(name)
+            case If(test) as first if test == s.test:
+                steady = not names(test) & (written((first,)) | between)
+                return at if steady and not names_in(first) & between else None
+            case _:
+                return None
+    return None
+
+
+def first_terms(program: Program, users: Set[str]) -> Program:
+    """`program` with sums that begin with their first term, not with zero, but for
+    those with one of the `users` names.
+
+    Law: the same values but for the sign of zeros.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import program_text
+    >>> f = parse_text('''
+    ... def f(x, d_x, d_out):
+    ...     d_v = 0.0
+    ...     d_x[0] = 1.0
+    ...     d_v += d_out[0] * x[0]
+    ...     d_v += d_out[1]
+    ...     d_x[0] += d_v
+    ... ''')
+    >>> print(program_text(first_terms(f, frozenset("x"))))
+    def f(x, d_x, d_out):
+        d_x[0] = 1.0
+        d_v = d_out[0] * x[0]
+        d_v += d_out[1]
+        d_x[0] += d_v
+    """
+    body = _placed(program.body, live_out(program), users, _into_term)
+    return program if body == program.body else replace(program, body=body)
+
+
+#: Statements, each with what is read behind it.
+Rest = list[tuple[Stmt, frozenset[str]]]
+
+
+def _placed(
+    block: Block,
+    after: frozenset[str],
+    users: Set[str],
+    into: Callable[[Assign, str, Rest, int], bool],
+) -> Block:
+    """`block` with each number where it is read; `after` is read behind it.
+
+    `into` moves it to the first statement that has the name, if it can.
+    """
+    rest = list(with_live(block, after))
+    out: list[Stmt] = []
+    while rest:
+        s, live = rest.pop(0)
+        match s:
+            case Assign(Var(name), Const()) if name not in live:
+                continue
+            case Assign(Var(name), Const()) if name not in users:
+                at = [k for k, (t, _) in enumerate(rest) if name in names_in(t)]
+                if at and into(s, name, rest, at[0]):
+                    continue
+            case For() | While():
+                live = live_inside(s, live)
+        inner = tuple(_placed(b, live, users, into) for b in blocks(s))
+        out.append(with_blocks(s, inner))
+    return tuple(out)
+
+
+def _into_branch(s: Assign, name: str, rest: Rest, at: int) -> bool:
+    """Move a number into the branch that alone reads it."""
+    match rest[at]:
+        case If(test, then, orelse) as branch, live if name not in names(test) | live:
+            inside = occurs(then, name), occurs(orelse, name)
+            if all(inside):
+                return False
+            new = _begun(then, s), orelse
+            if inside[1]:
+                new = then, _begun(orelse, s)
+            rest[at] = with_blocks(branch, new), live
+            return True
+    return False
+
+
+def _begun(block: Block, s: Assign) -> Block:
+    """`block` with `s` behind the numbers of other scalars with which it begins."""
+    k = 0
+    for other in block:
+        match other:
+            case Assign(Var(), Const()) if other.target != s.target:
+                k += 1
+            case _:
+                break
+    return (*block[:k], s, *block[k:])
+
+
+def _into_term(s: Assign, name: str, rest: Rest, at: int) -> bool:
+    """Make the first term that is added to a zero the value that there is first."""
+    match rest[at]:
+        case Add(Var(own), value) as term, live if (
+            own == name and name not in names(value) and s.value == ZERO_F
+        ):
+            rest[at] = Assign(term.target, value, loc=term.loc, id=term.id), live
+            return True
+    return False
