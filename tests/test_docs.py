@@ -125,6 +125,21 @@ def test_every_block_about_pictures_runs_and_shows_the_graph(
     assert (ROOT / "docs" / "shear.png").is_file()
 
 
+def test_the_text_about_whole_arrays_is_the_one_shown(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = ROOT / "docs" / "whole_arrays.md"
+    page = path.read_text(encoding="utf-8")
+    ((_, said),) = executed(page, tmp_path, "relax.py", {"__name__": "relax"})
+    head, _, rest = page.partition(FENCES[0])
+    shown, _, tail = rest.partition(FENCES[1])
+    if request.config.getoption("--update-golden"):
+        whole = head + FENCES[0] + said.strip() + "\n" + FENCES[1] + tail
+        path.write_text(whole, encoding="utf-8")
+        shown = said.strip() + "\n"
+    assert shown == said.strip() + "\n"
+
+
 def test_the_way_of_a_function_is_the_one_shown(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
