@@ -277,6 +277,21 @@ def test_the_larger_of_two_is_that_of_python() -> None:
     both(python_max, x, y, np.zeros(3))
 
 
+def integer_first(x, y):
+    for i in range(x.shape[0]):
+        t = i
+        if i > 0:
+            t = 0.5 * x[i]
+        y[i] = t
+        t = i + 1
+        t += x[i]
+        y[i] += t
+
+
+def test_a_number_that_begins_as_an_integer_keeps_its_fraction() -> None:
+    both(integer_first, np.array([0.25, 1.5, 3.0]), np.zeros(3))
+
+
 # ------------------------------------------------------------------ sizes
 
 

@@ -55,7 +55,7 @@ class Context:
 #: What changes while lines are written.
 _STATE = (
     *("spread", "pending", "given", "indices", "checked", "masks", "own"),
-    *("nonempty", "out"),
+    *("nonempty", "out", "integral"),
 )
 
 
@@ -92,6 +92,8 @@ class Lines:
         self.kept_alive: list[Block] = []
         #: The scalars whose arrays are no views of others.
         self.own: set[str] = set()
+        #: Those whose arrays hold integers yet, though they are floats elsewhere.
+        self.integral: set[str] = set()
         self.nonempty: dict[Axis, None] = {}
         self.out: list[Item] = []
 

@@ -12,7 +12,7 @@ from pyrev.emit.numpy.lines import Context, Lines
 from pyrev.emit.numpy.place import NoWholeArray, Spread, Value
 from pyrev.emit.numpy.sums import masked, total
 from pyrev.emit.numpy.values import Values
-from pyrev.ir.dtypes import is_float
+from pyrev.ir.dtypes import expr_dtype, is_float
 from pyrev.ir.nodes import (
     Add,
     Assign,
@@ -83,18 +83,21 @@ class Scalars(Lines):
         else:
             own, v = axes, self.filled(v, axes)
         self.take(place, s.loc)
-        self.bind(target, v, own, s.loc)
+        self.bind(s, v, own)
 
-    def bind(self, target: str, v: Value, axes: tuple[Axis, ...], loc: Loc) -> None:
-        """Give a scalar's name to an array over `axes`.
+    def bind(self, s: Assign | Add, v: Value, axes: tuple[Axis, ...]) -> None:
+        """Give the name of the scalar that `s` sets to an array over `axes`.
 
         What may change under its own name is copied.
         """
-        made = self.lasting(v)
-        self.line(ast.Assign([store(name(target))], made.tree, None), loc)
+        made, target = self.lasting(v), s.target_name
+        self.line(ast.Assign([store(name(target))], made.tree, None), s.loc)
         self.spread[target] = Spread(axes)
         self.own -= {target}
-        if not made.of:
+        self.integral -= {target}
+        if is_float(self.types[target]) > is_float(expr_dtype(s.value, self.types)):
+            self.integral.add(target)
+        elif not made.of:
             self.own.add(target)
 
     def store_part(self, s: Assign, context: Context) -> None:
@@ -170,7 +173,7 @@ class Scalars(Lines):
                 start = Value(expr_tree(waiting.value))
                 v = values.binary(ast.Add(), start, v)
             self.take(place, s.loc)
-            self.bind(target, v, axes, s.loc)
+            self.bind(s, v, axes)
             return
         self.settle({target}, s.loc)
         old = values.scalar(target)
@@ -179,6 +182,7 @@ class Scalars(Lines):
             v = values.binary(ast.Add(), old, v)
             self.line(ast.Assign([store(name(target))], v.tree, None), s.loc)
             self.own.add(target)
+            self.integral -= {target}
             return
         self.line(increment(old.tree, v.over(old.axes)), s.loc)
 
@@ -205,6 +209,10 @@ class Scalars(Lines):
         if scalar not in self.spread:
             zero = 0.0 if is_float(self.types[scalar]) else 0
             made = self.filled(Value(ast.Constant(zero)), axes).tree
+        elif scalar in self.integral:
+            made = ast.Call(
+                ast.Attribute(target, "astype", ast.Load()), [name("np.float64")], []
+            )
         elif scalar not in self.own:
             made = ast.Call(ast.Attribute(target, "copy", ast.Load()), [], [])
         else:
@@ -212,6 +220,7 @@ class Scalars(Lines):
         self.line(ast.Assign([store(name(scalar))], made, None), loc)
         self.spread[scalar] = Spread(axes)
         self.own.add(scalar)
+        self.integral -= {scalar}
 
 
 def increment(target: ast.expr, value: ast.expr) -> ast.stmt:
