@@ -169,6 +169,13 @@ def test_every_block_about_reading_runs_and_shows_what_it_prints(
     assert_outputs(path, tmp_path, "advect.py", names, request)
 
 
+def test_the_text_about_whole_arrays_is_the_one_shown(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = ROOT / "docs" / "whole_arrays.md"
+    assert_outputs(path, tmp_path, "relax.py", {"__name__": "relax"}, request)
+
+
 def test_the_way_of_a_function_is_the_one_shown(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

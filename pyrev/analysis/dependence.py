@@ -277,7 +277,7 @@ class Region:
         outer: tuple[For, ...] = (),
         integers: frozenset[str] = frozenset(),
     ) -> None:
-        self.block = block
+        self.block, self.live_after = block, live_after
         self.outer, self.given = outer, integers
         self.leaves = leaves(block, live_after)
         changing = written(block)

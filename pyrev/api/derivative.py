@@ -153,7 +153,9 @@ class _Source(Readable):
     def source_for(self, target: str, /, *args: Any, **kw: Any) -> Listing:
         """The text for a target and, if given, for arguments.
 
-        The target is "python", "numba" or "cuda", which is CUDA C and its launches.
+        The target is "python", "numpy", which is statements about whole arrays, "numba"
+        or "cuda", which is CUDA C and its launches. Raises `UnsupportedError` (P304)
+        where the target has no form for the function.
         """
         asked = _named(target)
         if args or kw:
@@ -161,9 +163,14 @@ class _Source(Readable):
         return self._listed(self._units, self._before(asked))
 
     def _listed(self, units: Units, request: Request) -> Listing:
-        """The text of the unit that a request asks for."""
+        """The text of the unit that a request asks for, with the tests of sizes that
+        belong to it.
+        """
         unit, texts = self._made(units, request), units.function.parsed.texts
-        return Listing(unit.text.text, Origin.of(unit, texts, self._derived))
+        text = unit.text.text
+        if unit.target.tests_sizes:
+            text += self._guard(unit, units, request.kinds)
+        return Listing(text, Origin.of(unit, texts, self._derived))
 
     @property
     def _listing(self) -> Listing:
@@ -201,7 +208,7 @@ class _Source(Readable):
         text = str(self.source_for(target))
         unit = self._default(_named(target))
         if not unit.target.tests_subscripts:
-            text += self._guard(unit)
+            text += self._guard(unit, self._units, self._before(unit.target).kinds)
         text += _numbers_only(unit, self._units.function.maybe_arrays())
         try:
             where.write_text(text, encoding="utf-8")
@@ -216,23 +223,26 @@ class _Source(Readable):
             " or the text, `source`"
         )
 
-    def _guard(self, unit: Unit) -> str:
-        """The text that makes a saved Numba module test the sizes of its arguments."""
-        units = self._units
-        bounds = units.inspection.bounds(units.function.default_kinds())
-        if bounds.inspected:
+    def _guard(self, unit: Unit, units: Units, kinds: Mapping[str, Kind]) -> str:
+        """The text that makes a module test the sizes of its arguments."""
+        bounds = units.inspection.bounds(kinds)
+        tested = unit.target.tests_subscripts
+        if bounds.inspected and not tested:
             raise ArgumentError(
                 f"{bounds.inspected[0].message()} only if data says so; such subscripts"
                 " are tested by pyrev before a call: save the Python text instead"
             )
-        same = [(param, of) for param, of in unit.cotangents if isinstance(of, str)]
         ranks = {p.name: p.rank for p in unit.program.params}
-        if any(ranks[param] for param, of in unit.cotangents if isinstance(of, int)):
+        pairs = [(param, of) for param, of in unit.cotangents if ranks[param]]
+        if not tested and any(isinstance(of, int) for _, of in pairs):
             raise ArgumentError(
                 "the cotangent of a returned array is tested by pyrev before a call:"
                 " save the Python text instead"
             )
-        return bounds.guard_text(unit.program.name, unit.params, same)
+        shapes = units.function.result_shapes(kinds)
+        same = [(p, of if isinstance(of, str) else shapes[of]) for p, of in pairs]
+        known = [(param, of) for param, of in same if of]
+        return bounds.guard_text(unit.program.name, unit.params, known)
 
     @guarded
     def graph(self, simplified: bool = False) -> Graph:

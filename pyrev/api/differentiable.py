@@ -221,7 +221,8 @@ def differentiable(
     `wrt` names the parameters that `adjoint.source` is about (default: all float ones),
     and local values, as for `vjp`.
     `target` is "python" (CPython), "numba" (all CPU cores), "cuda" (a GPU, on CuPy
-    arrays) or "auto" (CUDA where an argument is an array of a GPU, else Numba).
+    arrays), "numpy" (whole arrays, where no loop is more) or "auto" (CUDA where an
+    argument is an array of a GPU, else Numba).
     `memory` bounds the bytes of what the derivative keeps beside its arguments, as a
     number or as text such as "500MB": loops are checkpointed to stay below it, and a
     call that can't raises `MemoryError`.

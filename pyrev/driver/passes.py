@@ -119,6 +119,10 @@ READABLE = (
     ),
 )
 
+#: For whole arrays: scatters stay as the reverse sweep left them, for the slices that
+#: they write are as good as any.
+WHOLE = (READABLE[-1],)
+
 CPU = (
     SPECIALISE,
     FIRST,
@@ -220,6 +224,16 @@ def schedule(
     `users` are the names of the user's function.
     """
     return run(READABLE, program, Setting(dtypes, Sizes({}, costs), users=users))
+
+
+def schedule_for_whole_arrays(
+    program: Program, dtypes: Mapping[str, str], costs: Costs, users: frozenset[str]
+) -> Scheduled:
+    """The program of which nests become statements about whole arrays.
+
+    `users` are the names of the user's function.
+    """
+    return run(WHOLE, program, Setting(dtypes, Sizes({}, costs), users=users))
 
 
 def schedule_for_cpu(

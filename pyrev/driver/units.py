@@ -198,7 +198,7 @@ class Units:
         function = self.function
         local = any(n not in request.kinds for n in request.wrt)
         unknown = request.variant is not None and request.values is None
-        if not function.parsed.unrolled or not request.target.is_input:
+        if not function.parsed.unrolled or not request.target.bodies_once:
             return self, request
         if local or unknown:
             return self, request

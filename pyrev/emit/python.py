@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Protocol
 
 from pyrev.emit.carried import definitions
-from pyrev.emit.whole_arrays import Exchange, Item, Whole, WholeArrays, tree
+from pyrev.emit.items import Exchange, Header, Item, Line, Whole
+from pyrev.emit.whole_arrays import tree
 from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, loc_of, tag, write
 from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
@@ -26,12 +27,22 @@ from pyrev.schedule.forward import WIDEST
 Sources = Mapping[str, Sequence[str]]
 
 
+class Items(Protocol):
+    """What says how the statements of a block look."""
+
+    #: The names of the user's variables.
+    users: Set[str]
+
+    def items(self, block: Block) -> Sequence[Item]:
+        """The statements of a block, or what stands in their places."""
+
+
 def emit_python(
     program: Program,
     *,
     doc: str = "",
     sources: Sources | None = None,
-    whole: WholeArrays | None = None,
+    whole: Items | None = None,
     sizes: Sequence[tuple[str, int, str]] = (),
 ) -> Text:
     """The module that defines `program`, with `doc` as the comment at its top.
@@ -227,7 +238,7 @@ class _Nest:
         ranks: Mapping[str, int],
         sources: Sources,
         said: set[tuple[str, int]],
-        whole: WholeArrays | None,
+        whole: Items | None,
     ) -> None:
         self.ranks = ranks
         self.whole = whole
@@ -247,12 +258,20 @@ class _Nest:
             out.extend(self.remark(s, [*items[k + 1 :], *behind]))
             if isinstance(s, (Whole, Exchange)):
                 made = tree(s)
+            elif isinstance(s, Line):
+                made = s.tree
+            elif isinstance(s, Header):
+                made = self.header(s)
             else:
                 made = stmt_tree(s, self.ranks, self.block)
             tag(made, s.loc, s.note)
             if not (out and self.same_number(out[-1], made)):
                 out.append(made)
         return out
+
+    def header(self, s: Header) -> ast.stmt:
+        bodies = iter(s.bodies)
+        return stmt_tree(s.stmt, self.ranks, lambda _: self.trees(next(bodies)))
 
     def same_number(self, before: ast.stmt, behind: ast.stmt) -> bool:
         """Do both give scalars of pyrev's one number?
@@ -295,6 +314,10 @@ class _Nest:
         source = _source(file, line, self.sources)
         if isinstance(s, (Whole, Exchange)):
             return write(ast.Module([tree(s)], [])).text == source
+        if isinstance(s, Line):
+            return write(ast.Module([s.tree], [])).text == source
+        if isinstance(s, Header):
+            return False
         leaves = [x for x in walk((s,)) if isinstance(x, (Assign, Add))]
         said = source.replace(" ", "")  # formatters write ``x**2``
         return any(block_text((x,)).replace(" ", "") == said for x in leaves)
@@ -302,7 +325,9 @@ class _Nest:
 
 def _lines(s: Item) -> set[tuple[str, int]]:
     """The user's lines that the statements inside `s` compute for."""
-    if isinstance(s, (Whole, Exchange)):
+    if isinstance(s, Header):
+        return {line for body in s.bodies for part in body for line in _lines(part)}
+    if isinstance(s, (Whole, Exchange, Line)):
         locs = [s.loc]
     else:
         locs = [x.loc for x in walk((s,)) if isinstance(x, (Assign, Add))]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
+from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.ir.dtypes import concrete, expr_dtype
 from pyrev.ir.nodes import (
     ONE,
@@ -27,10 +28,10 @@ from pyrev.ir.nodes import (
     For,
     Grow,
     Load,
-    Loc,
     Program,
-    Stmt,
     Var,
+    While,
+    blocks,
     exprs,
     map_expr,
     mentioned,
@@ -38,37 +39,10 @@ from pyrev.ir.nodes import (
     resembled,
     walk,
     walk_expr,
+    with_blocks,
 )
 from pyrev.ir.text import expr_text, expr_tree, name, negated, store
 from pyrev.schedule.forward import WIDEST
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """``target[...] = value`` or ``+=`` for all elements that `target` leaves open.
-
-    A `Load` has the subscripts in front of the open ones. What is `new` is made here.
-    """
-
-    target: Load
-    value: Expr
-    adds: bool
-    loc: Loc
-    note: str = ""
-    new: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """``a, b = b, a``: arrays, and those that they are from here on."""
-
-    arrays: tuple[str, ...]
-    sources: tuple[str, ...]
-    loc: Loc
-    note: str = ""
-
-
-Item = Stmt | Whole | Exchange
 
 
 class WholeArrays:
@@ -100,7 +74,7 @@ class WholeArrays:
         """The statements of a block, those about whole arrays as what they are."""
         out: list[Item] = []
         for s in block:
-            found = self._nest(s) if isinstance(s, For) else None
+            found = self.nest(s) if isinstance(s, For) else None
             for item in [s] if found is None else found:
                 if isinstance(item, Whole):
                     item = self._made_here(out, item)
@@ -109,7 +83,7 @@ class WholeArrays:
 
     # ---------------------------------------------------------------- loops
 
-    def _nest(self, loop: For) -> Sequence[Whole | Exchange] | None:
+    def nest(self, loop: For) -> Sequence[Whole | Exchange] | None:
         """What a nest does to whole arrays; None if it is another."""
         around = [loop]
         while len(around[-1].body) == 1 and isinstance(around[-1].body[0], For):
@@ -146,7 +120,7 @@ class WholeArrays:
                 out.pop()
                 return joined
         at = next(
-            (k for k in range(len(out) - 1, -1, -1) if array in _mentions(out[k])), None
+            (k for k in range(len(out) - 1, -1, -1) if array in mentions(out[k])), None
         )
         made = None if at is None else out[at]
         if not isinstance(made, Alloc) or made.array != array or made.source:
@@ -338,15 +312,24 @@ def _all_of(array: ast.expr) -> ast.expr:
     return ast.Subscript(array, ast.Slice(), ast.Load())
 
 
-def _mentions(item: Item) -> Iterator[str]:
+def mentions(item: Item) -> Iterator[str]:
     """The names in a statement and in all that is inside."""
     match item:
         case Whole(target, value):
             yield from (*names(target), *names(value))
         case Exchange(arrays):
             yield from arrays
+        case Line(tree):
+            yield from (n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+        case Header(stmt, bodies):
+            yield from mentions(with_blocks(stmt, tuple(() for _ in blocks(stmt))))
+            for body in bodies:
+                for part in body:
+                    yield from mentions(part)
         case _:
             for s in walk((item,)):
+                if isinstance(s, (For, While)) and s.index:
+                    yield s.index
                 for e in exprs(s):
                     yield from mentioned(e)
                 if isinstance(s, Alloc):

@@ -35,6 +35,9 @@ from pyrev.ir.simplify import ZERO_F
 #: So many guards of one cotangent are worth a line of their own.
 SEVERAL = 2
 
+#: So many tests stand inside each other at most.
+DEEPEST = 3
+
 #: How far to look for them.
 LONGEST = 64
 
@@ -67,24 +70,25 @@ def shared_guards(program: Program) -> Program:
     return replace(program, body=_block(program.body, live_out(program)))
 
 
-def _block(block: Block, after: frozenset[str]) -> Block:
+def _block(block: Block, after: frozenset[str], depth: int = 0) -> Block:
+    """`block` with common tests; `depth` are the tests made around it."""
     stmts: list[Stmt] = []
     live: list[frozenset[str]] = []
     for s, behind in with_live(block, after):
         inside = live_inside(s, behind) if isinstance(s, (For, While)) else behind
-        stmts.append(with_blocks(s, tuple(_block(b, inside) for b in blocks(s))))
+        stmts.append(with_blocks(s, tuple(_block(b, inside, depth) for b in blocks(s))))
         live.append(behind)
     out: list[Stmt] = []
     at = 0
     while at < len(stmts):
-        found = _run(stmts, live, at)
+        found = _run(stmts, live, at) if depth < DEEPEST else None
         if found is None:
             out.append(stmts[at])
             at += 1
         else:
             d, end = found
             bare = tuple(_bare(s, d) for s in stmts[at:end])
-            made = _block(bare, live[end - 1])
+            made = _block(bare, live[end - 1], depth + 1)
             first = next(s for s in stmts[at:end] if d in _guards(s))
             out.append(If(Call("!=", (d, ZERO_F)), made, (), loc=first.loc))
             at = end

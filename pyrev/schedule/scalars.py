@@ -61,9 +61,15 @@ class Definition:
 
 
 def inline_integers(
-    loop: For, outer: tuple[For, ...], live: frozenset[str], integers: frozenset[str]
+    loop: For,
+    outer: tuple[For, ...],
+    live: frozenset[str],
+    integers: frozenset[str],
+    affine: bool = False,
 ) -> For:
     """`loop` with private scalars written out where they are subscripts.
+
+    If `affine`, only those that are affine, and in tests as well.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.ir.text import block_text
@@ -74,25 +80,39 @@ def inline_integers(
     """
     region = Region((loop,), live, outer, integers)
     for _ in range(20):
-        found = next(_integer_uses(region), None)
+        found = next(_integer_uses(region, affine), None)
         if found is None:
             break
         name, definition, number = found
         block = _rewrite(region.block, {number: {name: definition.value}})
         region = _without_unused(Region(block, live, outer, integers), live)
+    if not region.block:
+        return loop  # nothing was left in it
     (plain,) = region.block
     assert isinstance(plain, For)
     return plain
 
 
-def _integer_uses(region: Region) -> Iterator[tuple[str, Definition, int]]:
+def _integer_uses(
+    region: Region, affine: bool
+) -> Iterator[tuple[str, Definition, int]]:
+    suits = _is_affine if affine else _like_a_subscript
     for leaf in region.leaves:
         for number, e in _places(leaf):
-            inside = _subscript_names(e)
+            tested = affine and number != leaf.number
+            inside = names(e) if tested else _subscript_names(e)
             for name in sorted(inside):
                 definition = _definition(region, leaf, number, name)
-                if definition is not None and _like_a_subscript(definition.value):
+                if definition is not None and suits(definition.value):
                     yield name, definition, number
+
+
+def _is_affine(e: Expr) -> bool:
+    """Is `e` a sum of indices, sizes and numbers, each times a number?"""
+    atoms = [atom for atom, _ in linear(e).terms]
+    return all(isinstance(a, (Var, Extent)) for a in atoms) and not any(
+        isinstance(p, Const) and type(p.value) is not int for p in walk_expr(e)
+    )
 
 
 def _like_a_subscript(e: Expr) -> bool:

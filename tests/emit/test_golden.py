@@ -20,6 +20,7 @@ import pytest
 import pyrev
 from tests import ROOT
 from tests.corpora.kernels import KERNELS, conv2d
+from tests.corpora.nests import WHOLE
 from tests.tools.oracle import check
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -84,9 +85,9 @@ def test_the_golden_file_runs_without_pyrev_and_is_right(
 
 
 def test_every_golden_file_has_its_kernel() -> None:
-    assert {p.name for p in GOLDEN.iterdir() if p.suffix == ".py"} == {
-        f"{f.__name__}.{target}.py" for f in KERNELS for target in ("python", "cuda")
-    }
+    loops = {f"{f.__name__}.{t}.py" for f in KERNELS for t in ("python", "cuda")}
+    whole = {f"{f.__name__}.numpy.py" for f in WHOLE}
+    assert {p.name for p in GOLDEN.iterdir() if p.suffix == ".py"} == loops | whole
 
 
 def test_every_write_to_d_image_has_bare_loop_indices_and_only_numpy_is_imported() -> (

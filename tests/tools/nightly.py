@@ -28,6 +28,10 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
         "tests.tools.generator --count 5000 --start {seed} --jobs {jobs}",
         {},
     ),
+    "functions of whole arrays": (
+        "tests.tools.generator --target numpy --count 900 --start {seed} --jobs {jobs}",
+        {},
+    ),
     "functions compiled": (
         "tests.tools.generator --target numba --count 500 --start {seed} --jobs {jobs}",
         {},
@@ -36,6 +40,7 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
         "tests.tools.generator --programs --count 5000 --start {seed} --jobs {jobs}",
         {},
     ),
+    "whole arrays": ("tests.tools.whole_arrays --jobs {jobs}", {}),
     "aliases": ("tests.tools.aliases --count 5000 --start {seed} --jobs {jobs}", {}),
     "rotations": (
         "tests.tools.rotations --count 3000 --start {seed} --jobs {jobs}",

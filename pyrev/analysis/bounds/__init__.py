@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.analysis.bounds.subscripts import Subscript
-from pyrev.analysis.bounds.variants import Variant, Variants, natural
+from pyrev.analysis.bounds.variants import Variant, Variants, natural, naturally
 from pyrev.analysis.integer_ranges import Magnitudes
 from pyrev.ir.nodes import (
     TRUE,
@@ -39,9 +39,9 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.ranges import Interval
-from pyrev.ir.text import block_text
+from pyrev.ir.text import block_text, expr_text
 
-__all__ = ["Bounds", "Variant", "natural"]
+__all__ = ["Bounds", "Variant", "natural", "naturally"]
 
 
 class Bounds:
@@ -58,21 +58,32 @@ class Bounds:
         return self._findings.inspected
 
     def guard_text(
-        self, name: str, params: Sequence[str], same: Sequence[tuple[str, str]]
+        self,
+        name: str,
+        params: Sequence[str],
+        same: Sequence[tuple[str, str | tuple[Expr, ...]]],
     ) -> str:
-        """Python text that makes function `name` of `params` test its sizes first.
+        """Python text that makes function `name` of `params` test its sizes first;
+        nothing where there is nothing to test.
 
-        `same` are pairs of parameters that must have one shape.
+        `same` are parameters and what has their shape: another one, or a result.
         """
-        tests = [(t, one.message()) for t, one in self._findings.hoisted]
+        tests = {t: one.message() for t, one in reversed(self._findings.hoisted)}
+        if not tests and not same:
+            return ""
         lines = ["", "", f"_{name}_unchecked = {name}", "", ""]
         lines += [f"def {name}({', '.join(params)}):"]
         for a, b in same:
+            shape, of = f"{b}.shape", f"`{b}`"
+            if not isinstance(b, str):
+                sizes = ", ".join(map(expr_text, b))
+                shape = f"({sizes}{',' if len(b) == 1 else ''})"
+                of = "what is returned"
             lines += [
-                f"    if {a}.shape != {b}.shape:",
-                f"        raise ValueError('`{a}` must have the shape of `{b}`')",
+                f"    if {a}.shape != {shape}:",
+                f"        raise ValueError('`{a}` must have the shape of {of}')",
             ]
-        for test, message in tests:
+        for test, message in reversed(tests.items()):
             lines += _when(test, f"raise IndexError({message!r})")
         lines += [f"    return _{name}_unchecked({', '.join(params)})", ""]
         return "\n".join(lines)

@@ -7,6 +7,7 @@ their array that float arithmetic may move.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -180,6 +181,11 @@ class Variants:
 
 def natural(program: Program) -> Program:
     """`program` for CPython, which counts from the end by itself: ``a[i - 1]``."""
+    return replace(program, body=map_block(program.body, naturally(program)))
+
+
+def naturally(program: Program) -> Callable[[Expr], Expr]:
+    """What leaves out of an element of `program` what CPython does by itself."""
     shapes = fixed_shapes(program.body, frozenset(p.name for p in program.params))
 
     def sized(e: Expr) -> Expr:
@@ -201,4 +207,4 @@ def natural(program: Program) -> Program:
                         index[axis] = i
         return replace(e, index=tuple(index))
 
-    return replace(program, body=map_block(program.body, plain))
+    return plain

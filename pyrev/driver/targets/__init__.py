@@ -7,14 +7,15 @@ from typing import Any
 
 from pyrev.driver.targets.cuda import CUDA
 from pyrev.driver.targets.numba import NUMBA
+from pyrev.driver.targets.numpy import NUMPY
 from pyrev.driver.targets.python import PYTHON
 from pyrev.driver.targets.target import Target
 from pyrev.runtime.device import any_device
 
-__all__ = ["AUTO", "CUDA", "NUMBA", "PYTHON", "TARGETS", "named", "register"]
+__all__ = ["AUTO", "CUDA", "NUMBA", "NUMPY", "PYTHON", "TARGETS", "named", "register"]
 
 #: All that a user may name; `register` adds to it.
-TARGETS: dict[str, Target] = {t.name: t for t in (PYTHON, NUMBA, CUDA)}
+TARGETS: dict[str, Target] = {t.name: t for t in (PYTHON, NUMPY, NUMBA, CUDA)}
 
 #: What a user names to have the arguments decide.
 AUTO = "auto"

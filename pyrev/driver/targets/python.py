@@ -23,6 +23,7 @@ class Python(Target):
     name = "python"
     for_sizes = False
     is_input = True
+    bodies_once = True
     truncates = False
     tests_subscripts = True
     sweeps_apart = False

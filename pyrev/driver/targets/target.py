@@ -88,10 +88,15 @@ class Target:
     for_sizes = True
     #: Is the text a function that pyrev differentiates again?
     is_input = False
+    #: Is the body of a loop there once, where names of arrays change places in it?
+    bodies_once = False
     #: Would a float that is written to an integer lose its fraction unseen?
     truncates = True
     #: Does the code itself test that subscripts are inside?
     tests_subscripts = False
+    #: Does the text that is shown test the sizes of its arguments, since its statements
+    #: would take them for others?
+    tests_sizes = False
     #: Does it pay to run the two sweeps of an adjoint apart?
     sweeps_apart = True
     #: Are arrays in the memory of a GPU, from which numbers only come back by a copy?

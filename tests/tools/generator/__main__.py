@@ -87,7 +87,9 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument(
-        "--target", default="python", choices=("python", "numba", "text", "cuda")
+        "--target",
+        default="python",
+        choices=("python", "numpy", "numba", "text", "cuda"),
     )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--without", default="", help="productions, with commas")

@@ -1,0 +1,13 @@
+"""A share of both corpora as statements about whole arrays."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpora.everything import EVERY, share_of
+from tests.tools.whole_arrays import judged
+
+
+@pytest.mark.parametrize("name", share_of(EVERY, 32))
+def test_a_text_about_whole_arrays_is_right_or_refused(name: str) -> None:
+    assert [v for v in judged(name) if v.is_ == "wrong"] == []
