@@ -574,6 +574,7 @@ def same_tests(program: Program, setting: Setting) -> Program:
 
         def f(x, d_x, d_out):
             for i in range(x.shape[0]):
+                v = 0.0
                 if x[i] > 0.0:
                     v = np.sqrt(x[i])
                 d_v = 0.0
@@ -591,9 +592,10 @@ def same_tests(program: Program, setting: Setting) -> Program:
                     d_v += d_out[i] * v
                     d_x[i] += 0.5 * d_v / v
 
-    Law: The same values.
+    Law: The same bits: the same operations on the same values.
 
-    Unless: the first branch, or what stands between them, may change what is tested.
+    Not handled: a first branch, or what stands between them, that may change what is
+    tested.
     """
     return joined_tests(program, setting.users)
 
@@ -620,14 +622,14 @@ def common_guards(program: Program, setting: Setting) -> Program:
                     d_x[i] += d_v
                     d_y[i] -= d_v / y[i]
 
-    Law: The same values but for the sign of zeros; where a zero cotangent is multiplied
+    Law: The same bits, but for zeros; where a zero cotangent is multiplied
     by what is no finite number, zero.
 
     Cost: one decision for several selections, so not where code is compiled: a branch
     is no vector instruction.
 
-    Unless: a guard has no other like it beside it, or others read what a statement
-    between them sets.
+    Not handled: a guard that has no other like it beside it; what others read behind
+    the statements.
     """
     return shared_guards(program)
 
@@ -654,9 +656,9 @@ def sums_begun(program: Program, setting: Setting) -> Program:
                 d_v += d_out[0]
                 d_x[i] += d_v * d_v
 
-    Law: The same values but for the sign of zeros.
+    Law: The same bits, but for the sign of zeros.
 
-    Unless: the first term stands under a test or in a loop, or the name is the user's.
+    Not handled: a first term under a test or in a loop, and names of the user's.
     """
     return first_terms(program, setting.users)
 

@@ -81,7 +81,6 @@ EQUIVALENT: dict[str, str] = {
     "pairwise_forces (derived): mask gone, line 4, 1": ITSELF,
     "pairwise_forces (derived): mask gone, line 4, 2": ITSELF,
     "pairwise_forces (scheduled): mask gone, line 4, 1": ITSELF,
-    "pairwise_forces (scheduled): mask gone, line 4, 2": ITSELF,
     "carried_under_a_test (saved): record not made, line 4, 1": (
         "on this branch nothing overwrites b[i]; dependences do not look at branches"
     ),

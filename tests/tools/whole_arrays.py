@@ -144,7 +144,7 @@ def _expected(
         if what == "tangent":
             return _moved(part, values, arguments, rng)
         weights = draw_cotangents(run(entry.plain, arguments, entry.outputs), rng)
-        unit = part._for(PYTHON, (), dict(arguments))
+        unit = part._made(*part._asked(PYTHON, (), dict(arguments)))
         for param, of in unit.cotangents:
             known = weights.written if isinstance(of, str) else weights.returned
             values[param] = known[of]  # type: ignore[index]
@@ -155,7 +155,7 @@ def _moved(
     part: Any, values: dict[str, Any], arguments: Arguments, rng: np.random.Generator
 ) -> tuple[dict[str, Any], list[Any]]:
     """The same for the tangent, along a direction that is drawn."""
-    unit = part._for(PYTHON, (), dict(arguments))
+    unit = part._made(*part._asked(PYTHON, (), dict(arguments)))
     for dot, of in unit.cotangents:
         like = np.asarray(values[of])
         drawn = rng.uniform(-1.0, 1.0, like.shape).astype(like.dtype)
@@ -175,7 +175,7 @@ def alone(text: str, name: str) -> Callable[..., Any]:
 def _unit(part: Any, arguments: Arguments) -> tuple[Unit, str]:
     try:
         text = part.source_for("numpy", **arguments)
-        made: Unit = part._for(NUMPY, (), dict(arguments))
+        made: Unit = part._made(*part._asked(NUMPY, (), dict(arguments)))
     except (pyrev.UnsupportedError, pyrev.InternalError):
         raise
     except Exception as error:

@@ -33,10 +33,11 @@ from pyrev.ir.nodes import (
     While,
     anywhere,
     blocks,
+    children,
     fresh,
     like,
-    map_stmt_exprs,
     map_whole,
+    rebuild,
     walk,
     with_blocks,
     with_value,
@@ -228,10 +229,13 @@ class _Copier:
         if copies:
 
             def instead(e: Expr) -> Expr:
-                return copies[e] if isinstance(e, (Load, Var)) and e in copies else e
+                # An element before its subscripts, which may be read from copies, too.
+                if isinstance(e, (Load, Var)) and e in copies:
+                    return copies[e]
+                return rebuild(e, tuple(map(instead, children(e))))
 
             bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
-            stmt = map_stmt_exprs(bare, instead)
+            stmt = map_whole(bare, instead)
             if isinstance(stmt, Alloc) and stmt.source is not None:
                 kept = copies.get(Load(stmt.source, anywhere(stmt)))
                 if kept is not None:

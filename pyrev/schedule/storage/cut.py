@@ -178,8 +178,8 @@ class _Flow:
             node = self._version(at, leaf)
         if node != reader:
             self.reads.setdefault(node, []).append((reader, at, leaf))
-            # An iteration's own array is made again, or nothing is that reads it.
-            end = "in" if node == ("name", name) and name in timeline.ranks else "out"
+            # Else what reads it is made again only if this is.
+            end = "out" if self._restorable(at, leaf) else "in"
             self._edge((*node, end), (*reader, "in"), math.inf)
 
     def _version(self, at: int, leaf: Leaf) -> Node:
@@ -199,14 +199,19 @@ class _Flow:
         return node
 
     def _restorable(self, at: int, leaf: Leaf) -> bool:
-        """Can statement `at`, run again at this level, read a value from a tape?"""
+        """Can statement `at`, run again at this level, read a value from a tape?
+
+        Not in a loop inside, whose iterations may be numbered through, and no element
+        of an array that is the iteration's own.
+        """
         inner = self.timeline.loops_within(self.level, at)
         match leaf:
             case Var(name):
                 return not any(self.timeline.writes_in(f.id, name) for f in inner)
-            case Load():
+            case Load(array):
+                own = self.legal.makes(self.level, array)
                 copied = isinstance(self.timeline.places[at].stmt, Alloc)
-                return not inner and not copied
+                return not (inner or own or copied)
         return False
 
     # ---------------------------------------------------------------- weights
