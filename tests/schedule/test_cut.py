@@ -183,6 +183,51 @@ def missing(x, gaps, steps):
     return s
 
 
+def swapped_in_pairs(x, tau):
+    """Elements are read by a subscript that is recorded itself."""
+    y = x.copy()
+    for k in range(2):
+        i = k % 2
+        while i + 1 < len(y):
+            d = y[i + 1] - y[i]
+            p = 1.0 / (1.0 + np.exp(-d / tau))
+            low = p * y[i] + (1.0 - p) * y[i + 1]
+            high = (1.0 - p) * y[i] + p * y[i + 1]
+            y[i], y[i + 1] = low, high
+            i += 2
+    total = 0.0
+    for i in range(len(y)):
+        total += y[i] * y[i] * (i + 1)
+    return total
+
+
+def _solved(a, b, d):
+    n = len(d)
+    c = np.zeros(n)
+    e = np.zeros(n)
+    c[0] = a[0] / b[0]
+    e[0] = d[0] / b[0]
+    for i in range(1, n):
+        m = b[i] - a[i] * c[i - 1]
+        c[i] = a[i] / m
+        e[i] = (d[i] - a[i] * e[i - 1]) / m
+    x = np.zeros(n)
+    x[-1] = e[-1]
+    for i in range(n - 2, -1, -1):
+        x[i] = e[i] - c[i] * x[i + 1]
+    return x
+
+
+def solved_in_steps(u, s, steps):
+    """Loops inside whose iterations are numbered through, over arrays of the step."""
+    v = u.copy()
+    for _ in range(steps):
+        rhs = v[1:-1] + s * v[:-2]
+        rhs[0] += s * v[0]
+        v[1:-1] = _solved(-s * rhs, 2.0 + s * rhs, rhs)
+    return v[1] * v[2] + v[-2]
+
+
 GAPS = np.array([0.4, math.nan, 0.7, 0.2])
 
 #: How to call each function, and how many tapes it needs; None where that is open.
@@ -202,6 +247,8 @@ CASES: dict[Callable[..., Any], tuple[tuple[Any, ...], int | None]] = {
     exchanged: ((0.7, 0.4, 3), 2),
     history_is_kept: ((0.7, 0.1, 3), 0),
     missing: ((0.7, GAPS, 4), None),
+    swapped_in_pairs: ((X, 0.5), None),
+    solved_in_steps: ((X, 0.3, 2), None),
 }
 EACH = pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
 

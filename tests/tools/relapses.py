@@ -1122,6 +1122,22 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "recorded",
+        "an element is looked for by the subscripts that are read from copies",
+        "pyrev/schedule/storage/build.py",
+        "isinstance(e, (Load, Var)) and e in copies",
+        "isinstance(e, Var) and e in copies",
+        "tests/schedule/test_cut.py",
+    ),
+    Relapse(
+        "recorded",
+        "a tape over a loop inside is read where its iteration runs again",
+        "pyrev/schedule/storage/cut.py",
+        'if self._restorable(at, leaf) else "in"',
+        'if name not in timeline.ranks else "in"',
+        "tests/schedule/test_cut.py",
+    ),
+    Relapse(
+        "recorded",
         "what an iteration reads of an array that it writes is there",
         "pyrev/schedule/storage/recomputation.py",
         "{(FUNCTION, name)}) if self.steady(at, leaf) else None",
