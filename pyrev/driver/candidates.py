@@ -35,14 +35,14 @@ def alternatives(
     store: tuple[str, ...] = (),
     recompute: tuple[str, ...] = (),
     shorten: bool = True,
-    by_position: bool = False,
+    for_reading: bool = False,
 ) -> tuple[Derived, ...]:
     """The unscheduled adjoints of `program` among which the sizes decide.
 
     The first makes again what it can, as `derive` does. The others keep one scalar
     more, and record fewer arrays for it: of a step's state often one number is needed.
     Where something is recorded, partials may be multiplied out before (`preaccumulate`)
-    if that takes fewer operations or records less, unless not `shorten`. `by_position`
+    if that takes fewer operations or records less, unless not `shorten`. `for_reading`
     is as for `derive`.
     """
 
@@ -52,7 +52,7 @@ def alternatives(
         store: tuple[str, ...],
         shorten: bool = False,
     ) -> Derived:
-        return derive(program, wrt, avoid, memory, store, shorten, by_position)
+        return derive(program, wrt, avoid, memory, store, shorten, for_reading)
 
     # What else is asked for than gradients of parameters keeps its name and its place.
     local = set(wrt) - {p.name for p in program.params}

@@ -32,7 +32,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.wellformed import check
 from pyrev.schedule.kept_buffers import kept_in_place
-from pyrev.schedule.storage import Stored, store
+from pyrev.schedule.storage import READING, RUNNING, Stored, store
 from pyrev.schedule.work import product
 
 #: Names that generated text uses itself.
@@ -81,21 +81,21 @@ def derive(
     memory: int | None = None,
     store: tuple[str, ...] = (),
     shorten: bool = False,
-    by_position: bool = False,
+    for_reading: bool = False,
 ) -> Derived:
     """The unscheduled adjoint of `program` with respect to `wrt`.
 
     `memory` bounds the bytes of the arrays that it makes; the values of the names in
     `store` are kept and not made again. With `shorten` partials are multiplied out
-    between reads and writes, where there is something to multiply. With `by_position`
-    chosen elements are known by their subscripts (`positioned`).
+    between reads and writes, where there is something to multiply. An adjoint that is
+    `for_reading` records little, and knows chosen elements by their subscripts.
     """
-    program, kept = prepared(program, wrt, avoid, store, by_position)
+    program, kept = prepared(program, wrt, avoid, store, for_reading)
     shortened = False
     if shorten:
         program, counts = preaccumulated(program, wrt, avoid | RESERVED)
         shortened = counts.without > 0
-    made = derive_untidied(program, wrt, avoid, memory, kept)
+    made = derive_untidied(program, wrt, avoid, memory, kept, for_reading)
     users = _user_names(program, made.program)
     ready = tidied(made.program, users, made.adjoint.outputs)
     dump("tidy", ready)
@@ -107,11 +107,11 @@ def prepared(
     wrt: tuple[str, ...],
     avoid: frozenset[str],
     store: tuple[str, ...],
-    by_position: bool = False,
+    for_reading: bool = False,
 ) -> tuple[Program, frozenset[str]]:
     """The program to differentiate, and the names in it that `store` asks to keep.
 
-    With `by_position` as in `derive`.
+    With `for_reading` as in `derive`.
     """
     known = all_names(program.body)
     program = laid_open(each_guarded(program), avoid | RESERVED)
@@ -123,7 +123,7 @@ def prepared(
         for n in all_names(program.body)
         if n not in known and n.rpartition("_")[0] in store
     }
-    if by_position:
+    if for_reading:
         program = positioned(program, wrt, frozenset(kept), avoid | RESERVED)
     # Webs are apart now: a value that one branch uses is not another's, too.
     program = sunk(program, wrt, frozenset(kept))
@@ -160,6 +160,7 @@ def derive_untidied(
     avoid: frozenset[str],
     memory: int | None = None,
     kept: frozenset[str] = frozenset(),
+    for_reading: bool = False,
 ) -> Derived:
     """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
@@ -175,6 +176,7 @@ def derive_untidied(
         avoid,
         memory,
         kept,
+        READING if for_reading else RUNNING,
     )
     dump("store", ready)
     return Derived(adjoint, ready, stored)

@@ -162,7 +162,7 @@ class Units:
         the tests, since where it adds by subscripts that data decides it needs atomics.
         """
         kinds, wrt, variant = request.kinds, request.wrt, request.variant
-        by_position = request.target.is_input
+        for_reading = request.target.is_input
 
         def make() -> tuple[Derived, ...]:
             keeping = self.keeping
@@ -175,12 +175,12 @@ class Units:
                 keeping.store,
                 keeping.recompute,
                 keeping.preaccumulate,
-                by_position,
+                for_reading,
             )
             keeping.check(found[0])
             return found
 
-        key = ("derived", key_of(kinds), wrt, variant, by_position)
+        key = ("derived", key_of(kinds), wrt, variant, for_reading)
         return self._memo.once(key, make)
 
     def unscheduled(self, request: Request) -> Derived:

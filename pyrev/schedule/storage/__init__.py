@@ -14,11 +14,12 @@ from pyrev.adjoint.reverse import Adjoint
 from pyrev.ir.nodes import Block, For, Program
 from pyrev.schedule.storage.budget import within_budget
 from pyrev.schedule.storage.build import build, build_apart
+from pyrev.schedule.storage.cut import READING, RUNNING
 from pyrev.schedule.storage.decide import Options, decide
 from pyrev.schedule.storage.plan import Plan, Stored
 from pyrev.schedule.storage.timeline import Lost, Timeline, timeline
 
-__all__ = ["Stored", "store", "store_apart"]
+__all__ = ["READING", "RUNNING", "Stored", "store", "store_apart"]
 
 
 def store(
@@ -29,12 +30,14 @@ def store(
     avoid: frozenset[str],
     memory: int | None = None,
     kept: frozenset[str] = frozenset(),
+    record: int = RUNNING,
 ) -> tuple[Program, tuple[Stored, ...]]:
     """Replace every `Saved` and `Restart` of an adjoint program.
 
     `memory` bounds the bytes of the arrays that the result makes: loops whose values
     would be taped are checkpointed. So are the loops that ask for it. The values of the
-    names in `kept` are not made again, where nothing is checkpointed.
+    names in `kept` are not made again, where nothing is checkpointed; what takes more
+    than `record` is recorded rather than made again from a state.
 
     `lost(body, at, load)` says whether the element that statement `at` reads may be
     written at or after it; `dtype_of` gives the dtype name of a scalar or array.
@@ -43,7 +46,7 @@ def store(
         s.id: s.slots for s in primal.body if isinstance(s, For) and s.slots is not None
     }
     times = timeline(primal, adjoint, lost, dtype_of)
-    options = Options(avoid, memory, kept, asked)
+    options = Options(avoid, memory, kept, asked, record=record)
     plan = decide(times, options)
     # Checkpointing one loop may ask for values of another.
     while memory is not None and (more := _taped_loops(times, plan, options)):

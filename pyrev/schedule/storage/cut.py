@@ -28,13 +28,14 @@ from pyrev.ir.nodes import (
     exprs,
     walk_expr,
 )
+from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.trip_counts import trip_count
-from pyrev.schedule.scalars import cost_of
 from pyrev.schedule.storage.recomputation import Choice, Recomputation
 from pyrev.schedule.storage.timeline import Leaf, Timeline, name_of
 
-#: What it takes to record a number and to read it back, in operations.
-RECORD = 40
+#: What it takes to record a number and to read it back, in additions: where the result
+#: runs, and where it is read, since a tape is more to read than a line made again.
+RUNNING, READING = 4, 24
 
 #: How often a loop is taken to run.
 TRIPS = 1000
@@ -45,10 +46,11 @@ LOST, NEEDED = "lost", "needed"
 Node = tuple[object, ...]
 
 
-def minimal_cut(timeline: Timeline, kept: frozenset[str]) -> Choice:
+def minimal_cut(timeline: Timeline, kept: frozenset[str], record: int) -> Choice:
     """What to record of iterations, beside what is recorded anyway.
 
-    Values of the names in `kept` are not made again. Outer loops are decided first:
+    To record a number takes as much as `record` additions. Values of the names in
+    `kept` are not made again. Outer loops are decided first:
     what their iterations make again is there in inner ones.
     """
     choice = Choice()
@@ -56,7 +58,7 @@ def minimal_cut(timeline: Timeline, kept: frozenset[str]) -> Choice:
     levels = [s for s in loops if isinstance(s, (For, While))]
     for loop in sorted(levels, key=lambda s: len(timeline.places[s.id].loops)):
         legal = Recomputation(timeline, {}, kept | choice.names, choice.leaves)
-        choice = choice | _Flow(timeline, legal, loop).cut()
+        choice = choice | _Flow(timeline, legal, loop, record).cut()
     return choice
 
 
@@ -71,6 +73,7 @@ class _Flow:
     timeline: Timeline
     legal: Recomputation
     loop: Loop
+    record: int
     edges: dict[tuple[Node, Node], float] = field(default_factory=dict)
     #: By node: the reads of it, each by the node that reads it.
     reads: dict[Node, list[tuple[Node, int, Leaf]]] = field(default_factory=dict)
@@ -221,13 +224,19 @@ class _Flow:
         loops = self.timeline.places[at].loops
         if name and name not in self.timeline.ranks:
             loops = tuple(f for f in loops if self.timeline.writes_in(f.id, name))
-        return float(RECORD * math.prod(map(_trips, loops)))
+        return float(self.record * math.prod(map(_trips, loops)))
 
     def _work(self, at: int) -> float:
         """What it takes to run statement `at` again."""
         place = self.timeline.places[at]
-        own = 1 + sum(map(cost_of, exprs(place.stmt)))
+        own = 1 + sum(map(_cost, exprs(place.stmt)))
         return float(own * math.prod(map(_trips, place.loops)))
+
+
+def _cost(e: Expr) -> int:
+    """What it takes to evaluate an expression, in additions."""
+    calls = (part for part in walk_expr(e) if isinstance(part, Call))
+    return sum(PRIMITIVES.get(call.op, UNKNOWN).cost for call in calls)
 
 
 def _trips(loop: Loop) -> int:

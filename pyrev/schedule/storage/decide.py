@@ -34,7 +34,7 @@ from pyrev.ir.nodes import (
     rebuild,
     walk,
 )
-from pyrev.schedule.storage.cut import minimal_cut
+from pyrev.schedule.storage.cut import RUNNING, minimal_cut
 from pyrev.schedule.storage.draft import Draft
 from pyrev.schedule.storage.plan import Plan
 from pyrev.schedule.storage.recomputation import Choice, Recomputation
@@ -51,7 +51,7 @@ class Options:
     or None: as many as `memory`, the bytes of all arrays made, has room for. The values
     of the names in `kept` are not made again, where nothing is checkpointed. With
     `apart` the forward sweep does all that the primal does. Names in `avoid` are not
-    used.
+    used. To record a number takes as much as `record` additions.
     """
 
     avoid: frozenset[str]
@@ -59,6 +59,7 @@ class Options:
     kept: frozenset[str] = frozenset()
     checkpointed: Mapping[int, int | None] = field(default_factory=dict)
     apart: bool = False
+    record: int = RUNNING
 
 
 #: Tapes of more axes count as those of so many.
@@ -75,7 +76,7 @@ def decide(timeline: Timeline, options: Options) -> Plan:
     plan = _decided(timeline, options, Choice())
     if options.checkpointed or options.memory is not None or not plan.records:
         return plan
-    choice = minimal_cut(timeline, options.kept)
+    choice = minimal_cut(timeline, options.kept, options.record)
     if not choice.leaves:
         return plan
     cut = _decided(timeline, options, choice)
