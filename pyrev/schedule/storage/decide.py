@@ -225,6 +225,8 @@ class _Decision:
         """The element of one of `arrays` in which the function itself keeps the value
         of a scalar.
         """
+        if self.options.checkpointed:
+            return None  # an array may be in an earlier state again
         timeline, legal = self.timeline, self.recomputation
         for k, place in timeline.places.items():
             match place.stmt:
