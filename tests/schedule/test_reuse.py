@@ -113,12 +113,25 @@ def test_a_name_read_before_it_is_set_again_keeps_its_own() -> None:
     assert text.endswith("w = v")
 
 
+def test_a_name_that_gets_another_value_is_no_name_for_it() -> None:
+    text = """
+for i in range(n):
+    a = np.exp(x[i])
+    b = np.exp(x[i])
+    a = y[i] * y[i]
+    c[i] = a * b"""
+    assert "b = a\n" in reused(text)
+    assert reused(text).endswith("c[i] = a * b")
+
+
 def drawn(rng: random.Random, lines: int, depth: int = 0) -> list[str]:
     """Statements of few names and two functions, so that values occur again."""
     out: list[str] = []
 
     def value() -> str:
-        leaf = rng.choice(["p", "q", "r", "s[0]", "t[i]" if depth else "s[1]"])
+        leaf = rng.choice(
+            ["p", "q", "r", "v", "w", "s[0]", "t[i]" if depth else "s[1]"]
+        )
         inner = rng.choice([leaf, leaf, f"np.tanh({leaf})"])
         return f"np.sin({inner})" if rng.random() < 0.7 else inner
 
@@ -131,6 +144,8 @@ def drawn(rng: random.Random, lines: int, depth: int = 0) -> list[str]:
             if form < 0.05:
                 block = drawn(rng, rng.randint(1, 3), depth + 1)
                 out += ["else:", *("    " + line for line in block)]
+        elif form < 0.45:  # a name for a value that others may have, too
+            out.append(f"{rng.choice('vw')} = np.sin({rng.choice(['p', 's[0]'])})")
         else:
             target = rng.choice(["p", "q", "r", "v", "w", "s[1]", "u[0]"])
             kind = rng.choice(["=", "=", "+="])
