@@ -232,24 +232,16 @@ def _subscripts(chosen: _Chosen, taken: set[str]) -> tuple[Load, dict[int, Var]]
 
 def _once(block: Block, name: str) -> bool:
     """Is a scalar read at one place of a block, and outside of its loops?"""
-    reads = [
-        s
-        for s in walk(block)
-        for top in exprs(s)
-        for e in walk_expr(top)
-        if e == Var(name)
-    ]
-    looped = any(
-        isinstance(s, (For, While)) and occurs((s,), name) for s in walk(block)
-    )
-    return len(reads) == 1 and not looped
+    parts = [e for s in walk(block) for top in exprs(s) for e in walk_expr(top)]
+    loops = [s for s in walk(block) if isinstance(s, (For, While))]
+    return parts.count(Var(name)) == 1 and not occurs(tuple(loops), name)
 
 
 def _last(s: Stmt, name: str) -> Stmt:
     """The last statement in `s` that sets a scalar."""
-    return [t for t in walk((s,)) if isinstance(t, Assign) and t.target == Var(name)][
-        -1
-    ]
+    setters = (t for t in walk((s,)) if isinstance(t, Assign) and t.target == Var(name))
+    *_, last = setters
+    return last
 
 
 def _exchanged(block: Block, old: Block, new: Block) -> Block:

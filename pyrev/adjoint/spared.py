@@ -8,7 +8,7 @@ the constant: the Hessian of a misfit, for one, is asked for where the misfit is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pyrev.ir.nodes import (
@@ -114,10 +114,10 @@ def _each_guarded(block: Block) -> Block:
     for s in block:
         s = with_blocks(s, tuple(map(_each_guarded, blocks(s))))
         match s:
-            case If(Call("!=", (d, Const(0))) as test, then, ()) if _is_cotangent(
-                d
-            ) and _all_undone(then, d, out[-1] if out else None):
-                out += (_with_guard(t, test) for t in then)
+            case If(Call("!=", (d, Const(0))) as test, then, ()) if _is_cotangent(d):
+                gone = left_undone(then, d, out[-1] if out else None)
+                whole = sum(1 for _ in gone) == len(then)
+                out += (_with_guard(t, test) for t in then) if whole else (s,)
             case _:
                 out.append(s)
     return tuple(out)
@@ -133,17 +133,6 @@ def _is_cotangent(e: Expr) -> bool:
         case Var(name) | Load(name):
             return name.startswith(PREFIX)
     return False
-
-
-def _all_undone(block: Block, d: Expr, before: Stmt | None) -> bool:
-    """Do all statements of a block change nothing where `d` is zero, but scalars?"""
-    zeros = {d, *copied(before, d)}
-    for k, s in enumerate(block):
-        if not isinstance(s, (Assign, Add)) or not undone(s, d, zeros, set()):
-            return False
-        if written((s,)) & names(d) and k < len(block) - 1:
-            return False
-    return True
 
 
 def _with_guard(s: Stmt, test: Expr) -> Stmt:
@@ -254,28 +243,37 @@ def guarded(e: Expr) -> tuple[Expr, Expr] | None:
     return (d, value) if z == 0 and other == 0 else None
 
 
-def undone(s: Assign | Add, d: Expr, zeros: set[Expr], own: set[str]) -> bool:
-    """Does a statement change nothing where `zeros` are, but scalars, its `own`?"""
-    zero = vanishes(_where_zero(s.value, d), d, {}, frozenset(zeros))
-    match s:
-        case Assign(Var(name) as target):
-            if name in names(d):
-                return False
-            own.add(name)
-            zeros.discard(target)
-            if zero:
-                zeros.add(target)
-            return True
-        case Assign(target):
-            return zero and target in zeros
-    return zero
+def left_undone(
+    stmts: Iterable[Stmt], d: Expr, before: Stmt | None
+) -> Iterator[frozenset[str]]:
+    """For each statement, up to the first that does more, the scalars set so far: a run
+    that changes nothing else where `d` is zero.
 
-
-def copied(before: Stmt | None, d: Expr) -> Iterator[Expr]:
-    """The element that `d` was set to by the statement before."""
+    What may change `d` ends it. An element that `before` has set `d` to is zero, too.
+    """
+    zeros = {d}
     match before:
         case Assign(target, Load() as element) if target == d:
-            yield element
+            zeros.add(element)
+    own: frozenset[str] = frozenset()
+    for s in stmts:
+        if not isinstance(s, (Assign, Add)):
+            return
+        zero = vanishes(_where_zero(s.value, d), d, {}, frozenset(zeros))
+        match s:
+            case Assign(Var(name) as target):
+                if name in names(d):
+                    return
+                own |= {name}
+                zeros = {e for e in zeros if name not in names(e)}
+                zeros |= {target} if zero else set()
+            case Assign(target) if target not in zeros or not zero:
+                return
+            case Add() if not zero:
+                return
+        yield own
+        if written((s,)) & names(d):
+            return
 
 
 def _where_zero(e: Expr, d: Expr) -> Expr:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pyrev.adjoint.spared import copied, guarded, undone
+from pyrev.adjoint.spared import guarded, left_undone
 from pyrev.ir.liveness import live_inside, live_out, with_live
 from pyrev.ir.nodes import (
     Add,
@@ -25,10 +25,8 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     map_stmt_exprs,
-    names,
     walk_expr,
     with_blocks,
-    written,
 )
 from pyrev.ir.simplify import ZERO_F
 
@@ -108,20 +106,15 @@ def _run(
     )
     candidates = dict.fromkeys(d for s in ahead for d in _guards(s))
     best: tuple[Expr, int] | None = None
+    before = stmts[begin - 1] if begin else None
     for d in candidates:
-        zeros = {d, *copied(stmts[begin - 1] if begin else None, d)}
-        own: set[str] = set()
         guards = 0
-        for at in range(begin, len(stmts)):
-            s = stmts[at]
-            if not isinstance(s, (Assign, Add)) or not undone(s, d, zeros, own):
-                break
-            guards += d in _guards(s)
+        run = left_undone(itertools.islice(stmts, begin, None), d, before)
+        for at, own in enumerate(run, begin):
+            guards += d in _guards(stmts[at])
             closed = guards >= SEVERAL and not own & live[at]
             if closed and (best is None or at + 1 > best[1]):
                 best = d, at + 1
-            if written((s,)) & names(d):
-                break
     return best
 
 

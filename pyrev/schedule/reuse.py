@@ -113,10 +113,9 @@ class _Reuser:
             if k in own:
                 stmt = _replaced(stmt, _others(stmt, own[k]))
                 match stmt:
-                    case Assign(Var(text), Var(first)) if (
-                        self.second(text, k, ends)
-                        and first not in written(block[k + 1 :])
-                    ):
+                    case Assign(Var(text), Var(first)) if self.second(
+                        text, k, ends
+                    ) and first not in written(block[k + 1 :]):
                         self.instead[text] = first
                         continue
             out.append(with_blocks(stmt, tuple(self.block(b) for b in blocks(stmt))))

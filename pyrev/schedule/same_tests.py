@@ -22,6 +22,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     blocks,
+    mentioned,
     names,
     with_blocks,
     written,
@@ -87,7 +88,8 @@ def _partner(out: list[Stmt], s: If) -> int | None:
             case Assign(Var(name), Const()):
                 between.add(name)
             case If(test) as first if test == s.test:
-                steady = not names(test) & (written((first,)) | between)
+                asked = frozenset(mentioned(test))  # an extent, too
+                steady = not asked & (written((first,)) | between)
                 return at if steady and not names_in(first) & between else None
             case _:
                 return None

@@ -104,6 +104,13 @@ b[i] += d / y[i] if d != 0.0 else 0.0""",
 a[i] += d_out[k] / x[i] if d_out[k] != 0.0 else 0.0
 k = 0
 b[i] += d_out[k] / y[i] if d_out[k] != 0.0 else 0.0""",
+    # Of the element that it was, the subscript is another.
+    """k = i
+d = a[k]
+k = 0
+b[i] += d / x[i] if d != 0.0 else 0.0
+a[k] = d / y[i] if d != 0.0 else 0.0
+b[k] += d / y[0] if d != 0.0 else 0.0""",
     # A scalar that is set between them is read behind them.
     """d = d_out[i]
 a[i] += d / x[i] if d != 0.0 else 0.0

@@ -50,8 +50,8 @@ def minimal_cut(timeline: Timeline, kept: frozenset[str], record: int) -> Choice
     """What to record of iterations, beside what is recorded anyway.
 
     To record a number takes as much as `record` additions. Values of the names in
-    `kept` are not made again. Outer loops are decided first:
-    what their iterations make again is there in inner ones.
+    `kept` are not made again. Outer loops are decided first: what their iterations make
+    again is there in inner ones.
     """
     choice = Choice()
     loops = [p.stmt for p in timeline.places.values()]

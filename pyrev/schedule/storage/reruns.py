@@ -136,16 +136,14 @@ class Reruns:
         name = name_of(leaf)
         if self.timeline.constant(leaf):
             return False
-        if (level, at, leaf) in self.recomputation.restored:
-            copies = self.draft.copies.setdefault((level, at), {})
-            copies[leaf] = self.read(at, leaf)
-            return False
+        legal = self.recomputation
+        restored = (level, at, leaf) in legal.restored
         in_state = level in self.checkpointed and self.timeline.moves(level, name)
-        if level == FUNCTION or in_state or self.recomputation.makes(level, name):
+        if not restored and (level == FUNCTION or in_state or legal.makes(level, name)):
             return True
-        found = self.recomputation.available(level, at, leaf)
+        found = None if restored else legal.available(level, at, leaf)
         if found is None:
-            assert self.recomputation.copyable(level, at, leaf), (
+            assert restored or legal.copyable(level, at, leaf), (
                 f"{name} is lost at level {level}"
             )
             copies = self.draft.copies.setdefault((level, at), {})
