@@ -17,6 +17,7 @@ from itertools import product
 
 from pyrev.adjoint.activity import flows, written_arrays
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
+from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.analysis.dependence import Access, Leaf, Region, remade
 from pyrev.analysis.poly import TRUE_TEXT, Case, conj, disj, is_empty, negated, some
 from pyrev.ir.affine import integer
@@ -243,7 +244,7 @@ class _Analysis:
             if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
         )
         self.changing |= loop_indices(program.body) | remade(program.body)
-        self.shapes = _shapes(program)
+        self.shapes = ArrayShapes(program)
         self._region: Region | None = None
 
     def run(self) -> frozenset[int]:
@@ -494,12 +495,13 @@ class _Analysis:
         found = region.elements(s, a, "a")
         own = [] if found is None else found[region.private_depth(s, a.name) :]
         unknown = [k for k, x in enumerate(own) if x is None]
-        shape = self.shapes.get(a.name, ())
+        shape = self.shapes.of(a.name)
         parts = []
         for k in unknown:
             parts.append(f"e{k} >= 0")
-            if len(shape) == len(own):
-                below = region.space.compare(f"e{k}", "<", shape[k], {}, TRUE_TEXT)
+            extent = shape[k] if len(shape) == len(own) else None
+            if extent is not None:
+                below = region.space.compare(f"e{k}", "<", extent, {}, TRUE_TEXT)
                 parts += [] if below is None else [below]
         return tuple(f"e{k}" for k in unknown), conj(parts)
 
@@ -553,20 +555,6 @@ def _measured(body: Block) -> Block:
                 continue
             known[Extent(s.array, axis)] = size
     return map_block(body, lambda e: known.get(e, e)) if known else body
-
-
-def _shapes(program: Program) -> dict[str, tuple[Expr, ...]]:
-    """The shapes of the arrays that have one throughout, in sizes that stay."""
-    body = program.body
-    changing = written(body)
-    found: dict[str, tuple[Expr, ...]] = {}
-    for p in program.params:
-        found[p.name] = tuple(Extent(p.name, k) for k in range(p.rank))
-    for s in walk(body):
-        if isinstance(s, Alloc):
-            fixed = not any(names(e) & changing for e in s.shape)
-            found[s.array] = s.shape if fixed else ()
-    return {n: shape for n, shape in found.items() if n not in remade(body)}
 
 
 def _sure_range(of: Range) -> bool:
