@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pyrev
 from pyrev.ir.nodes import Program
 from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
@@ -122,6 +123,23 @@ for i in range(n):
     c[i] = a * b"""
     assert "b = a\n" in reused(text)
     assert reused(text).endswith("c[i] = a * b")
+
+
+def named_twice(x, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        a = np.sin(x[i])
+        b = np.sin(x[i])
+        for k in range(2):
+            a = a * y[i] + k
+            s += a * b
+    return s
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_gradient_through_both_names_is_right(target: str) -> None:
+    f = pyrev.differentiable(named_twice, target=target)
+    assert pyrev.check_grad(f, np.array([0.3, 0.7, -0.4]), np.array([0.5, -0.8, 1.2]))
 
 
 def drawn(rng: random.Random, lines: int, depth: int = 0) -> list[str]:

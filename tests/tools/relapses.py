@@ -1154,6 +1154,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "recorded",
+        "a second name of a dear value is the first, which gets another value",
+        "pyrev/schedule/reuse.py",
+        ") and first not in written(block[k + 1 :]):",
+        "):",
+        "tests/schedule/test_reuse.py",
+    ),
+    Relapse(
+        "recorded",
         "a dear value is that of before its array changed",
         "pyrev/schedule/reuse.py",
         "                    live.pop(value, None)\n",
