@@ -16,6 +16,7 @@ from pyrev.ir.nodes import (
     Block,
     Call,
     Expr,
+    For,
     Load,
     Program,
     Saved,
@@ -89,16 +90,33 @@ def results(program: Program, active: frozenset[str]) -> Mapping[int, Expr]:
     """
     found: dict[int, Expr] = {}
     changed = written(program.body)
+    carriers = {id(s.body): s for s in walk(program.body) if isinstance(s, For)}
     for stmts in (program.body, *(b for s in walk(program.body) for b in blocks(s))):
         for s, behind in zip(stmts, stmts[1:], strict=False):
             match s:
-                case Assign(Var(name) as target, Call() as value) if (
-                    name not in names(value)
-                    and not any(map(_chooses, exprs(behind)))
-                    and _tells(value, active, changed)
+                case Assign(Var(name) as target, Call() as value) if not any(
+                    map(_chooses, exprs(behind))
+                ) and (
+                    _carries(carriers.get(id(stmts)), target, value, active)
+                    if name in names(value)
+                    else _tells(value, active, changed)
                 ):
                     found[s.id] = Saved(behind.id, target)
     return found
+
+
+def _carries(
+    loop: For | None, target: Var, value: Call, active: frozenset[str]
+) -> bool:
+    """Is a partial told from a result that the next iteration of `loop` reads anyway?
+
+    What an iteration begins with and what it ends with are on one tape.
+    """
+    if loop is None or loop.reverse:
+        return False
+    makers = [s for s in walk(loop.body) if written((s,)) >= {target.name}]
+    needed = _needed(value, active)
+    return len(makers) == 1 and needed is not None and needed[0] and target in needed[1]
 
 
 def _chooses(e: Expr) -> bool:

@@ -365,7 +365,7 @@ class _Reverse:
     def zero(self, stmt: Assign | Add, d_target: Var | Load, out: list[Stmt]) -> None:
         """What was assigned to a place hides what was there before."""
         name = stmt.target_name
-        if isinstance(stmt, Add) or name in self.inner and name not in self.last:
+        if name in self.inner and name not in self.last:
             return
         if name in self.last:
             assert isinstance(d_target, Load)
@@ -459,18 +459,21 @@ class _Reverse:
         """``target = value`` or ``target += value``: read, zero, increment."""
         d_target = self.increments.d_of(stmt.target, stmt.id)
         cotangent: Expr = d_target
-        reads_itself = stmt.target_name in flows(stmt.value)
+        increment = stmt.value if isinstance(stmt, Add) else added(stmt)
+        value = stmt.value if increment is None else increment
+        reads_itself = stmt.target_name in flows(value)
         if reads_itself:
             cotangent = self.increments.hold(d_target, stmt.loc, out)
-            self.zero(stmt, d_target, out)
+            if increment is None:
+                self.zero(stmt, d_target, out)
         may_be_discarded = stmt.id in self.discarded
-        made = self.increments.owed(stmt, stmt.value, cotangent, may_be_discarded)
+        made = self.increments.owed(stmt, value, cotangent, may_be_discarded)
         if stmt.id in self.lifted:
             d = self.increments.saved(self.lifted[stmt.id], stmt.id)
             nonzero = Call("!=", (d, ZERO_F))
             made = [t for s in made for t in self.increments.if_finite(s, nonzero)]
         out += made
-        if not reads_itself:
+        if not reads_itself and increment is None:
             self.zero(stmt, d_target, out)
 
     def alloc(self, stmt: Alloc, out: list[Stmt]) -> None:
@@ -493,6 +496,33 @@ class _Reverse:
                     For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)
                 ]
             out += body
+
+
+def added(stmt: Assign) -> Expr | None:
+    """What an assignment adds to its target, if it does no more: ``v = v + e`` owes to
+    `e`, and the cotangent of `v` stays as it is.
+
+    >>> from pyrev.parse import parse_text
+    >>> from pyrev.ir.text import expr_text
+    >>> f = parse_text("def f(v, a, b):\\n    v = a + v - 2 * b\\n    return v")
+    >>> expr_text(added(f.body[0]))
+    'a - 2 * b'
+    """
+
+    def rest(value: Expr) -> Expr | None:
+        match value:
+            case Call("+", (one, two)) if stmt.target in (one, two):
+                return two if one == stmt.target else one
+            case Call("-", (one, two)) if one == stmt.target:
+                return Call("neg", (two,))
+            case Call("+" | "-" as op, (one, two)):
+                if (left := rest(one)) is not None:
+                    return Call(op, (left, two))
+                if op == "+" and (right := rest(two)) is not None:
+                    return Call("+", (one, right))
+        return None
+
+    return rest(stmt.value)
 
 
 def _probed(program: Program) -> tuple[str, ...]:

@@ -44,18 +44,23 @@ class ArrayShapes:
 
     def __init__(self, program: Program, given: Shapes | None = None) -> None:
         body = program.body
-        made = [s for s in walk(body) if isinstance(s, (Alloc, Grow))]
+        made = [s for s in walk(body) if isinstance(s, Alloc)]
         times = Counter(s.array for s in made)
         params = {p.name for p in program.params}
         self.ranks = {p.name: p.rank for p in program.params if p.rank}
-        self.ranks |= {s.array: len(s.shape) for s in made if isinstance(s, Alloc)}
+        self.ranks |= {s.array: len(s.shape) for s in made}
         #: The arrays that the function makes, each by one statement.
         self.local = {
             s.array: s.shape
             for s in made
-            if isinstance(s, Alloc) and times[s.array] == 1 and s.array not in params
+            if times[s.array] == 1 and s.array not in params
         }
         self._shapes = {**self.local, **(given or {})}
+        # How long it is changes; the other extents do not.
+        for array in {s.array for s in walk(body) if isinstance(s, Grow)}:
+            if array in self.local:
+                length = Var(f"the length of {array}")
+                self._shapes[array] = (length, *self.local[array][1:])
         changed, count = written(body), assignments(body)
         # What is made again in place (`a = a.copy()`) may have another shape.
         self._steady = {n for n in params if n not in times}

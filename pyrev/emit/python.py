@@ -103,7 +103,43 @@ def _return_new(body: list[ast.stmt], arrays: Container[str]) -> None:
                 returned.value = new.value
                 del body[-2]
             case _:
-                return
+                break
+    match body[-1]:
+        case ast.Return(ast.Tuple(given)) as returned:
+            own = _made_here(body, returned)
+            returned.value = ast.Tuple([_copied(e, own) or e for e in given])
+
+
+def _made_here(body: list[ast.stmt], returned: ast.Return) -> frozenset[str]:
+    """The arrays that have one name, which is returned once, in whatever form."""
+    made: set[str] = set()
+    other: set[str] = set()
+    for s in body:
+        for n in ast.walk(s):
+            match n:
+                case ast.Assign(
+                    [ast.Name(name)], ast.Call(ast.Attribute(_, maker))
+                ) if maker in _MAKERS:
+                    made.add(name)
+                case ast.Assign(targets, value):
+                    ends = (*targets, value)
+                    parts = [p for e in ends for p in getattr(e, "elts", (e,))]
+                    other |= {p.id for p in parts if isinstance(p, ast.Name)}
+    times = Counter(n.id for n in ast.walk(returned) if isinstance(n, ast.Name))
+    return frozenset(n for n in made - other if times[n] == 1)
+
+
+_MAKERS = frozenset(("copy", "empty", "empty_like", "full", "zeros", "zeros_like"))
+
+
+def _copied(e: ast.expr, own: Container[str]) -> ast.expr | None:
+    """The array that `e` is a copy of, if that is the function's own."""
+    match e:
+        case ast.Call(ast.Attribute(ast.Name(name) as array, "copy"), []) if (
+            name in own
+        ):
+            return array
+    return None
 
 
 def _with_size_names(

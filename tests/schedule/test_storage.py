@@ -188,11 +188,11 @@ SERIES = (np.array([0.4, -0.2, 0.9, 0.1]), 0.3, 0.7)
 #: How many tapes a function needs.
 TAPES = {
     used_twice: 1,
-    written_in_between: 3,
-    used_in_branches: 2,
-    used_under_a_test: 3,
-    used_by_loops: 2,
-    written_in_a_branch: 3,
+    written_in_between: 2,
+    used_in_branches: 1,
+    used_under_a_test: 1,
+    used_by_loops: 1,
+    written_in_a_branch: 2,
 }
 
 CASES: dict[Callable[..., Any], tuple[Any, ...]] = {

@@ -210,10 +210,15 @@ class _Copier:
         out: list[Stmt] = []
         for stmt in block:
             out += self.heads.get(stmt.id, ())
-            for record in self.records.get(stmt.id, ()):
-                out += self._record(record)
+            records = self.records.get(stmt.id, ())
+            for record in records:
+                if not record.behind:
+                    out += self._record(record)
             if stmt.id in self.rerun.keep:
                 out += self._statement(stmt)
+            for record in records:
+                if record.behind:
+                    out += self._record(record)
         return tuple(out)
 
     def _statement(self, stmt: Stmt) -> Block:
@@ -252,6 +257,11 @@ class _Copier:
 
     # ---------------------------------------------------------------- records
 
+    def _loc(self, record: Record) -> Loc:
+        if record.loc is None:
+            return self.timeline.places[record.at].stmt.loc
+        return record.loc
+
     def _record(self, record: Record) -> Block:
         """The recording statement, under the tests that guard the read it repeats."""
         if record.whole:
@@ -259,7 +269,7 @@ class _Copier:
         # Before a loop there is no test yet.
         paths = self.timeline.paths(record.at, record.leaf)
         paths = [()] if record.early else paths
-        loc = self.timeline.places[record.at].stmt.loc
+        loc = self._loc(record)
         write: Stmt = Assign(record.target, record.leaf, loc=loc)
         if any(not path for path in paths):
             return (write,)
@@ -274,7 +284,7 @@ class _Copier:
     def _whole(self, record: Record) -> Block:
         """Copy a whole array into its place on a tape, or as an array of its own."""
         assert isinstance(record.leaf, Load)
-        array, loc = record.leaf.array, self.timeline.places[record.at].stmt.loc
+        array, loc = record.leaf.array, self._loc(record)
         shape = tuple(Extent(array, k) for k in range(self.timeline.ranks[array]))
         if isinstance(record.target, Var):
             own = record.target.name

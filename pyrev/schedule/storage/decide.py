@@ -41,6 +41,7 @@ from pyrev.schedule.storage.recomputation import Choice, Recomputation
 from pyrev.schedule.storage.reruns import Reruns
 from pyrev.schedule.storage.tapes import Tapes
 from pyrev.schedule.storage.timeline import Leaf, Timeline, name_of
+from pyrev.schedule.storage.trajectories import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,9 @@ def decide(timeline: Timeline, options: Options) -> Plan:
 
 def _recorded(plan: Plan) -> list[int]:
     """How much a plan records: the numbers of tapes, those over most loops first."""
+    targets = {name_of(r.target): r.target for r in plan.records}
     axes = Counter(
-        min(MOST, len(r.target.index) if isinstance(r.target, Load) else 0)
-        for r in plan.records
+        min(MOST, len(t.index) if isinstance(t, Load) else 0) for t in targets.values()
     )
     return [axes[k] for k in reversed(range(MOST + 1))]
 
@@ -103,7 +104,7 @@ def _decided(timeline: Timeline, options: Options, choice: Choice) -> Plan:
     while todo := [k for k in draft.levels if k not in draft.reruns]:
         level = max(todo, key=timeline.depth)
         draft.reruns[level] = reruns.rerun(level, ends)
-    return draft.finished()
+    return joined(draft.finished(), decision.recomputation)
 
 
 def _outputs(timeline: Timeline, draft: Draft) -> list[int]:

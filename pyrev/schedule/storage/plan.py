@@ -65,7 +65,9 @@ class Record:
     room: tuple[Expr, ...] | None = None
     grows: int | None = None
     whole: bool = False  # the whole array that `leaf` is of
-    early: bool = False  # before a loop all of whose reads are this one
+    early: bool = False  # whatever tests come out
+    behind: bool = False  # just after the statement
+    loc: Loc | None = None  # if not that of statement `at`
 
 
 @dataclass(frozen=True, slots=True)

@@ -308,7 +308,7 @@ class Recomputation:
 
         It is the outermost of `loops` that does not write the array, and pays where the
         nest reads more than one element in an iteration, over as many loops as the
-        array has axes.
+        array has axes, or over more loops than that.
         """
         array = leaf.array
         if self.shape_at(level, at, array) is None:
@@ -323,8 +323,8 @@ class Recomputation:
         )
         if k is None or self.timeline.ranks[array] > len(loops) - k:
             return None
-        nest = loops[k]
-        return nest.id if len(set(accesses((nest,), array))) > 1 else None
+        nest, more = loops[k], self.timeline.ranks[array] < len(loops) - k
+        return nest.id if more or len(set(accesses((nest,), array))) > 1 else None
 
     def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
         """The extents of `array` as they can be told where a tape for `at` is made.

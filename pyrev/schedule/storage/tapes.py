@@ -230,7 +230,13 @@ class Tapes:
         own = self.recomputation.shape_at(level, at, leaf.array)
         if nest is None or own is None:
             return None
-        key = (level, nest, leaf.array)
+        same = (
+            other
+            for (where, other, array) in self._snapshots
+            if (where, array) == (level, leaf.array)
+            and self.timeline.unchanged(array, other, nest)
+        )
+        key = (level, next(same, nest), leaf.array)
         if key not in self._snapshots:
             around = loops[: [f.id for f in loops].index(nest)]
             self._snapshots[key] = self._copied(level, nest, leaf.array, around, own)

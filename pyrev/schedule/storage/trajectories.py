@@ -1,0 +1,351 @@
+"""Trajectories: what one iteration leaves to the next is recorded once.
+
+A value that a loop carries is the same at the end of an iteration and at the start of
+the next. Where the reverse sweep reads both, one tape has both, with a place more than
+the loop has iterations: the state before the loop, and behind each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.affine import Linear, from_linear, linear
+from pyrev.ir.liveness import flow_of
+from pyrev.ir.nodes import (
+    NOWHERE,
+    ONE,
+    ZERO,
+    Add,
+    Assign,
+    Call,
+    Const,
+    Expr,
+    For,
+    Load,
+    Loop,
+    Var,
+    blocks,
+    children,
+    fresh,
+    rebuild,
+    walk,
+)
+from pyrev.ir.simplify import add_int
+from pyrev.ir.trip_counts import fixed_trip
+from pyrev.schedule.storage.plan import Plan, Record, Rerun, Stored
+from pyrev.schedule.storage.recomputation import Recomputation
+from pyrev.schedule.storage.timeline import Timeline, name_of
+
+
+def joined(plan: Plan, recomputation: Recomputation) -> Plan:
+    """The plan with one tape in the place of several, where some have what the others
+    have an iteration later.
+
+    Law: each read of the plan gives the same value.
+    Not handled: loops that end early or run backwards, what is recorded inside of loops
+    that change it, plans with checkpoints.
+
+    Where ``h = tanh(w * h + x[t])`` is followed by ``loss += (h - y[t]) ** 2``, the
+    loop records ``h_tape[t + 1] = h`` behind the first, ``h_tape[0] = h`` stands before
+    it, and ``h_tape[t]`` is what the iteration began with.
+    """
+    if plan.checkpoints:
+        return plan
+    for found in list(_trajectories(plan, recomputation)):
+        plan = found.one_tape(plan)
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Tape:
+    """A record of what the last of `loops` carries: of a scalar or a whole array, or of
+    elements, one for each iteration of the loops inside.
+
+    `subscripts` are those of an element in the array, each by its place among those of
+    the tape and what is to be added; None of what has no elements, or all. `early` is
+    made before anything changes the value in an iteration of the last loop, `late` when
+    all has.
+    """
+
+    record: Record
+    loops: tuple[Loop, ...]
+    subscripts: tuple[tuple[int, Linear], ...] | None
+    early: bool
+    late: bool
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return name_of(self.target)
+
+    @property
+    def target(self) -> Load:
+        """Where the record goes."""
+        assert isinstance(self.record.target, Load)
+        return self.record.target
+
+    @property
+    def of(self) -> str:
+        """What it is of."""
+        assert isinstance(self.record.leaf, (Var, Load))
+        return name_of(self.record.leaf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trajectory:
+    """What is recorded of a name that `loop` carries: before an iteration changes it,
+    and when it has. `own` are the extents of an array.
+    """
+
+    timeline: Timeline
+    level: int
+    loop: For
+    starts: tuple[_Tape, ...]
+    ends: tuple[_Tape, ...]
+    own: tuple[Expr, ...]
+
+    def one_tape(self, plan: Plan) -> Plan:
+        """The plan with all in one."""
+        tapes = {t.name: t for t in (*self.starts, *self.ends)}
+        some = self.ends[0]
+        taken = set(plan.taken)
+        called = f"{some.of}_tape"
+        own = called if called in tapes else fresh(called, taken)
+        axis = len(some.loops) - 1
+        outer, here = some.target.index[:axis], some.target.index[axis]
+        room = some.record.room
+        assert room is not None
+        room = (*room[:axis], _one_more(room[axis]), *self.own)
+        whole = bool(self.own)
+        places = self.timeline.places
+        last = max(
+            self.timeline.writes_in(self.loop.id, some.of), key=lambda w: places[w].last
+        )
+        behind = Record(
+            self.timeline.top(self.loop.id, last),
+            Load(some.of, ()) if whole else Var(some.of),
+            Load(own, (*outer, add_int(here, 1))),
+            some.record.dtype,
+            room,
+            whole=whole,
+            early=True,
+            behind=True,
+            loc=NOWHERE,
+        )
+        start = Load(own, (*outer, ZERO))
+        first = replace(behind, at=self.loop.id, target=start, room=None, behind=False)
+        late = {t.name for t in self.ends}
+
+        def instead(e: Expr) -> Expr:
+            match e:
+                case Load(array, index) if array in tapes:
+                    found = tuple(map(instead, index))
+                    where = add_int(found[axis], 1) if array in late else found[axis]
+                    subscripts = tapes[array].subscripts
+                    if subscripts is None:
+                        rest = found[axis + 1 :]
+                    else:
+                        rest = tuple(_moved(found[p], by) for p, by in subscripts)
+                    return Load(own, (*found[:axis], where, *rest))
+            return rebuild(e, tuple(map(instead, children(e))))
+
+        gone = {t.record for t in tapes.values()}
+        rerun = plan.reruns[self.level]
+        kept = tuple(r for r in rerun.records if r not in gone)
+        rerun = replace(rerun, records=kept)
+        plan = _with_reads(
+            replace(plan, reruns={**plan.reruns, self.level: rerun}), instead
+        )
+        rerun = plan.reruns[self.level]
+        rerun = replace(rerun, records=(*rerun.records, behind, first))
+        return replace(
+            plan,
+            reruns={**plan.reruns, self.level: rerun},
+            reasons=tuple(self._reasons(plan.reasons, room)),
+            taken=frozenset({*taken, own}),
+        )
+
+    def _reasons(
+        self, reasons: tuple[Stored, ...], room: tuple[Expr, ...]
+    ) -> Iterator[Stored]:
+        """The reasons, with one for all that is recorded here."""
+        lines = {
+            (t.of, self.timeline.places[t.record.at].stmt.loc.line, t.record.room)
+            for t in (*self.starts, *self.ends)
+        }
+        said = False
+        for r in reasons:
+            if r.kind != "taped" or (r.name, r.loc.line, r.shape) not in lines:
+                yield r
+            elif not said:
+                said = True
+                yield replace(r, shape=room)
+
+
+def _moved(subscript: Expr, by: Linear) -> Expr:
+    if by.terms:
+        return from_linear(linear(subscript).plus(by))
+    return add_int(subscript, by.constant)
+
+
+def _one_more(length: Expr) -> Expr:
+    match length:
+        case Call("max", (inner, Const(0))):
+            return Call("max", (add_int(inner, 1), ONE))
+    return add_int(length, 1)
+
+
+def _with_reads(plan: Plan, instead: Callable[[Expr], Expr]) -> Plan:
+    """The plan with other reads of tapes."""
+
+    def record(r: Record) -> Record:
+        target = r.target
+        if isinstance(target, Load):
+            target = replace(target, index=tuple(map(instead, target.index)))
+        room = None if r.room is None else tuple(map(instead, r.room))
+        return replace(r, leaf=instead(r.leaf), target=target, room=room)
+
+    def rerun(one: Rerun) -> Rerun:
+        copies = {
+            at: {leaf: instead(read) for leaf, read in found.items()}
+            for at, found in one.copies.items()
+        }
+        return replace(one, records=tuple(map(record, one.records)), copies=copies)
+
+    return replace(
+        plan,
+        reads={key: instead(read) for key, read in plan.reads.items()},
+        reruns={level: rerun(one) for level, one in plan.reruns.items()},
+    )
+
+
+# ------------------------------------------------------------------ which
+
+
+def _trajectories(plan: Plan, recomputation: Recomputation) -> Iterator[_Trajectory]:
+    """What is recorded both at the start and at the end of iterations."""
+    timeline = recomputation.timeline
+    for level, rerun in plan.reruns.items():
+        groups: dict[tuple[int, str], list[_Tape]] = {}
+        for record in rerun.records:
+            tape = _tape(timeline, level, record)
+            if tape is not None:
+                groups.setdefault((tape.loops[-1].id, tape.of), []).append(tape)
+        for (_, name), tapes in groups.items():
+            loop = tapes[0].loops[-1]
+            if not isinstance(loop, For) or loop.reverse:
+                continue
+            own: tuple[Expr, ...] | None = ()
+            if name in timeline.ranks:
+                own = recomputation.shape_at(level, loop.id, name)
+            if own is None or name not in _made_before(timeline, level, loop):
+                continue
+            starts = tuple(t for t in tapes if t.early)
+            ends = tuple(t for t in tapes if t.late)
+            if starts and ends:
+                yield _Trajectory(timeline, level, loop, starts, ends, own)
+
+
+def _tape(timeline: Timeline, level: int, record: Record) -> _Tape | None:
+    """What a record is, if it goes to a tape with an axis for each loop of which one
+    carries what it is of.
+    """
+    loops = tuple(timeline.loops_within(level, record.at))
+    target, leaf = record.target, record.leaf
+    if (
+        record.room is None
+        or record.grows is not None
+        or not isinstance(target, Load)
+        or not isinstance(leaf, (Var, Load))
+        or len(target.index) != len(loops)
+    ):
+        return None
+    elements = isinstance(leaf, Load) and not record.whole
+    outer = len(loops) - (len(leaf.index) if isinstance(leaf, Load) and elements else 0)
+    if outer < 1:
+        return None
+    changes = timeline.writes_in(loops[outer - 1].id, name_of(leaf))
+    if not changes or any(map(timeline.makes, changes)):
+        return None
+    found: tuple[tuple[int, Linear], ...] | None = None
+    if isinstance(leaf, Load) and elements:
+        found = _places(leaf, target, loops, outer)
+        if found is None or any(
+            isinstance(f, For) and fixed_trip(f) for f in loops[outer:]
+        ):
+            return None  # of few elements of many, perhaps
+    before = {_before(timeline, w, record, loops, outer, found) for w in changes}
+    return _Tape(record, loops[:outer], found, before == {False}, before == {True})
+
+
+def _places(
+    leaf: Load, target: Load, loops: tuple[Loop, ...], outer: int
+) -> tuple[tuple[int, Linear], ...] | None:
+    """Which subscripts of a tape, behind `outer` others, those of an element are, but
+    for what loops around tell; None unless each iteration has another element.
+    """
+    indices = {f.index for f in loops if f.index}
+    found: list[tuple[int, Linear]] = []
+    for e in leaf.index:
+        for p in range(outer, len(target.index)):
+            rest = linear(e).plus(linear(target.index[p]), -1)
+            own = loops[p].index
+            if all(
+                isinstance(t, Var) and t.name in indices - {own} for t, _ in rest.terms
+            ):
+                found.append((p, rest))
+                break
+    distinct = len({p for p, _ in found})
+    return tuple(found) if distinct == len(leaf.index) == len(found) else None
+
+
+def _before(
+    timeline: Timeline,
+    write: int,
+    record: Record,
+    loops: tuple[Loop, ...],
+    outer: int,
+    found: tuple[tuple[int, Linear], ...] | None,
+) -> bool | None:
+    """In an iteration of the loop that carries a value: does a statement write it, if
+    ever, before the record is made? None where that is not always so.
+    """
+    at, place = timeline.places[record.at], timeline.places[write]
+    if len(loops) > outer and timeline.inside(loops[outer].id, write):
+        stmt = place.stmt
+        if place.loops[-len(loops) :] != loops or not isinstance(stmt, (Assign, Add)):
+            return None
+        assert isinstance(stmt.target, Load) and isinstance(record.target, Load)
+        other = _places(stmt.target, record.target, loops, outer)
+        if other is None or found is None:
+            return None
+        if [p for p, _ in other] != [p for p, _ in found]:
+            return None
+        # How many iterations later it is written, loop by loop.
+        apart = {
+            p: mine.plus(its, -1)
+            for (p, mine), (_, its) in zip(found, other, strict=True)
+        }
+        for p in sorted(apart):
+            if apart[p].terms:
+                return None
+            if apart[p].constant:
+                backwards = getattr(loops[p], "reverse", False)
+                return (apart[p].constant < 0) is not backwards
+    if place.last <= at.first:
+        return True
+    return False if at.first <= place.first else None
+
+
+def _made_before(timeline: Timeline, level: int, loop: For) -> frozenset[str]:
+    """The names that surely have a value when `loop` starts in a run of `level`."""
+    made = set(timeline.params) if level == FUNCTION else set()
+    block = timeline.body_of(level)
+    while True:
+        here = [any(s is loop for s in walk((stmt,))) for stmt in block].index(True)
+        made |= flow_of(block[:here])[1]
+        if block[here] is loop:
+            return frozenset(made)
+        block = next(b for b in blocks(block[here]) if any(s is loop for s in walk(b)))
