@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
+from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -119,7 +120,36 @@ class _Forward:
                 s = self.joined(out, self.taking(out, s))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
-        return self.without_aliases(tuple(out))
+        return self.called_at_once(self.without_aliases(tuple(out)))
+
+    def called_at_once(self, block: Block) -> Block:
+        """``d_v = e`` and then ``d_s = d_v``: ``d_s = e``, if nobody asks for the `d_s`
+        before that in between.
+        """
+        for k, s in enumerate(block):
+            match s:
+                case Assign(Var(name)) if self.is_ours(name) and self.times[name] == 1:
+                    final = self.final_name(block[k + 1 :], name)
+                    if final is None:
+                        continue
+                    behind = self.renamed(block[k + 1 :], name, final)
+                    if behind is not None:
+                        first = replace(s, target=Var(final))
+                        return self.called_at_once((*block[:k], first, *behind))
+        return block
+
+    def final_name(self, block: Block, name: str) -> str | None:
+        """What a scalar is called next, where nothing before that has that name."""
+        for k, s in enumerate(block):
+            match s:
+                case Assign(Var(final), Var(of)) if of == name:
+                    if (
+                        occurs(block[:k], final)
+                        or self.types[final] != self.types[name]
+                    ):
+                        return None
+                    return final
+        return None
 
     def without_aliases(self, block: Block) -> Block:
         """``d_v = d_s`` and then `d_v`: `d_s` itself, as long as it is what it was."""
