@@ -249,12 +249,12 @@ def left_undone(
     """For each statement, up to the first that does more, the scalars set so far: a run
     that changes nothing else where `d` is zero.
 
-    What may change `d` ends it. An element that `before` has set `d` to is zero, too.
+    What may change `d` ends it. What `before` has set `d` to is zero, too.
     """
     zeros = {d}
     match before:
-        case Assign(target, Load() as element) if target == d:
-            zeros.add(element)
+        case Assign(target, (Load() | Var()) as value) if target == d:
+            zeros.add(value)
     own: frozenset[str] = frozenset()
     for s in stmts:
         if not isinstance(s, (Assign, Add)):
@@ -264,7 +264,8 @@ def left_undone(
             case Assign(Var(name) as target):
                 if name in names(d):
                     return
-                own |= {name}
+                if not zero or target not in zeros:
+                    own |= {name}
                 zeros = {e for e in zeros if name not in names(e)}
                 zeros |= {target} if zero else set()
             case Assign(target) if target not in zeros or not zero:

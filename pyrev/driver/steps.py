@@ -685,7 +685,8 @@ def forward_substitution(program: Program, setting: Setting) -> Program:
                 d_x[i] += d_r * d_r
 
     Law: The same bits: the same operations on the same values. Two literals of one
-    product are multiplied where one is a power of two, which rounds nothing.
+    product are multiplied where one is a power of two, which rounds nothing. What has
+    another name at once is called that from the start.
     Not handled: names of the user's and their adjoints, which say what a value means;
     what would make a line too long; values that an inner loop uses.
     """

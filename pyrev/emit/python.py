@@ -313,7 +313,8 @@ class _Nest:
         """Do both give scalars of pyrev's one number?
 
         Then the first does for all: ``d_a = d_b = 0.0``, and for the scalar of the
-        user's to which they belong: ``a = dot_a = 0.0``.
+        user's to which they belong: ``a = dot_a = 0.0``. So it does for scalars that
+        the user has given it in one line.
         """
         users = self.whole.users if self.whole is not None else None
         match before, behind:
@@ -322,11 +323,14 @@ class _Nest:
                 ast.Assign([ast.Name(name) as target], ast.Constant(float(b))),
             ) if users is not None and repr(a) == repr(b):
                 named = [t.id for t in targets if isinstance(t, ast.Name)]
-                if len(named) < len(targets) or not users.isdisjoint(named):
+                ours, one = users.isdisjoint(named), loc_of(before) == loc_of(behind)
+                if len(named) < len(targets) or name in users and not one:
                     return False
-                if name in users and loc_of(before) != loc_of(behind):
+                # What the user has set in one line stays in one.
+                if not ours and not (name in users and users >= set(named)):
                     return False
-                every = [target, *targets] if name in users else [*targets, target]
+                first = ours and name in users
+                every = [target, *targets] if first else [*targets, target]
                 if len(write(ast.Assign(every, ast.Constant(a), None)).text) <= WIDEST:
                     targets[:] = every
                     return True

@@ -24,6 +24,7 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Grow,
+    If,
     Program,
     Return,
     Stmt,
@@ -167,22 +168,42 @@ class _Forward:
         """The statements with `of` for all that the program has of `name`; None where
         `of` may be another value there.
         """
+        found = self.through(block, name, of, True)
+        if found is None or _reads(block, name) < self.reads[name]:
+            return None
+        return found[0]
+
+    def through(
+        self, block: Block, name: str, of: str, same: bool
+    ) -> tuple[Block, bool] | None:
+        """A part of them, where `of` is the `same` before; and whether it is behind."""
         out: list[Stmt] = []
-        left, same = self.reads[name], True
         for s in block:
-            reads = sum(mentioned(e).count(name) for t in walk((s,)) for e in exprs(t))
-            if reads and not same:
+            reads, changes = _reads((s,), name), of in written((s,))
+            if not reads:
+                out.append(s)
+                same = same and not changes
+                continue
+            if isinstance(s, If) and changes:
+                bare = with_blocks(s, ((), ()))
+                if _reads((bare,), name) and not same:
+                    return None
+                (new,) = with_value((bare,), name, Var(of))
+                parts = [self.through(b, name, of, same) for b in blocks(s)]
+                found = [p for p in parts if p is not None]
+                if len(found) < len(parts):
+                    return None
+                out.append(with_blocks(new, tuple(b for b, _ in found)))
+                same = all(still for _, still in found)
+                continue
+            if not same or changes and blocks(s):
                 return None
-            left -= reads
-            (new,) = with_value((s,), name, Var(of)) if reads else (s,)
+            (new,) = with_value((s,), name, Var(of))
             if isinstance(new, Assign) and new.target == new.value:
                 continue
-            if of in written((s,)):
-                if reads and blocks(s):
-                    return None
-                same = False
             out.append(new)
-        return tuple(out) if not left else None
+            same = not changes
+        return tuple(out), same
 
     def taking(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
         """The statement with what was computed for it alone, which goes from `out`."""
@@ -210,11 +231,15 @@ class _Forward:
         return s
 
     def scaled(self, e: Expr) -> Expr:
-        """A product in which two literals may have met: one that rounds nothing."""
+        """A product in which two literals may have met: one that rounds nothing; and
+        no sign where two have met.
+        """
         match e:
             case Call("*", (Const(a) as k, Call("*", (Const(b), _)) as x)):
                 if _is_power_of_two(a) or _is_power_of_two(b):
                     return mul(k, x, self.types)
+            case Call("neg", (Call("neg", (x,)),)):
+                return x
         return e
 
     def joined(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
@@ -240,6 +265,11 @@ class _Forward:
             return False
         adjoint = re.fullmatch(r"d_(.+?)(_\d+)?", name)
         return adjoint is None or adjoint[1] not in self.users
+
+
+def _reads(block: Block, name: str) -> int:
+    """How often statements read a scalar."""
+    return sum(mentioned(e).count(name) for t in walk(block) for e in exprs(t))
 
 
 def _is_power_of_two(value: float) -> bool:

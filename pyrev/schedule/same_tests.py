@@ -14,7 +14,9 @@ from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
+    Call,
     Const,
+    Expr,
     For,
     If,
     Program,
@@ -22,6 +24,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     blocks,
+    map_expr,
     mentioned,
     names,
     with_blocks,
@@ -98,7 +101,7 @@ def _partner(out: list[Stmt], s: If) -> int | None:
 
 def first_terms(program: Program, users: Set[str]) -> Program:
     """`program` with sums that begin with their first term, not with zero, but for
-    those with one of the `users` names.
+    those with one of the `users` names. A sign stands before a test.
 
     Law: the same values but for the sign of zeros.
 
@@ -120,7 +123,53 @@ def first_terms(program: Program, users: Set[str]) -> Program:
         d_x[0] += d_v
     """
     body = _placed(program.body, live_out(program), users, _into_term)
+    body = _signs_outside(body, users)
     return program if body == program.body else replace(program, body=body)
+
+
+def _signs_outside(block: Block, users: Set[str]) -> Block:
+    """``x -= e if test else 0.0`` for what adds ``-e``, and no sign that another one
+    cancels, but for statements about names of the user's.
+    """
+    out: list[Stmt] = []
+    for s in block:
+        parts = tuple(_signs_outside(b, users) for b in blocks(s))
+        s = with_blocks(s, parts)
+        if isinstance(s, (Assign, Add)) and s.target_name not in users:
+            s = replace(s, value=map_expr(s.value, _cancelled))
+        match s:
+            case Add(_, Call("where", (test, e, Const(0.0) as zero))):
+                if (opposite := _opposite(e)) is not None:
+                    chosen = Call("where", (test, opposite, zero))
+                    s = replace(s, value=Call("neg", (chosen,)))
+            case Add(_, Call("*" | "/") as e):
+                if (opposite := _opposite(e)) is not None:
+                    s = replace(s, value=Call("neg", (opposite,)))
+        out.append(s)
+    return tuple(out)
+
+
+def _cancelled(e: Expr) -> Expr:
+    match e:
+        case Call("neg", (x,)):
+            return _opposite(x) or e
+    return e
+
+
+def _opposite(e: Expr) -> Expr | None:
+    """``-e``, bit by bit, if `e` or a factor of it begins with a sign."""
+    match e:
+        case Call("neg", (x,)):
+            return x
+        case Const(float(k)) if k < 0:
+            return Const(-k)
+        case Call("*" | "/" as op, (first, *others)):
+            if (opposite := _opposite(first)) is not None:
+                return Call(op, (opposite, *others))
+            match op, others:
+                case "*", [Call("neg", (x,))]:
+                    return Call(op, (first, x))
+    return None
 
 
 #: Statements, each with what is read behind it.

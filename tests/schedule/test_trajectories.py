@@ -354,3 +354,23 @@ def test_sums_that_are_assigned(target: str) -> None:
 def test_an_assigned_sum_has_the_text_of_an_increment() -> None:
     text = pyrev.differentiable(added_by_hand).adjoint.source
     assert not re.search(r"(\w+) = (\w+)\n +\2 = \1\n", text)
+
+
+def rolled_back(s, k, u, n):
+    """Values of neighbours, none of which has changed yet (a binomial tree)."""
+    v = np.zeros(n + 1)
+    for i in range(n + 1):
+        v[i] = s * u ** (n - 2 * i)
+    for step in range(n - 1, -1, -1):
+        for i in range(step + 1):
+            v[i] = max(0.45 * v[i] * v[i] + 0.5 * v[i + 1], k)
+    return v[0]
+
+
+def test_what_several_reads_have_before_a_change_is_copied_once() -> None:
+    f = pyrev.differentiable(rolled_back)
+    text = f.adjoint.source
+    assert "        v_before[n - 1 - step] = v\n" in text
+    assert "v_tape" not in text
+    for n in (0, 1, 2, 5):
+        assert pyrev.check_grad(f, 0.7, 0.4, 1.1, n).ok

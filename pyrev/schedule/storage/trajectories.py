@@ -96,7 +96,7 @@ class _Tape:
 @dataclass(frozen=True, slots=True)
 class _Trajectory:
     """What is recorded of a name that `loop` carries: before an iteration changes it,
-    and when it has. `own` are the extents of an array.
+    and when it has, or several times before. `own` are the extents of an array.
     """
 
     timeline: Timeline
@@ -109,33 +109,10 @@ class _Trajectory:
     def one_tape(self, plan: Plan) -> Plan:
         """The plan with all in one."""
         tapes = {t.name: t for t in (*self.starts, *self.ends)}
-        some = self.ends[0]
-        taken = set(plan.taken)
-        called = f"{some.of}_tape"
-        own = called if called in tapes else fresh(called, taken)
+        some = (*self.starts, *self.ends)[0]
+        called = f"{some.of}_{'tape' if self.ends else 'before'}"
+        own = called if called in tapes else fresh(called, set(plan.taken))
         axis = len(some.loops) - 1
-        outer, here = some.target.index[:axis], some.target.index[axis]
-        room = some.record.room
-        assert room is not None
-        room = (*room[:axis], _one_more(room[axis]), *self.own)
-        whole = bool(self.own)
-        places = self.timeline.places
-        last = max(
-            self.timeline.writes_in(self.loop.id, some.of), key=lambda w: places[w].last
-        )
-        behind = Record(
-            self.timeline.top(self.loop.id, last),
-            Load(some.of, ()) if whole else Var(some.of),
-            Load(own, (*outer, add_int(here, 1))),
-            some.record.dtype,
-            room,
-            whole=whole,
-            early=True,
-            behind=True,
-            loc=NOWHERE,
-        )
-        start = Load(own, (*outer, ZERO))
-        first = replace(behind, at=self.loop.id, target=start, room=None, behind=False)
         late = {t.name for t in self.ends}
 
         def instead(e: Expr) -> Expr:
@@ -158,14 +135,51 @@ class _Trajectory:
         plan = _with_reads(
             replace(plan, reruns={**plan.reruns, self.level: rerun}), instead
         )
+        made = self._records(some, own)
         rerun = plan.reruns[self.level]
-        rerun = replace(rerun, records=(*rerun.records, behind, first))
+        rerun = replace(rerun, records=(*rerun.records, *made))
+        room = made[0].room
+        assert room is not None
         return replace(
             plan,
             reruns={**plan.reruns, self.level: rerun},
             reasons=tuple(self._reasons(plan.reasons, room)),
-            taken=frozenset({*taken, own}),
+            taken=plan.taken | {own},
         )
+
+    def _records(self, some: _Tape, own: str) -> tuple[Record, ...]:
+        """What is recorded instead, in the array `own`."""
+        axis = len(some.loops) - 1
+        *outer, here = some.target.index[: axis + 1]
+        room = some.record.room
+        assert room is not None
+        places, top = self.timeline.places, self.timeline.top
+        begin = min((t.record.at for t in self.starts), key=lambda at: places[at].first)
+        changes = self.timeline.writes_in(self.loop.id, some.of)
+        last = max(changes, key=lambda at: places[at].last)
+        before = Record(
+            top(self.loop.id, begin),
+            Load(some.of, ()) if self.own else Var(some.of),
+            Load(own, (*outer, here)),
+            some.record.dtype,
+            (*room[: axis + 1], *self.own),
+            whole=bool(self.own),
+            early=True,
+            loc=NOWHERE,
+        )
+        if not self.ends:
+            return (before,)
+        behind = replace(
+            before,
+            at=top(self.loop.id, last),
+            target=Load(own, (*outer, add_int(here, 1))),
+            room=(*room[:axis], _one_more(room[axis]), *self.own),
+            behind=True,
+        )
+        first = replace(
+            before, at=self.loop.id, target=Load(own, (*outer, ZERO)), room=None
+        )
+        return behind, first
 
     def _reasons(
         self, reasons: tuple[Stored, ...], room: tuple[Expr, ...]
@@ -244,7 +258,7 @@ def _trajectories(plan: Plan, recomputation: Recomputation) -> Iterator[_Traject
                 continue
             starts = tuple(t for t in tapes if t.early)
             ends = tuple(t for t in tapes if t.late)
-            if starts and ends:
+            if starts and ends or len(starts) > 1:
                 yield _Trajectory(timeline, level, loop, starts, ends, own)
 
 
