@@ -3,6 +3,12 @@ PYTHON ?= $(shell for v in 3.14 3.13 3.12 3.11; do python$$v -c '' 2>/dev/null &
 VENV ?= .venv
 BIN = $(VENV)/bin
 TESTS ?=
+# Of the slow tests every run of all tests takes one in so many, another share for each
+# commit; 1 takes all of them.
+TURNS ?= 8
+PYREV_ROTATION ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
+export PYREV_ROTATION
+PYTEST = PYREV_TURNS=$(if $(TESTS),1,$(TURNS)) $(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 .PHONY: help deblur test check golden bench nightly sanitize
 
@@ -12,13 +18,13 @@ help:  ## list the targets
 deblur: $(VENV)/.examples  ## run the main job: blind deblurring of a photograph, figure in deblur.png
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/deblur.py  # its vectors are short
 
-test: $(VENV)/.test  ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+test: $(VENV)/.test  ## run the tests; TURNS=1 runs all of the slow ones, too
+	$(PYTEST)
 
 check: $(VENV)/.test  ## what CI runs: lint, types, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	$(PYTEST)
 
 golden: $(VENV)/.test  ## rewrite the golden files; `git diff` is the review
 	$(BIN)/python -m pytest --update-golden

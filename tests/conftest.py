@@ -11,11 +11,26 @@ import pytest
 
 from pyrev.driver import passes
 from tests.tools import recycling
+from tests.turns import TURNS, its_turn
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` rewrites the golden files; the review is `git diff`."""
     parser.addoption("--update-golden", action="store_true", default=False)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Of the slow tests those whose turn it is: one in PYREV_TURNS (default: all)."""
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        slow = item.get_closest_marker("slow") is not None
+        (others if slow and not its_turn(item.nodeid, TURNS) else kept).append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = kept
 
 
 def pytest_configure(config: pytest.Config) -> None:

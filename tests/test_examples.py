@@ -10,7 +10,7 @@ import pytest
 
 import pyrev
 from tests import ROOT
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 SMALL = deblur.Settings(rounds=2, image_steps=4, kernel_steps=4, final_steps=8)
 
@@ -47,6 +47,7 @@ def test_the_true_kernel_is_a_centred_blur_without_gain() -> None:
     assert offsets @ kernel.sum(0) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_small_job_lowers_the_loss_and_keeps_the_kernel_a_kernel() -> None:
     result = deblur.solve(64, SMALL, progress=False)
     first = result.losses[: SMALL.image_steps]  # one round: the loss is one function
@@ -56,6 +57,7 @@ def test_a_small_job_lowers_the_loss_and_keeps_the_kernel_a_kernel() -> None:
     assert result.psnr_with_true_kernel > result.psnr_blurred
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_the_adjoint_and_the_check_and_saves_the_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

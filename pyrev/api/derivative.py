@@ -356,7 +356,8 @@ class Derivative(_Source):
         unit = units.adjoint(request)
         inspected = units.inspection.bounds(request.kinds).variants.described()
         passed = units.passed(replace(request, variant=None))
-        return report(units.function.program.name, unit, inspected, passed)
+        read = None if own is PYTHON else self._default(PYTHON, units)
+        return report(units.function.program.name, unit, inspected, passed, read)
 
     @guarded
     def plot(

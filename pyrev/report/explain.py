@@ -4,6 +4,7 @@ reason.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyrev.driver.derive import Derived
@@ -62,6 +63,8 @@ class Report:
     #: Operations in an innermost iteration and values recorded, without local
     #: preaccumulation and with it, and if it was taken; None where it changes nothing.
     preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
+    #: What the text that is read (target "python") has otherwise, and why.
+    readable: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -77,6 +80,7 @@ class Report:
             "passed": list(self.passed),
             "preaccumulated": _counts(self.preaccumulated),
             "called": list(self.called),
+            "readable": list(self.readable),
         }
 
     def __str__(self) -> str:
@@ -117,6 +121,9 @@ class Report:
                     f"  {label}: {operations} operations in an innermost iteration,"
                     f" {values} values recorded"
                 )
+        if self.readable:
+            lines += ["", _OTHERWISE]
+            lines += [f"  {one}" for one in self.readable]
         if self.passed:
             lines += ["", "kept by `vjp`, so that a pullback only goes back:"]
             lines += [f"  {one}" for one in self.passed]
@@ -137,10 +144,12 @@ def report(
     unit: Unit,
     inspected: tuple[str, ...],
     passed: tuple[str, ...] = (),
+    read: Unit | None = None,
 ) -> Report:
     """The report on one adjoint unit.
 
-    `passed` is what a call would keep for the reverse sweep.
+    `passed` is what a call would keep for the reverse sweep, and `read` the unit whose
+    text is read, if that is another.
     """
     return Report(
         function,
@@ -157,7 +166,40 @@ def report(
             for s in told(unit.program)
         ),
         _preaccumulated(unit),
+        () if read is None else tuple(_otherwise(unit, read)),
     )
+
+
+def _otherwise(unit: Unit, read: Unit) -> Iterator[str]:
+    """What the text that is read does in another way than `unit`."""
+    here, there = _kinds(unit.stored), _kinds(read.stored)
+    for line, name in sorted(here.keys() | there.keys()):
+        one, other = here.get((line, name)), there.get((line, name))
+        if one == other:
+            continue
+        if one is None:
+            yield f"line {line}: {name}: {other} there only"
+        elif other is None:
+            yield f"line {line}: {name}: {one} here only"
+        else:
+            yield f"line {line}: {name}: {other} there, {one} here"
+    for loop, array in sorted(_loops(unit).keys() & _loops(read).keys()):
+        one, other = _loops(unit)[loop, array], _loops(read)[loop, array]
+        if one != other:
+            yield f"for {loop}: {array}: {other} there, {one} here"
+
+
+def _kinds(stored: tuple[Stored, ...]) -> dict[tuple[int, str], str]:
+    """How the value of each name on each line is kept."""
+    found: dict[tuple[int, str], dict[str, None]] = {}
+    for s in stored:
+        found.setdefault((s.loc.line, s.name), {})[s.kind] = None
+    return {key: " and ".join(kinds) for key, kinds in found.items()}
+
+
+def _loops(unit: Unit) -> dict[tuple[str, str], str]:
+    """How each loop treats each array."""
+    return {(d.loop, d.array): d.kind for d in unit.decisions}
 
 
 def _preaccumulated(
@@ -182,6 +224,11 @@ def _counts(
     }
     return {**parts, "taken": found[2]}
 
+
+_OTHERWISE = (
+    "otherwise in the text that is read (target python), which weighs what there is to "
+    "read where this weighs what runs:"
+)
 
 #: Notes at loops that decisions are about, or parts of loops.
 _NO_FORMS = ("gather", "serial", "private copies", "the ", "those ")

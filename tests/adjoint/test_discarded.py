@@ -806,6 +806,7 @@ def test_the_hessian_is_that_of_what_is_kept(case: Case) -> None:
     np.testing.assert_allclose(found, curvature(case), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @CURVATURES
 def test_the_adjoint_of_the_adjoint_says_the_same(case: Case) -> None:
     f = pyrev.differentiable(case.f, target="python")

@@ -34,7 +34,8 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.text import block_text, expr_text
 from pyrev.parse import parse_block, parse_text
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
+from tests.turns import share_of
 
 ERF = """
 def error_function(x):

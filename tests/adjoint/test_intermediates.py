@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import share_of
 from tests.targets.cuda import needs, ondevice
+from tests.turns import share_of
 
 X = np.array([0.3, -0.8, 1.1, 0.6, -0.2])
 

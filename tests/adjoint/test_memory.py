@@ -18,9 +18,9 @@ import pytest
 import pyrev
 from pyrev.parse.directives import memory_bytes
 from pyrev.schedule.costs import SHIPPED, Costs
-from tests.corpora.everything import share_of
 from tests.tools.costs import EAGER, differentiable
 from tests.tools.oracle import check
+from tests.turns import share_of
 
 LENGTHS = (0, 1, 2, 5, 17, 40)
 
@@ -212,6 +212,7 @@ def bits(f: Any, arguments: dict[str, Any], outputs: tuple[str, ...]) -> list[by
     return [g.tobytes() for g in gradients(f, arguments, outputs)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function, outputs", CASES, ids=[f.__name__ for f, _ in CASES])
 def test_a_checkpointed_gradient_is_right_and_the_same_bits(
     function: Callable[..., Any], outputs: tuple[str, ...]

@@ -29,7 +29,6 @@ from pyrev.ir import nodes
 from pyrev.testing import comparisons, distance, draw_cotangents, floats, outcome, run
 from tests.corpora.corpus import ENTRIES
 from tests.corpora.entry import Entry
-from tests.corpora.everything import FULL, share_of
 from tests.corpora.test_corpus import BY_NAME, compiled_here, generator
 from tests.tools import costs
 from tests.tools.interpreted import (
@@ -40,6 +39,7 @@ from tests.tools.interpreted import (
     shuffled,
 )
 from tests.tools.oracle import check, same_bits
+from tests.turns import FULL, share_of
 
 NAMED = {
     *range(1, 10),
@@ -160,6 +160,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
         yield from _in_order(child)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_no_two_iterations_of_a_parallel_loop_touch_one_element(name: str) -> None:
     entry = BY_NAME[name]
@@ -184,6 +185,7 @@ def test_no_two_iterations_of_a_parallel_loop_touch_one_element(name: str) -> No
     assert recorder.touched or name in ("only_scalars",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_iterations_of_parallel_loops_may_run_in_any_order(name: str) -> None:
     entry = BY_NAME[name]
@@ -220,6 +222,7 @@ def gradients_by(entry: Entry, size: int) -> dict[str, Any]:
     return dict(pullback(weights.positional, cotangents=weights.written).items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(ACCEPTED, 4))
 def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
     entry = BY_NAME[name]
@@ -242,6 +245,7 @@ def test_the_text_for_numba_gives_the_gradients_in_any_order(name: str) -> None:
         assert bits[0] == bits[1], f"the order of iterations matters at size {size}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", share_of([n for n in ACCEPTED if not BY_NAME[n].only64], 4)
 )
@@ -286,6 +290,7 @@ def test_the_text_for_numba_is_right_in_single_precision(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(ACCEPTED, 3))
 def test_no_two_iterations_of_a_prange_touch_one_element(name: str) -> None:
     entry = BY_NAME[name]
@@ -426,6 +431,7 @@ NOT_READ_AGAIN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_the_adjoint_is_itself_a_legal_input(name: str) -> None:
     if name in NOT_READ_AGAIN:

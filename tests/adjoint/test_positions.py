@@ -252,6 +252,7 @@ def test_it_is_itself(f: Callable[..., Any]) -> None:
     assert "m_at" not in text and "last_at" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [least, by_max, by_max_turned, spread, shifted])
 def test_the_text_can_be_differentiated_again(f: Callable[..., Any]) -> None:
     values = arguments(f)

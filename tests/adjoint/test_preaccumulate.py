@@ -15,7 +15,8 @@ from pyrev.adjoint.preaccumulate import Counts, preaccumulated
 from pyrev.ir.text import program_text
 from pyrev.parse import parse
 from pyrev.testing.outcome import floats
-from tests.corpora.everything import EVERY, share_of
+from tests.corpora.everything import EVERY
+from tests.turns import share_of
 
 
 def chain(x, steps, out):

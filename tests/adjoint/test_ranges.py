@@ -229,6 +229,7 @@ def _slopes(f, inputs, count, target) -> Any:
     return pullback(out=np.ones_like(out))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_partials_are_right_wherever_they_fit(dtype: type, target: str) -> None:
@@ -265,6 +266,7 @@ def _mild(a: float, b: float, dtype: type) -> bool:
     return abs(b) * far < 80 and far * np.finfo(dtype).eps < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_partials_of_two_numbers_are_right_wherever_they_fit(

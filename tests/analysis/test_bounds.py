@@ -23,10 +23,10 @@ from pyrev.ir.nodes import For, walk
 from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.inspection import in_chunks
 from tests.analysis.test_random_subscripts import function_of
-from tests.corpora.everything import share_of
 from tests.tools import oracle
 from tests.tools.costs import differentiable
 from tests.tools.interpreted import interpreted, shuffled
+from tests.turns import share_of
 
 Make = Callable[[int, Callable[..., Any]], dict[str, Any]]
 CASES: dict[str, tuple[Callable[..., Any], Make, tuple[str, ...]]] = {}
@@ -250,6 +250,7 @@ def test_a_negative_subscript_counts_from_the_end(
     oracle.check(f, function, arguments, outputs, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [*COMPILED, *share_of(sorted(CASES.keys() - set(COMPILED)), 4)]
 )
@@ -643,6 +644,7 @@ def one_or_the_other(x, g):
     return s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "sure"),
     [
@@ -713,6 +715,7 @@ def test_what_may_have_moved_since_is_looked_at(f: Callable[..., Any]) -> None:
     assert bounds.in_doubt({"x": np.ones(9), "g": np.ones(40)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
 @pytest.mark.parametrize("f", [*SURE, *UNSURE], ids=lambda f: f.__name__)
 def test_subscripts_from_floats_are_right_or_raise(

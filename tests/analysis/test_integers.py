@@ -85,6 +85,7 @@ def test_a_short_integer_counts_as_python_counts(
     assert pyrev.check_grad(made, X, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["uint8", "int16"])
 @pytest.mark.parametrize("f", COUNTED, ids=lambda f: f.__name__)
 def test_a_short_integer_counts_so_in_compiled_code(
@@ -96,6 +97,7 @@ def test_a_short_integer_counts_so_in_compiled_code(
     assert pyrev.check_grad(made, X, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["uint8", "uint32", "int32"])
 def test_rows_may_begin_at_an_unsigned_zero(dtype: str) -> None:
     ptr = np.array([0, 3, 7, 12], dtype)

@@ -245,6 +245,7 @@ def whole_tables_settle(call: Call) -> bool | None:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_a_random_subscript_does_what_it_does_in_python(seed: int) -> None:
     try:

@@ -702,4 +702,28 @@ def test_a_parameter_may_be_called_target() -> None:
     assert f.explain("numba", **given) == str(f.adjoint.report("numba", **given))
     assert f.adjoint.explain("numba", **given) == f.explain("numba", **given)
     assert "target numba" in f.explain("numba", **given)
+
+
+def staged(x, u, dt):
+    least = x[0]
+    for i in range(1, x.shape[0]):
+        if x[i] < least:
+            least = x[i]
+    y, v = 0.0, u
+    for t in range(x.shape[0]):
+        k1 = math.sin(v) * y
+        v = v + dt * math.sin(v + dt * k1)
+        y = y + x[t] * v
+    return y + least
+
+
+def test_a_report_says_what_the_text_that_is_read_has_otherwise() -> None:
+    f = pyrev.differentiable(staged)
+    assert f.adjoint.report().readable == ()
+    found = f.adjoint.report("numba").readable
+    assert any(line.endswith("k1: recomputed there, taped here") for line in found)
+    assert any(line.endswith("least_at: live there only") for line in found)
+    assert any(line.endswith("x[i] < least: taped here only") for line in found)
+    assert "otherwise in the text that is read" in f.explain("numba")
+    assert f.adjoint.report("numba").to_dict()["readable"] == list(found)
     assert "def misses_adjoint(" in f.adjoint.source_for("numba", **given)

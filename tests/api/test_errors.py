@@ -316,6 +316,7 @@ NESTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NESTED)
 def test_what_is_nested_deep_is_differentiated(name: str) -> None:
     function = function_of(f"def f(x):\n{NESTED[name]}\n")
@@ -327,6 +328,7 @@ def test_what_is_nested_deep_is_differentiated(name: str) -> None:
     np.testing.assert_allclose(tangent["return"], moved, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_seven_hundred_terms_compile_in_every_mode() -> None:
     function = function_of(f"def f(x):\n{NESTED['operations']}\n")
     f = pyrev.differentiable(function, target="numba")
@@ -336,6 +338,7 @@ def test_seven_hundred_terms_compile_in_every_mode() -> None:
     assert pyrev.hvp(f, 1.0, tangents={"x": 1.0}).x == 0.0
 
 
+@pytest.mark.slow
 def test_no_argument_of_a_wrong_type_gives_an_error_that_says_nothing() -> None:
     count, found = misuses("python")
     assert count > 4000

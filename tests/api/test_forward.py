@@ -15,9 +15,10 @@ from pyrev.api.forward import TOGETHER
 from pyrev.testing.differences import derivative
 from pyrev.testing.outcome import draw_cotangents, floats, outcome, run, terms, total
 from tests.corpora.entry import Entry
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
 from tests.corpora.kernels import conv2d
 from tests.targets.cuda import needs, ondevice
+from tests.turns import share_of
 
 
 def directions(values: Any, rng: np.random.Generator) -> dict[str, Any]:

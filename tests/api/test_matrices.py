@@ -21,7 +21,8 @@ from pyrev.testing.differences import central, moved
 from pyrev.testing.outcome import draw_cotangents, floats, run, terms
 from tests.corpora.conformance.entries import CONFORMANCE
 from tests.corpora.entry import Entry
-from tests.corpora.everything import accepted, share_of
+from tests.corpora.everything import accepted
+from tests.turns import share_of
 
 scipy = pytest.importorskip("scipy")
 sparse = pytest.importorskip("scipy.sparse")
@@ -111,6 +112,7 @@ def test_sparse_blocks_have_their_columns_in_order() -> None:
                 assert (np.diff(made.indices[a:b]) > 0).all()
 
 
+@pytest.mark.slow
 def test_second_order_where_data_makes_a_subscript_negative() -> None:
     counts, a = np.array([2, 3, 1]), np.array([0.3, -0.8, 0.7])
     v, w = np.array([1.0, 0.4, -0.6]), np.array([0.2, 1.0, 0.5])

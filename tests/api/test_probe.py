@@ -327,6 +327,7 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_random_functions_tell_what_differences_say(seed: int) -> None:
     rng = np.random.default_rng(seed)

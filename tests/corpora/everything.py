@@ -1,15 +1,11 @@
-"""All functions that gradients are judged on, and whose turn it is.
+"""All functions that gradients are judged on.
 
-Every function is judged on the Python target in every run. To compile takes seconds a
-function, and what else is asked of it rarely finds what the first judgement does not:
-of these a run takes a share. PYREV_ROTATION chooses which (CI takes the number of the
-commit), and PYREV_FULL=1 takes all (`python -m tests.tools.nightly`).
+Every function is judged on the Python target in every run; of what else is asked of
+them a run takes a share (`tests.turns`).
 """
 
 from __future__ import annotations
 
-import os
-import zlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,11 +16,7 @@ from tests.corpora.conformance.entries import CONFORMANCE, TEN
 from tests.corpora.corpus import ENTRIES
 from tests.corpora.entry import Entry
 from tests.tools.costs import differentiable
-
-FULL = os.environ.get("PYREV_FULL") == "1"
-#: What takes minutes where a command of its own shows it: CI runs the small case.
-full_size = pytest.mark.skipif(not FULL, reason="full size: PYREV_FULL=1 runs it")
-TURN = int(os.environ.get("PYREV_ROTATION", "0"))
+from tests.turns import share_of
 
 EVERY = {e.name: e for e in (*ENTRIES, *TEN, *CONFORMANCE)}
 
@@ -35,11 +27,6 @@ def accepted(entry: Entry, target: str) -> pyrev.Differentiable:
         return differentiable(entry.plain, target=target)
     except pyrev.UnsupportedError as refused:
         pytest.skip(f"outside the language: {refused.findings[0].code}")
-
-
-def share_of(names: Iterable[str], of: int) -> list[str]:
-    """One part in `of` of the names: those whose turn it is."""
-    return [n for n in names if FULL or zlib.crc32(n.encode()) % of == TURN % of]
 
 
 def named(value: Any) -> str:

@@ -29,8 +29,8 @@ from tests.corpora.conformance.features import BULLETS, FEATURES, features
 from tests.corpora.conformance.table import REFUSED, RIGHT, WRONG, Verdict, judge
 from tests.corpora.corpus import ENTRIES
 from tests.corpora.entry import Entry
-from tests.corpora.everything import share_of
 from tests.corpora.test_corpus import compiled_here
+from tests.turns import share_of
 
 EVERY = (*TEN, *CONFORMANCE)
 BY_NAME = {entry.name: entry for entry in EVERY}
@@ -148,16 +148,19 @@ def test_the_compiled_function_is_right_or_refused(name: str) -> None:
 # ------------------------------------------------------------------ less memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AN_EIGHTH)
 def test_the_gradient_within_a_budget_of_memory_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, memory="1MB")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_gradient_with_all_values_kept_is_the_same(name: str) -> None:
     assert_the_gradient_is_the_same(name, store=local_values(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIXTEENTH)
 def test_the_gradient_with_arrays_made_again_is_the_same(name: str) -> None:
     arrays = local_values(name, arrays=True)

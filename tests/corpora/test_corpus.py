@@ -24,9 +24,9 @@ from pyrev.testing import (
 from tests import ROOT
 from tests.corpora.corpus import ENTRIES
 from tests.corpora.entry import Entry
-from tests.corpora.everything import share_of
 from tests.tools.costs import differentiable
 from tests.tools.oracle import check
+from tests.turns import share_of
 
 #: One function in so many is compiled in each run.
 SHARES = 64
@@ -162,6 +162,7 @@ def test_gradients_are_right_in_single_precision(name: str) -> None:
     check(f, entry.function, arguments, entry.outputs, rng, entries=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", A_THIRD)
 def test_the_gradient_of_one_parameter_alone_is_the_same(name: str) -> None:
     entry = BY_NAME[name]
@@ -199,6 +200,7 @@ def test_the_tangent_and_the_adjoint_are_transposes(name: str) -> None:
         assert dot_product_error(f, arguments, weights, gradients, rng) <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", A_THIRD)
 def test_the_adjoint_text_alone_gives_the_gradients(name: str) -> None:
     entry = BY_NAME[name]

@@ -21,7 +21,7 @@ from pyrev.driver.request import Request
 from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.testing import Cotangents, Values, draw_cotangents, run
 from tests.corpora.entry import Entry
-from tests.corpora.everything import EVERY, share_of
+from tests.corpora.everything import EVERY
 from tests.corpora.workloads import WORKLOADS
 from tests.tools.costs import EAGER, FORMS, Costs, Form, differentiable
 from tests.tools.interpreted import (
@@ -32,6 +32,7 @@ from tests.tools.interpreted import (
     shuffled,
 )
 from tests.tools.oracle import same_bits
+from tests.turns import share_of
 
 SHARES = 96
 ENTRIES = EVERY | WORKLOADS
@@ -83,6 +84,7 @@ def takes(form: Form, name: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_form_is_taken_by_its_witnesses(form: str) -> None:
     one = FORMS[form]
@@ -90,6 +92,7 @@ def test_the_form_is_taken_by_its_witnesses(form: str) -> None:
     assert [n for n in one.witnesses if takes(one, n)] == [*one.witnesses]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "name"), [*cases()])
 def test_the_text_is_right_in_any_order_and_without_races(form: str, name: str) -> None:
     try:
@@ -101,6 +104,7 @@ def test_the_text_is_right_in_any_order_and_without_races(form: str, name: str) 
     assert_the_text_is_right(name, FORMS[form].costs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(EVERY, 16))
 def test_the_text_is_right_whatever_its_form(name: str) -> None:
     """With all loops shared out, be there one of the forms or none."""

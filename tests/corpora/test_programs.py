@@ -14,7 +14,6 @@ import pytest
 
 import pyrev
 from tests.corpora import programs
-from tests.corpora.everything import share_of
 from tests.corpora.programs._judge import (
     NAMES,
     REFUSED,
@@ -26,6 +25,7 @@ from tests.corpora.programs._judge import (
     load,
     several,
 )
+from tests.turns import share_of
 
 #: What the language leaves out, by the codes of its message; the reason beside it.
 REFUSALS: dict[str, tuple[str, ...]] = {

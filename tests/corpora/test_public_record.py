@@ -21,9 +21,9 @@ from tests import ROOT
 from tests.api.test_forward import directions
 from tests.api.test_forward import judge as judge_forward
 from tests.corpora.conformance.table import REFUSED, RIGHT, WRONG, judge
-from tests.corpora.everything import share_of
 from tests.corpora.public_record import ADDRESSES, RECORDS, UNREAD, Record
 from tests.tools.oracle import same_bits
+from tests.turns import share_of
 
 PAGE = ROOT / "docs" / "public_record.md"
 BY_NAME = {record.name: record for record in RECORDS}

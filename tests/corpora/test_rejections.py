@@ -47,12 +47,14 @@ def refusal(path: Path) -> UnsupportedError:
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_refused_function_gets_its_whole_message(path: Path) -> None:
     _, expected = split(path.read_text())
     assert str(refusal(path)).replace(str(path), path.name) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_is_named_after_a_code_it_gets(path: Path) -> None:
     codes = {finding.code for finding in refusal(path).findings}
@@ -75,6 +77,7 @@ def places() -> list[tuple[str, int, int]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_place_that_refuses_has_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     met: set[tuple[str, int]] = set()
     add = Findings.add

@@ -18,9 +18,10 @@ from pyrev.driver import held_inputs
 from pyrev.emit.digest import BLOCK
 from pyrev.parse import parse
 from pyrev.testing import draw_cotangents, run
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
 from tests.tools.costs import differentiable
 from tests.tools.oracle import same_bits
+from tests.turns import share_of
 
 WEIGHTS = np.array([1.0, 2.0, 3.0])
 
@@ -191,6 +192,7 @@ def test_the_shape_of_an_input_may_be_assigned_to(
     np.testing.assert_array_equal(pullback(out=np.ones((4, 3))).x, np.full((4, 3), 3.0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_a_change_through_the_base_is_seen() -> None:
     base = np.ones((6, 8))

@@ -13,7 +13,7 @@ from pyrev.driver.passes import CPU, CUDA, READABLE, Pass, run
 from pyrev.driver.steps import Setting
 from pyrev.ir.nodes import For, Program, Var
 from pyrev.parse import parse_text
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
 from tests.driver.examples import (
     BITS,
     PARTS,
@@ -26,6 +26,7 @@ from tests.driver.examples import (
 )
 from tests.schedule.strip_mine import STRIP_MINE
 from tests.tools.interpreted import called_parallel
+from tests.turns import share_of
 
 PROGRAM = parse_text("""
 def f(a, b):
@@ -97,6 +98,7 @@ def test_programs_are_printed_after_the_passes_that_are_asked_for(
     assert said == ["# after gather", "# after reuse"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba", "cuda"])
 @pytest.mark.parametrize("name", share_of(EVERY, 12))
 def test_every_proof_holds_after_every_pass(

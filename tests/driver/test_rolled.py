@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import TURN
 from tests.tools import rotations
+from tests.turns import TURN
 
 
 def diffusion(start, k, steps):
@@ -122,6 +122,7 @@ def test_the_readable_text_is_differentiated_again() -> None:
     assert np.allclose(found.start, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_programs_that_rotate_arrays_are_right_or_refused() -> None:
     first = TURN % 10**6 * 40
     found = [rotations.judged(seed) for seed in range(first, first + 40)]

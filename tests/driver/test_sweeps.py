@@ -17,10 +17,11 @@ from pyrev.driver.units import Units
 from pyrev.ir.nodes import written
 from pyrev.testing import draw_cotangents, run
 from pyrev.testing.outcome import outcome
-from tests.corpora.everything import EVERY, share_of
+from tests.corpora.everything import EVERY
 from tests.tools.costs import differentiable
 from tests.tools.interpreted import interpreted, shuffled
 from tests.tools.oracle import same_bits
+from tests.turns import share_of
 
 SHARE = share_of(EVERY, 16)
 
@@ -32,6 +33,7 @@ def apart(f: Any, **arguments: Any) -> Any:
     return call.made(Units.sweeps, call.wrt(None)).apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHARE)
 def test_two_sweeps_do_what_the_function_and_its_adjoint_do(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -75,6 +75,7 @@ def test_what_is_no_faster_is_not_taken(
     assert texts(f, arguments) == before
 
 
+@pytest.mark.slow
 def test_arguments_stay_as_they_are_and_the_tuned_gradient_is_right(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,6 +141,7 @@ caching.IndexDataCacheFile._open_for_write = full
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_cache_that_is_damaged_while_it_is_used_costs_a_warning_and_no_call(
     damage: str, folder: Path

@@ -84,6 +84,7 @@ def test_single_precision_stays_single_like_numpys(name: str) -> None:
         assert "float64" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parallel"),
     [

@@ -179,6 +179,7 @@ def numbers(unit: Unit, values: dict[str, Any], names: tuple[str, ...]) -> list[
     return [seals[name] for name in unit.sealing(names).arrays]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.usefixtures("at_once")
 def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
@@ -240,6 +241,7 @@ def test_a_change_of_any_part_of_an_input_is_seen(case: str) -> None:
     pullback(out=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
 def test_arrays_of_any_layout_are_compared() -> None:
     base = random(200, 90)

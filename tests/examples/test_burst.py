@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, FRAMES = RNG.random((6, 7, 3)), RNG.random((2, 5, 6))
@@ -119,6 +119,7 @@ def test_phase_correlation_finds_moves_by_whole_blocks() -> None:
     np.testing.assert_allclose(found, [np.zeros(8), expected], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_small_burst_beats_one_frame_and_finds_the_motion() -> None:
     settings = burst.Settings(iterations=100)
     result = burst.solve(80, 5, settings, one_frame=False, progress=False)
@@ -128,6 +129,7 @@ def test_a_small_burst_beats_one_frame_and_finds_the_motion() -> None:
     assert result.fall >= 2, result.summary()
 
 
+@pytest.mark.slow
 def test_the_command_line_says_which_bars_were_missed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 RNG = np.random.default_rng(3)
 IMAGE, OBSERVED = RNG.random((2, 4, 5)), RNG.random((2, 3, 3))
@@ -69,6 +69,7 @@ def dense(blur: Any, filters: Any, weights: Any, shape: tuple[int, int]) -> Any:
     return matrix(blur), np.concatenate(parts)
 
 
+@pytest.mark.slow
 def test_the_loops_agree_in_cpython_numba_and_pyrev(
     example: ModuleType, network: Any
 ) -> None:
@@ -89,6 +90,7 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev(
                 np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_the_loops_have_right_gradients(
     name: str, example: ModuleType, network: Any

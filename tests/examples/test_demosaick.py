@@ -57,6 +57,7 @@ LOOPS = (
 )
 
 
+@pytest.mark.slow
 def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
     numba = pytest.importorskip("numba")
     compiled: dict[str, Any] = {"np": np}
@@ -77,6 +78,7 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
         np.testing.assert_allclose(by_pyrev[-1], expected[-1], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS[:-2])
 def test_the_loops_have_right_gradients(name: str) -> None:
     # What contains the others is checked along a few directions below, and entry by

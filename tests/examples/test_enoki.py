@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 RNG = np.random.default_rng(1)
 AXIS = np.array([0.3, -0.8, 0.5])
@@ -158,6 +158,7 @@ def test_memory_beyond_the_budget_is_missed() -> None:
     assert enoki.Run("loop", 800, 1.0, 1100.0, 100, True).fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sizes",
     [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 RNG = np.random.default_rng(1)
 GUESS, OBSERVED = RNG.random((2, 5 * 4 * 3))
@@ -113,6 +113,7 @@ def test_steps_above_one_overshoot() -> None:
     assert "the loss falls at each step" in result.missed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sizes",
     [["--size", "24", "--steps", "10"], pytest.param([], id="full", marks=full_size)],

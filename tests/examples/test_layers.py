@@ -34,6 +34,7 @@ def still(name: str, shift: tuple[float, ...], image: np.ndarray) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
     numba = pytest.importorskip("numba")
     compiled: dict[str, Any] = {"math": math}

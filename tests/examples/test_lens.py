@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import full_size
+from tests.turns import full_size
 
 COARSE = lens.Settings(stages=((2.0, 0.2),), iterations=8, fields=(0.0, 0.5, 0.7, 1.0))
 
@@ -128,6 +128,7 @@ def test_cpython_numba_and_pyrev_agree(published: lens.Design) -> None:
     np.testing.assert_allclose(lens.spot_of(*arguments), plain, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_gradients_are_right(published: lens.Design) -> None:
     curvature, distance, index, diameter = shape(published)
     rays = lens.grid(3.5)

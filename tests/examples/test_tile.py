@@ -340,6 +340,7 @@ def slow_to_compile(case: tile.Case) -> list[Any]:
     return [] if case.function.__name__ in quick else [pytest.mark.slow]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [

@@ -119,6 +119,7 @@ def _read(text: str, types: dict[str, str]) -> Any:
     return last.values[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", EVERY)
 @pytest.mark.parametrize("wide", ["float32", "float64"])
 def test_a_product_is_what_numpy_says(dtype: str, wide: str) -> None:

@@ -221,6 +221,7 @@ def errors(case: Case, x: np.ndarray, found: np.ndarray) -> list[tuple[float, fl
 TARGETS = ["python", "numba", pytest.param("cuda", marks=needs.compiler)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
 def test_values_are_right_to_a_few_units(function: Any, target: str) -> None:
@@ -241,6 +242,7 @@ def test_poles_and_infinities_are_as_scipys(function: Any, target: str) -> None:
     assert (np.signbit(found[zero]) == np.signbit(expected[zero])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS[1:])
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
 def test_a_float32_is_computed_in_more_digits(function: Any, target: str) -> None:

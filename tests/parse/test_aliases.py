@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import pyrev
-from tests.corpora.everything import TURN, named, on_targets
+from tests.corpora.everything import named, on_targets
 from tests.tools import aliases
+from tests.turns import TURN
 
 FUNCTIONS: list[Any] = []
 
@@ -682,6 +683,7 @@ def checked(f: Any, plain: Any, n: int) -> None:
             assert found["xw"[k]][place] == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", FUNCTIONS, ids=lambda f: f.__name__)
 def test_what_may_be_another_array_is_right_or_refused(plain: Any) -> None:
     try:
@@ -693,6 +695,7 @@ def test_what_may_be_another_array_is_right_or_refused(plain: Any) -> None:
         checked(f, plain, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plain", "target"), on_targets(RIGHT, 4), ids=named)
 def test_what_is_written_while_it_is_another_array_is_written_there(
     plain: Any, target: str
@@ -702,6 +705,7 @@ def test_what_is_written_while_it_is_another_array_is_written_there(
         checked(f, plain, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [160 * TURN + k for k in range(0, 160, 40)])
 def test_names_of_arrays_stand_for_what_they_stand_for_in_python(first: int) -> None:
     found = [aliases.judged(seed) for seed in range(first, first + 40)]

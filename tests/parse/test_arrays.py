@@ -857,6 +857,7 @@ def g13(w, k):
 # ---------------------------------------------------------------- the cases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_gradient_is_that_of_numpy(name):
     function, _, outputs = CASES[name]
@@ -875,6 +876,7 @@ def test_the_printed_function_computes_what_numpy_computes(name):
         same(mine[key], theirs[key])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stencil", "views", "helped", "masks", "mixed"])
 def test_compiled_code_agrees(name):
     function, _, outputs = CASES[name]

@@ -932,6 +932,7 @@ def arguments(name):
     return CASES[name][1](lambda *shape: rng.standard_normal(shape) + 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_rare_form_is_what_it_is_in_cpython(
     name: str, rng: np.random.Generator

@@ -722,6 +722,7 @@ def made(
     return [*(rng.uniform(0.5, 1.5, s) for s in shapes), *numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f, sizes, numbers, shape", CASES)
 def test_names_stand_for_the_arrays_that_cpython_gives_them(
     f: Any, sizes: Any, numbers: Any, shape: Any
@@ -737,6 +738,7 @@ def test_names_stand_for_the_arrays_that_cpython_gives_them(
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f, n",
     [
@@ -847,6 +849,7 @@ def given_rank(b, c):  # type: ignore[no-untyped-def]
     return e
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
 @pytest.mark.parametrize("c", [2.5, 2, np.float64(2.5), np.float32(2.5), np.int64(2)])
 @pytest.mark.parametrize(
@@ -934,6 +937,7 @@ def two_axes_of_copies(x, y, flag):  # type: ignore[no-untyped-def]
     return np.sum(a * a) + b[0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [two_axes, two_axes_of_copies])
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_arrays_that_change_places_agree_in_every_extent(f: Any, target: str) -> None:
@@ -1186,6 +1190,7 @@ def means_between_exchanges(x, n):  # type: ignore[no-untyped-def]
     x, a = a, x
 
 
+@pytest.mark.slow
 def test_extents_of_what_each_copy_of_a_loop_makes_are_its_own() -> None:
     x = np.random.default_rng(0).random((2, 2))
     f = pyrev.differentiable(means_between_exchanges, target="python")

@@ -367,6 +367,7 @@ def of_a_loop_that_is_left(x, w, n):
     return u[0] + u[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plain", "target"), on_targets(ALWAYS, 4), ids=named)
 def test_what_a_branch_or_a_loop_made_is_read_behind_it(
     plain: Any, target: str
@@ -471,6 +472,7 @@ def written_behind_where_it_may_be_the_argument(x, w, n):
     return u[0] * x[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plain",
     [

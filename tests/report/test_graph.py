@@ -21,7 +21,7 @@ from pyrev.report.draw import shear
 from pyrev.report.draw.dot import Cluster, Edge, Graph, Node, quoted
 from pyrev.report.draw.shear import Panel
 from tests import ROOT
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
 from tests.corpora.kernels import (
     conv2d,
     laplacian,
@@ -31,6 +31,7 @@ from tests.corpora.kernels import (
     strided,
     upsample,
 )
+from tests.turns import share_of
 
 GOLDEN = ROOT / "tests" / "golden"
 KINDS = ("primal", "adjoint")

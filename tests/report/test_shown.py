@@ -25,7 +25,8 @@ from pyrev.report.shown import styled
 from pyrev.report.shown.listing import Listing
 from pyrev.report.shown.passages import passages
 from pyrev.report.shown.side_by_side import NARROWEST, Row
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
+from tests.turns import share_of
 
 CODE = re.compile(r"\x1b\[\d+m")
 WHAT = ("adjoint", "tangent", "primal")

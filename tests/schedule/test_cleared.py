@@ -119,6 +119,7 @@ def ranges_of_its_own_elements(x, n):
     return s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     "plain", [asked_between_iterations, ranges_of_its_own_elements]

@@ -69,6 +69,7 @@ def of_a_plane(v, b):
     return np.sum(plane)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
 @pytest.mark.parametrize(
     "plain", [once, each_step, while_it_lasts, in_some_steps, of_a_plane]

@@ -257,6 +257,7 @@ def arguments(f: Callable[..., Any]) -> tuple[Any, ...]:
     return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in CASES[f][0])
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_gradients_are_right(f: Callable[..., Any], target: str) -> None:
@@ -265,6 +266,7 @@ def test_gradients_are_right(f: Callable[..., Any], target: str) -> None:
     assert pyrev.check_grad(found, *arguments(f))
 
 
+@pytest.mark.slow
 @EACH
 def test_a_gradient_of_the_gradient_is_right(f: Callable[..., Any]) -> None:
     again = pyrev.differentiable(f, target="python").adjoint

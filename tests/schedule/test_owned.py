@@ -80,6 +80,7 @@ def gate(x, on, w, out):  # type: ignore[no-untyped-def]
                 out[i, j] = w[i, j]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_gradients_on_some_paths_are_those_of_the_plain_loops(dtype: Any) -> None:
     rng = np.random.default_rng(0)

@@ -50,6 +50,7 @@ def inputs(
     return arrays, {"n": n, "m": m, "d_g": 5.0, "d_t": 3.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_scheduled_and_original_agree_at_every_size(case: Scatter) -> None:
     block, done = scheduled(case)

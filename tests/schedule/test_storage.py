@@ -213,6 +213,7 @@ def kept(f: Callable[..., Any]) -> set[str]:
     return {s.name for s in stored if s.kind == "taped" and s.shape}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_gradients_are_right(f: Callable[..., Any], target: str) -> None:

@@ -7,13 +7,15 @@ import pytest
 
 import pyrev
 from pyrev.driver import passes
-from tests.corpora.everything import EVERY, accepted, share_of
+from tests.corpora.everything import EVERY, accepted
 from tests.schedule.strip_mine import STRIP_MINE
 from tests.tools import oracle
+from tests.turns import share_of
 
 WITNESSES = ("conv1d", "cholesky", "thomas_solver")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*WITNESSES, *share_of(EVERY, 24)])
 def test_strips_of_loops_are_right(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EVERY[name]

@@ -74,6 +74,7 @@ def test_little_work_stays_on_one_core_and_much_does_not() -> None:
         np.testing.assert_array_equal(out, x * 2.0 + 1.0)
 
 
+@pytest.mark.slow
 def test_a_size_that_divides_may_be_zero() -> None:
     def shared(x, n):  # type: ignore[no-untyped-def]
         if n > 0:

@@ -35,7 +35,7 @@ TESTS = """
     corpora/test_conformance.py parse adjoint api driver corpora/test_public_record.py
     corpora/test_rejections.py ir analysis runtime/test_lifetimes.py emit
 """.split()
-CHOSEN = ("-m", "not slow and not gpu", "-k", "not numba and not compiled and not cuda")
+CHOSEN = ("-m", "not gpu", "-k", "not numba and not compiled and not cuda")
 
 #: What is no line to reach wherever it stands, with the reason.
 EXCLUDED = {

@@ -54,6 +54,7 @@ VECTOR = Argument("float", ("n",))
 # ---------------------------------------------------------------- the hunt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(EXAMPLES // BATCH))
 def test_generated_programs_are_right_or_refused(batch: int) -> None:
     kinds = Counter(
@@ -64,6 +65,7 @@ def test_generated_programs_are_right_or_refused(batch: int) -> None:
     assert kinds[REFUSED] <= 1
 
 
+@pytest.mark.slow
 @settings(
     max_examples=20,
     deadline=None,
@@ -78,6 +80,7 @@ def test_programs_that_hypothesis_draws_are_right(rng: random.Random) -> None:
     assert not verdict.wrong, verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10_000, 10_030))
 def test_the_text_for_numba_is_right_in_any_order_of_iterations(seed: int) -> None:
     assert_right(generated(seed), TEXT)
@@ -89,6 +92,7 @@ def test_compiled_programs_are_right(seed: int) -> None:
     assert_right(generated(seed), "numba")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30_000, 30_050))
 def test_no_access_leaves_its_array_whatever_the_input(seed: int) -> None:
     program = too_small(generated(seed))

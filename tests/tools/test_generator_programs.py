@@ -79,6 +79,7 @@ def by_hand(source: str, **arguments: Argument) -> Generated:
 # ---------------------------------------------------------------- the hunt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(EXAMPLES // BATCH))
 def test_generated_programs_are_right_or_refused(batch: int) -> None:
     kinds = Counter(
@@ -242,6 +243,7 @@ def f(a, b, s):
 # ---------------------------------------------------------------- the command
 
 
+@pytest.mark.slow
 def test_the_command_counts_programs_and_refusals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

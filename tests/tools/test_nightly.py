@@ -29,6 +29,7 @@ def test_every_hunter_is_run() -> None:
     assert commands - {*ASKED_FOR} == run - {"pytest"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", sorted({w.split()[0] for w, _ in STEPS.values()}))
 def test_it_has_the_options_that_it_is_given(module: str) -> None:
     if module.endswith(".coverage"):

@@ -11,13 +11,14 @@ import pytest
 
 import pyrev
 from pyrev.parse import grounds, source
-from tests.corpora.everything import TURN
 from tests.tools import sequences
 from tests.tools.sequences import agrees, attempt, expected, hunt, unlike
+from tests.turns import TURN
 
 SHARE = 40
 
 
+@pytest.mark.slow
 def test_every_call_of_a_sequence_answers_for_the_function_of_that_moment() -> None:
     ends, wrong = hunt(SHARE * TURN, SHARE)
     assert not wrong, wrong

@@ -10,9 +10,9 @@ import pytest
 import pyrev
 from pyrev.driver.targets import TARGETS, register
 from tests.corpora.corpus import ENTRIES
-from tests.corpora.everything import share_of
 from tests.targets.c import COMPILER, C
 from tests.tools import oracle
+from tests.turns import share_of
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler, `cc`")
 
@@ -32,6 +32,7 @@ def _registered() -> Iterator[None]:
     del TARGETS[C.name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*SOME, *share_of(BY_NAME, 8)}))
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_values_and_gradients_are_those_of_the_plain_function(

@@ -8,8 +8,9 @@ from pyrev.emit.cuda import OPTIONS
 from tests.corpora.conformance.entries import CONFORMANCE, TEN
 from tests.corpora.conformance.table import REFUSED, RIGHT, judge
 from tests.corpora.entry import Entry
-from tests.corpora.everything import EVERY, FULL, TURN, share_of
+from tests.corpora.everything import EVERY
 from tests.targets.cuda import nvrtc, ondevice, standin
+from tests.turns import FULL, TURN, share_of
 
 SUITE = {e.name: e for e in (*CONFORMANCE, *TEN)}
 #: A share of the conformance suite and of the corpus.

@@ -15,6 +15,7 @@ from tests.targets.cuda import needs
 from tests.targets.cuda.suite import NAMES, right
 
 
+@pytest.mark.slow
 @needs.compiler
 @pytest.mark.parametrize("name", NAMES[::2])
 def test_on_the_cpu_it_is_right(name: str) -> None:

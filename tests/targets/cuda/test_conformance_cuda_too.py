@@ -8,12 +8,14 @@ import pytest
 import pyrev
 from pyrev.driver.sizes import Sizes
 from tests.corpora.conformance.table import REFUSED, RIGHT, judge
-from tests.corpora.everything import EVERY, share_of
+from tests.corpora.everything import EVERY
 from tests.targets.cuda import needs, ondevice
 from tests.targets.cuda.suite import NAMES, right
 from tests.tools.oracle import check
+from tests.turns import share_of
 
 
+@pytest.mark.slow
 @needs.compiler
 @pytest.mark.parametrize("name", NAMES[1::2])
 def test_on_the_cpu_it_is_right(name: str) -> None:
