@@ -121,7 +121,7 @@ class Increments:
             case Call("*", (a, b)) if a == b:
                 square = Call("**", (a, Const(2)))
                 self.contribute(square, cotangent, at, loc, out)
-            case Call("*") if powers := repeated(value):
+            case Call("*") if powers := repeated(value, self.types):
                 self.product(powers, value, cotangent, at, loc, out)
             case Call(op, args):
                 self.through(op, args, cotangent, at, loc, out)

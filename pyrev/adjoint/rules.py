@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.ir.affine import integer, linear
-from pyrev.ir.dtypes import as_float
+from pyrev.ir.dtypes import as_float, wraps
 from pyrev.ir.nodes import (
     Call,
     Const,
@@ -114,20 +114,26 @@ def is_tame(
     return False
 
 
-def repeated(value: Expr) -> dict[Expr, int]:
+def repeated(value: Expr, types: Mapping[str, str]) -> dict[Expr, int]:
     """The factors of a product and how often each is in it; nothing if each is once.
 
-    >>> repeated(parse_expr("0.5 * (x * x)")) == {
+    A product of integers is one factor: it may go around where floats do not.
+
+    >>> repeated(parse_expr("0.5 * (x * x)"), {"x": "float64"}) == {
     ...     Const(0.5): 1,
     ...     Var("x"): 2,
     ... }
     True
+    >>> repeated(parse_expr("0.5 * (x * x)"), {"x": "int8"})
+    {}
     """
     found: dict[Expr, int] = {}
     todo = [value]
     while todo:
         match todo.pop():
-            case Call("*", (a, b)):
+            case Call("*", (a, b)) as product if product is value or not wraps(
+                product, types
+            ):
                 todo += [b, a]
             case factor:
                 found[factor] = found.get(factor, 0) + 1

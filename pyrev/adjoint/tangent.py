@@ -270,7 +270,7 @@ class _Tangent:
                 return selected
             case Call("by_rule"):
                 raise refuse_second(expr.loc)
-            case Call("*") if powers := repeated(expr):
+            case Call("*") if powers := repeated(expr, self.types):
                 return self.product(powers, expr)
             case Call(op, args):
                 return self.through(op, args)

@@ -660,7 +660,7 @@ def sums_begun(program: Program, setting: Setting) -> Program:
 
     Not handled: a first term under a test or in a loop, and names of the user's.
     """
-    return first_terms(program, setting.users)
+    return first_terms(program, setting.users, setting.types(program))
 
 
 def forward_substitution(program: Program, setting: Setting) -> Program:

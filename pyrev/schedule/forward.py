@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
+from pyrev.ir.dtypes import wraps
 from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     Add,
@@ -238,7 +239,7 @@ class _Forward:
             case Call("*", (Const(a) as k, Call("*", (Const(b), _)) as x)):
                 if _is_power_of_two(a) or _is_power_of_two(b):
                     return mul(k, x, self.types)
-            case Call("neg", (Call("neg", (x,)),)):
+            case Call("neg", (Call("neg", (x,)),)) if not wraps(x, self.types):
                 return x
         return e
 

@@ -6,9 +6,10 @@ person writes each of them once, and begins a sum with its first term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 
+from pyrev.ir.dtypes import wraps
 from pyrev.ir.liveness import live_inside, live_out, names_in, occurs, with_live
 from pyrev.ir.nodes import (
     Add,
@@ -99,9 +100,10 @@ def _partner(out: list[Stmt], s: If) -> int | None:
     return None
 
 
-def first_terms(program: Program, users: Set[str]) -> Program:
+def first_terms(program: Program, users: Set[str], types: Mapping[str, str]) -> Program:
     """`program` with sums that begin with their first term, not with zero, but for
-    those with one of the `users` names. A sign stands before a test.
+    those with one of the `users` names. A sign stands before a test. `types` are the
+    dtypes of all names.
 
     Law: the same values but for the sign of zeros.
 
@@ -115,7 +117,7 @@ def first_terms(program: Program, users: Set[str]) -> Program:
     ...     d_v += d_out[1]
     ...     d_x[0] += d_v
     ... ''')
-    >>> print(program_text(first_terms(f, frozenset("x"))))
+    >>> print(program_text(first_terms(f, frozenset("x"), {})))
     def f(x, d_x, d_out):
         d_x[0] = 1.0
         d_v = d_out[0] * x[0]
@@ -123,53 +125,63 @@ def first_terms(program: Program, users: Set[str]) -> Program:
         d_x[0] += d_v
     """
     body = _placed(program.body, live_out(program), users, _into_term)
-    body = _signs_outside(body, users)
+    body = _Signs(users, types).outside(body)
     return program if body == program.body else replace(program, body=body)
 
 
-def _signs_outside(block: Block, users: Set[str]) -> Block:
-    """``x -= e if test else 0.0`` for what adds ``-e``, and no sign that another one
-    cancels, but for statements about names of the user's.
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """Signs that cancel, or that can stand before a line.
+
+    None leaves an integer that may go around: ``d * -k`` is not ``-(d * k)`` then.
     """
-    out: list[Stmt] = []
-    for s in block:
-        parts = tuple(_signs_outside(b, users) for b in blocks(s))
-        s = with_blocks(s, parts)
-        if isinstance(s, (Assign, Add)) and s.target_name not in users:
-            s = replace(s, value=map_expr(s.value, _cancelled))
-        match s:
-            case Add(_, Call("where", (test, e, Const(0.0) as zero))):
-                if (opposite := _opposite(e)) is not None:
-                    chosen = Call("where", (test, opposite, zero))
-                    s = replace(s, value=Call("neg", (chosen,)))
-            case Add(_, Call("*" | "/") as e):
-                if (opposite := _opposite(e)) is not None:
-                    s = replace(s, value=Call("neg", (opposite,)))
-        out.append(s)
-    return tuple(out)
 
+    users: Set[str]
+    types: Mapping[str, str]
 
-def _cancelled(e: Expr) -> Expr:
-    match e:
-        case Call("neg", (x,)):
-            return _opposite(x) or e
-    return e
+    def outside(self, block: Block) -> Block:
+        """``x -= e if test else 0.0`` for what adds ``-e``, and no sign that another
+        one cancels, but for statements about names of the user's.
+        """
+        out: list[Stmt] = []
+        for s in block:
+            s = with_blocks(s, tuple(map(self.outside, blocks(s))))
+            if isinstance(s, (Assign, Add)) and s.target_name not in self.users:
+                s = replace(s, value=map_expr(s.value, self.cancelled))
+            match s:
+                case Add(_, Call("where", (test, e, Const(0.0) as zero))):
+                    if (opposite := self.opposite(e)) is not None:
+                        chosen = Call("where", (test, opposite, zero))
+                        s = replace(s, value=Call("neg", (chosen,)))
+                case Add(_, Call("*" | "/") as e):
+                    if (opposite := self.opposite(e)) is not None:
+                        s = replace(s, value=Call("neg", (opposite,)))
+            out.append(s)
+        return tuple(out)
 
+    def cancelled(self, e: Expr) -> Expr:
+        """``e`` for ``-(-e)``."""
+        match e:
+            case Call("neg", (x,)):
+                return self.opposite(x) or e
+        return e
 
-def _opposite(e: Expr) -> Expr | None:
-    """``-e``, bit by bit, if `e` or a factor of it begins with a sign."""
-    match e:
-        case Call("neg", (x,)):
-            return x
-        case Const(float(k)) if k < 0:
-            return Const(-k)
-        case Call("*" | "/" as op, (first, *others)):
-            if (opposite := _opposite(first)) is not None:
-                return Call(op, (opposite, *others))
-            match op, others:
-                case "*", [Call("neg", (x,))]:
-                    return Call(op, (first, x))
-    return None
+    def opposite(self, e: Expr) -> Expr | None:
+        """``-e``, bit by bit, if `e` or a factor of it begins with a sign."""
+        if wraps(e, self.types):
+            return None
+        match e:
+            case Call("neg", (x,)) if not wraps(x, self.types):
+                return x
+            case Const(float(k)) if k < 0:
+                return Const(-k)
+            case Call("*" | "/" as op, (first, *others)):
+                if (opposite := self.opposite(first)) is not None:
+                    return Call(op, (opposite, *others))
+                match op, others:
+                    case "*", [Call("neg", (x,))] if not wraps(x, self.types):
+                        return Call(op, (first, x))
+        return None
 
 
 #: Statements, each with what is read behind it.

@@ -190,6 +190,24 @@ def used_where_it_changes(x, u0):
     return out
 
 
+def copied_twice(x, u0):
+    """Nests that read neighbours, before a change, after it, and after another."""
+    u = u0.copy()
+    out = 0.0
+    for t in range(x.shape[0]):
+        for i in range(1, u.shape[0]):
+            out += u[i - 1] * u[i] * x[t]
+        for i in range(u.shape[0]):
+            u[i] = np.sin(u[i]) + 0.5
+        for i in range(1, u.shape[0]):
+            out += np.cos(u[i - 1]) * u[i]
+        for i in range(1, u.shape[0]):
+            out += np.sin(u[i - 1]) * u[i] * x[t]
+        for i in range(u.shape[0]):
+            u[i] = u[i] * u[i] * x[t]
+    return out
+
+
 def two_changes_in_an_iteration(x, u0):
     u = u0.copy()
     out = 0.0
@@ -238,6 +256,7 @@ CASES: dict[Callable[..., Any], tuple[Any, ...]] = {
     neighbours_in_place: (X, Y[:5]),
     upwards_in_place: (X, RNG.uniform(0.1, 0.4, (5, 4))),
     used_where_it_changes: (X, SQUARE),
+    copied_twice: (X, THREE),
     two_changes_in_an_iteration: (X, THREE),
     backwards: (X, 0.8),
     ended_early: (X, 0.8),

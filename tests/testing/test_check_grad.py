@@ -459,7 +459,7 @@ def test_a_wrong_tangent_is_told_from_a_wrong_gradient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The adjoint of a product with itself is that of a power.
-    monkeypatch.setattr("pyrev.adjoint.tangent.repeated", lambda value: {})
+    monkeypatch.setattr("pyrev.adjoint.tangent.repeated", lambda value, types: {})
     monkeypatch.setitem(RULES, "*", rule(a="2 * b", b="a"))
     report = check(with_itself, 1.5)
     assert not report and report.max_error <= report.tolerance and report.line == ""
