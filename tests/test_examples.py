@@ -25,6 +25,7 @@ def test_the_loops_blur_as_a_correlation_does() -> None:
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [deblur.image_loss, deblur.kernel_loss])
 def test_the_losses_of_the_example_have_right_gradients(
     loss: pyrev.Differentiable,
@@ -103,6 +104,7 @@ def benchmark_inputs() -> dict[str, tuple[Any, ...]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", benchmark_inputs())
 def test_the_loops_of_the_benchmark_have_right_gradients(name: str) -> None:
     path = ROOT / "benchmarks" / "loops.py"

@@ -630,6 +630,7 @@ def test_float32_says_the_same(case: Case) -> None:
     np.testing.assert_allclose(found, by_x, rtol=2e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", CASES[::6] + CASES[3:4] + CASES[11:12], ids=lambda c: c.f.__name__
 )

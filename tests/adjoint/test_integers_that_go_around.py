@@ -89,7 +89,10 @@ def judged(f: Any, target: str, k: Any, m: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("dtype", DATA)
+@pytest.mark.parametrize(
+    "dtype",
+    [pytest.param(d, marks=[pytest.mark.slow] * (d != "int8")) for d in DATA],
+)
 def test_derivatives_are_those_of_the_function(
     form: str, dtype: str, tmp_path: Path
 ) -> None:

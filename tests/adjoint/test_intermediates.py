@@ -250,6 +250,7 @@ def test_the_gradient_of_a_local_array_is_that_of_a_number_added(text: str) -> N
     np.testing.assert_allclose(g.w, plain.w, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", {"a recurrence": 0} | dict.fromkeys(share_of(CASES, 8))
 )
@@ -259,6 +260,7 @@ def test_compiled_code_says_the_same(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @needs.compiler
 @pytest.mark.parametrize(
     "name", share_of(sorted({*CASES} - {"one that is returned"}), 8)

@@ -101,6 +101,7 @@ def test_explain_names_the_schedule_of_each_adjoint(name: str) -> None:
         assert array in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUST_SHOW)
 def test_every_decision_has_a_reason_and_a_line(name: str) -> None:
     report = differentiable(name).adjoint.report()
@@ -111,6 +112,7 @@ def test_every_decision_has_a_reason_and_a_line(name: str) -> None:
         assert d.loc.line > 0, d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
 @pytest.mark.parametrize("name", MUST_SHOW)
 def test_every_parallel_loop_carries_its_proof(name: str, target: str) -> None:

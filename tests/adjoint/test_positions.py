@@ -264,6 +264,7 @@ def test_the_text_can_be_differentiated_again(f: Callable[..., Any]) -> None:
     assert pyrev.check_grad(pyrev.differentiable(found.adjoint), *values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f",
     [least, by_max, by_max_turned, by_expression, by_expression_turned, spread],

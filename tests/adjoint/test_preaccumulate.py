@@ -110,6 +110,7 @@ def _same_as_one_by_one(function: Any, values: Any, count: int) -> None:
                 np.testing.assert_allclose(a[k], b, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_several_directions_of_every_function(name: str) -> None:
     entry = EVERY[name]

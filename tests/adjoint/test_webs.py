@@ -136,6 +136,7 @@ def used_again(a, b, out):
     return s
 
 
+@pytest.mark.slow
 def test_what_an_iteration_owns_is_made_again_in_it() -> None:
     rng = np.random.default_rng(3)
     a, b, out = rng.uniform(0.2, 0.8, 5), rng.uniform(0.2, 0.8, 4), np.zeros(5)

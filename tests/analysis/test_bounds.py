@@ -239,6 +239,7 @@ def literals(a, out):
 COMPILED = ("a_distance", "both_axes", "in_place", "through_a_scalar", "a_walk")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 @pytest.mark.parametrize("size", [1, 2, 3, 17])
 def test_a_negative_subscript_counts_from_the_end(
@@ -821,6 +822,7 @@ def looked_up(a, p, q, out):
         out[i] += a[p[i - 1] + 1]
 
 
+@pytest.mark.slow
 def test_an_inspector_in_chunks_finds_what_it_finds_in_one_piece() -> None:
     f = pyrev.differentiable(looked_up, target="python")
     rng = np.random.default_rng(0)
@@ -890,6 +892,7 @@ def of_rows(at: list[int]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_loops_are_not_followed_where_no_element_of_a_table_is_outside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

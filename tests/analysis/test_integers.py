@@ -185,6 +185,7 @@ def test_a_python_float_beside_few_bits_is_as_precise_as_a_float64(
         assert slope == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*SHORT, "int64"])
 def test_operations_on_integers_are_those_of_numpy(dtype: str) -> None:
     low = 0 if dtype[0] == "u" else -7
@@ -282,6 +283,7 @@ def moved_signs(x, k, m, out):
         out[8, i] = np.arctan2(k[i] * 3, x[i])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other", "target"),
     [

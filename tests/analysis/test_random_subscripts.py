@@ -255,6 +255,7 @@ def test_a_random_subscript_does_what_it_does_in_python(seed: int) -> None:
         raise
 
 
+@pytest.mark.slow
 def test_random_functions_both_run_and_raise() -> None:
     words = [judge(seed) for seed in range(100, 120)]
     assert words.count("ran") >= 4

@@ -469,6 +469,7 @@ KINKS: list[tuple[str, Any, tuple[float, ...], tuple[float, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "at", "expected"),
     [k[1:] for k in KINKS],

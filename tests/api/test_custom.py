@@ -153,6 +153,7 @@ def _fresh(args: tuple[Any, ...]) -> list[Any]:
     return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("function", "args"), CALLS, ids=NAMES)
 def test_rule_gives_the_gradient(

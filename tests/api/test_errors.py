@@ -133,6 +133,7 @@ def at_the_top(x):  # type: ignore[no-untyped-def]
 decorated = pyrev.differentiable(doubled, target="python")
 
 
+@pytest.mark.slow
 def test_functions_are_pickled_by_reference() -> None:
     assert pickle.loads(pickle.dumps(at_the_top)) is at_the_top
     again = pickle.loads(pickle.dumps(decorated))

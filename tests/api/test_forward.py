@@ -48,11 +48,13 @@ def judge(entry: Entry, target: str, size: int) -> None:
     assert abs(found - slope.value) <= 1e-6 * scale + 10 * slope.error, entry.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(EVERY, 24))
 def test_the_tangent_is_right_in_python(name: str) -> None:
     judge(EVERY[name], "python", max(3, EVERY[name].least))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(EVERY, 96))
 def test_the_tangent_is_right_compiled(name: str) -> None:
     judge(EVERY[name], "numba", EVERY[name].real)
@@ -80,6 +82,7 @@ def places() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "place", "there"), places())
 @pytest.mark.parametrize("count", [1, 3, TOGETHER + 3])
 def test_several_directions_are_each_on_its_own(
@@ -239,6 +242,7 @@ ELEMENTWISE: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "place", "there"), places())
 @pytest.mark.parametrize(("f", "shapes"), ELEMENTWISE)
 def test_partials_are_the_gradient_of_the_sum(

@@ -74,11 +74,13 @@ def along(entry: Entry, target: str, size: int) -> None:
 KINKS = {"adaptive_heun": "a step ends exactly at `end`, whose test is a kink"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(BY_NAME, 40))
 def test_a_hessian_times_a_vector(name: str) -> None:
     along(BY_NAME[name], "python", max(4, BY_NAME[name].least))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(BY_NAME, 320))
 def test_a_hessian_times_a_vector_compiled(name: str) -> None:
     along(BY_NAME[name], "numba", BY_NAME[name].real)
@@ -95,6 +97,7 @@ def behind(counts, a):
     return total
 
 
+@pytest.mark.slow
 def test_sparse_blocks_have_their_columns_in_order() -> None:
     def f(x, y):
         total = 0.0
@@ -177,6 +180,7 @@ def test_blocks_of_a_hessian() -> None:
     np.testing.assert_allclose(cross.y, 2 * np.repeat(x[:, None] ** 2, 3, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_where_the_adjoint_records_what_grows(target: str) -> None:
     f = pyrev.differentiable(halved, target=target)
@@ -192,6 +196,7 @@ def test_where_the_adjoint_records_what_grows(target: str) -> None:
         np.testing.assert_allclose(h[name], slope, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_the_function_asserts_holds_for_its_hessian() -> None:
     def f(x, y):
         made = x * y  # of equal shapes, else a ValueError
@@ -231,6 +236,7 @@ CUBIC = """
 """.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUBIC)
 def test_third_order(name: str) -> None:
     """The third derivative along a line, against a polynomial through plain values."""
@@ -491,6 +497,7 @@ def test_the_jacobian_of_a_returned_value() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [5, 16, 33])
 def test_a_stencil_has_five_colours_at_any_size(size: int) -> None:
     u = RNG.random((size, size + 2))

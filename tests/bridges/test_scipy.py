@@ -193,6 +193,7 @@ def chain(x, k):
     return total + (k - 2.0) ** 4
 
 
+@pytest.mark.slow
 def test_newtons_method_takes_hessians_and_their_products() -> None:
     fun = objective(chain, np.full(6, 0.4), 1.0, wrt=("x", "k"))
     dense = fun.hess(fun.x0).toarray()

@@ -152,6 +152,7 @@ def test_gradients_are_right_in_python_at_every_size(name: str) -> None:
             raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in A_THIRD if not BY_NAME[n].only64])
 def test_gradients_are_right_in_single_precision(name: str) -> None:
     entry = BY_NAME[name]
@@ -187,6 +188,7 @@ def test_the_gradient_of_one_parameter_alone_is_the_same(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", A_THIRD)
 def test_the_tangent_and_the_adjoint_are_transposes(name: str) -> None:
     entry = BY_NAME[name]

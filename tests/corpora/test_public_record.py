@@ -53,11 +53,13 @@ def sizes(record: Record) -> tuple[int, ...]:
 # ------------------------------------------------------------------ every record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_wrong_elsewhere_is_right_or_refused(name: str) -> None:
     verdict(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_its_tangent_is_right(name: str) -> None:
     for size in sizes(BY_NAME[name]):
@@ -75,6 +77,7 @@ def test_compiled_it_is_the_same(name: str) -> None:
         judge_forward(record.entry, "numba", record.entry.real)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_later_gradients_leave_earlier_ones_alone(name: str) -> None:
     entry = BY_NAME[name].entry

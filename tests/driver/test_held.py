@@ -92,6 +92,7 @@ def test_a_change_of_one_element_never_makes_a_wrong_gradient(
     np.testing.assert_array_equal(pullback(1.0).x, np.full(size, 3.0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_what_is_not_copied_is_compared_as_a_whole() -> None:
     x = np.linspace(1.0, 2.0, 300)
@@ -118,6 +119,7 @@ def test_copy_allows_every_change(target: str) -> None:
         np.testing.assert_array_equal(g.y, np.full((5, 4), 2.0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_only_what_the_sweep_reads_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two arrays that are read at all, a sweep for `x` needs `y`."""
@@ -142,6 +144,7 @@ def test_a_gradient_in_one_call_holds_nothing(
     assert value == 32.0 and np.array_equal(g, np.full(4, 12.0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_what_two_sweeps_still_read_is_watched() -> None:
     u, a = np.full(4, 0.5), np.full(4, 2.0)
@@ -212,6 +215,7 @@ def test_a_change_through_the_base_is_seen() -> None:
         base[2, 4] = 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_a_file_in_memory_may_change_below_a_read_only_array() -> None:
     with tempfile.TemporaryFile() as file:
@@ -226,6 +230,7 @@ def test_a_file_in_memory_may_change_below_a_read_only_array() -> None:
             pullback(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_copied")
 def test_indices_that_change_lead_nowhere_outside() -> None:
     x, index = np.arange(1.0, 5.0), np.array([0, 3, 3])
@@ -314,6 +319,7 @@ def _scribble(value: Any) -> None:
         value[...] = value * 2 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(EVERY, 32))
 def test_nothing_that_the_caller_has_reaches_a_pullback(name: str) -> None:
     entry = EVERY[name]
@@ -368,6 +374,7 @@ def _holds(pullback: Any, x: Any) -> str:
     return "a digest" if np.shares_memory(mine, x) else "a copy"
 
 
+@pytest.mark.slow
 def test_many_pullbacks_do_not_mean_many_copies(room: Callable[[int], None]) -> None:
     x, f = np.ones(1000), make(cubes)
     room(20_000)

@@ -175,6 +175,7 @@ def same(shown: Example, whole: bool) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_a_pass_keeps_its_law_in_its_example_whatever_the_order_of_threads(
     name: str,

@@ -75,6 +75,7 @@ def slope(f: Any, start: Any, k: float, steps: int, u: Any, h: float) -> Any:
     return (ahead - behind) / (2 * h)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [*FUNCTIONS, *OTHERS])
 @pytest.mark.parametrize("steps", range(6))
 def test_the_gradient_is_that_of_the_plain_function(function: Any, steps: int) -> None:
@@ -111,6 +112,7 @@ def test_what_others_know_has_a_body_for_each_order(function: Any) -> None:
     assert source.count(" = k * ") + source.count(" * k") > 1 and "_held" not in source
 
 
+@pytest.mark.slow
 def test_the_readable_text_is_differentiated_again() -> None:
     f = pyrev.differentiable(diffusion, target="python")
     start, u = np.random.default_rng(0).uniform(0.2, 0.8, (2, 5))

@@ -62,6 +62,7 @@ def test_what_is_faster_is_used_from_then_on(
     assert texts(f, few) == texts(pyrev.differentiable(spread), few)
 
 
+@pytest.mark.slow
 def test_what_is_no_faster_is_not_taken(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def steps(u, n):  # type: ignore[no-untyped-def]
             u[i] = u[i] * u[i] - 0.5
 
 
+@pytest.mark.slow
 def test_the_two_sweeps_of_an_adjoint_are_tuned_apart(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

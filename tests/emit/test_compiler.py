@@ -41,6 +41,7 @@ def plain(x: Any, out: Any, k: int) -> Any:
     return out
 
 
+@pytest.mark.slow
 def test_an_operation_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: Counter[Any] = Counter()
     resolve = BaseFunction.get_call_type
@@ -115,6 +116,7 @@ def f(x, out):
 """
 
 
+@pytest.mark.slow
 def test_what_only_others_call_is_not_made_machine_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

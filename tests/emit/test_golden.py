@@ -114,6 +114,7 @@ for f in KERNELS:
 """
 
 
+@pytest.mark.slow
 def test_two_hash_seeds_give_the_same_text() -> None:
     texts = {
         subprocess.run(

@@ -189,6 +189,7 @@ def test_threads_get_one_module(folder: Path) -> None:
     assert all(module is found[0] for module in found)
 
 
+@pytest.mark.slow
 def test_a_second_process_finds_the_machine_code(folder: Path) -> None:
     def run() -> list[str]:
         done = subprocess.run(

@@ -70,6 +70,7 @@ def agree(name: str, dtype: Any, *parallel: str) -> None:
 
 
 # Subscripts are tested before the call, elsewhere, and negative affine ones refused.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(CASES) - {"negative_index"}))
 def test_compiled_code_computes_what_the_function_computes(name: str) -> None:
     agree(name, np.float64)
@@ -219,6 +220,7 @@ def two_ranges(u, v, out):  # type: ignore[no-untyped-def]
                 out[z, y, x] += v[z, y, x] * u[z, y, x]
 
 
+@pytest.mark.slow
 def test_no_parallel_loop_starts_another() -> None:
     f = pyrev.differentiable(two_ranges, target="numba")
     assert f.primal.source_for("numba").count("prange(") == 1

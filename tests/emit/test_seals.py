@@ -266,6 +266,7 @@ def test_arrays_of_any_layout_are_compared() -> None:
         u[...] = keep
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
 def test_one_core_and_several_threads_make_the_same_digest(
     monkeypatch: pytest.MonkeyPatch,

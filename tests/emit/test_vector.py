@@ -55,6 +55,7 @@ def off(got: Any, exact: Any) -> Any:
     return np.where(same & ~np.isfinite(distance), 0.0, distance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_compiled_loop_is_right_over_all_floats(name: str) -> None:
     f = pyrev.differentiable({"exp": exp_of_all, "tanh": tanh_of_all}[name])

@@ -40,6 +40,7 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
         np.testing.assert_allclose(by_pyrev, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_the_loops_have_right_gradients(name: str) -> None:
     # What contains all others is compiled by the command's own check.

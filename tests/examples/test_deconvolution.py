@@ -213,6 +213,7 @@ class Toy:
         return float(example.distance(images, self.truth, 1))
 
 
+@pytest.mark.slow
 def test_gradients_through_all_stages_are_differences_of_plain_python(
     example: ModuleType, network: Any
 ) -> None:

@@ -93,6 +93,7 @@ def test_the_loops_have_right_gradients(name: str) -> None:
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 def test_the_loss_has_right_derivatives_along_directions_of_each_filter() -> None:
     given = demosaick.small(COUNT, 17)
     of_filters = pyrev.differentiable(

@@ -37,6 +37,7 @@ def ran(loop: Any, arguments: tuple[Any, ...]) -> list[Any]:
     return [*own, *(() if result is None else np.atleast_1d(result))]
 
 
+@pytest.mark.slow
 def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
     numba = pytest.importorskip("numba")
     compiled: dict[str, Any] = {"math": math, "np": np}

@@ -30,6 +30,7 @@ def interpreted(name: str) -> Any:
     return pyrev.differentiable(getattr(hm_lstm, name), target="python")
 
 
+@pytest.mark.slow
 def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
     numba = pytest.importorskip("numba")
     compiled: dict[str, Any] = {"math": math, "np": np}
@@ -43,6 +44,7 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
                 np.testing.assert_allclose(a, b, rtol=1e-12, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_the_loops_have_right_gradients(name: str) -> None:
     report = pyrev.check_grad(interpreted(name), *LOOPS[name])
@@ -113,6 +115,7 @@ def test_a_level_without_boundaries_copies_whatever_its_gates_hold() -> None:
     np.testing.assert_array_equal(h[t + 1], h[t])
 
 
+@pytest.mark.slow
 def test_a_small_training_lowers_the_error_and_the_command_shows_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def test_the_loops_agree_in_cpython_numba_and_pyrev() -> None:
             np.testing.assert_allclose(other, found[0], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*HELPERS, *LAYERS])
 def test_the_loops_have_right_gradients(name: str) -> None:
     loop = pyrev.differentiable(getattr(loops, name), target="python")

@@ -70,6 +70,7 @@ def test_what_is_totally_reflected_does_not_pass() -> None:
     assert onward == -1
 
 
+@pytest.mark.slow
 def test_the_focal_length_is_that_of_the_matrices_and_of_rays_near_the_axis(
     published: lens.Design,
 ) -> None:
@@ -121,6 +122,7 @@ def compiled() -> dict[str, FunctionType]:
     return namespace
 
 
+@pytest.mark.slow
 def test_cpython_numba_and_pyrev_agree(published: lens.Design) -> None:
     arguments = (*shape(published), 0.3, *lens.grid(2.0), 0.1)
     plain = lens.spot(*arguments)
@@ -179,6 +181,7 @@ def test_a_lens_that_is_not_shorter_misses_its_bar(published: lens.Design) -> No
     assert "MISSED             5 % shorter" in same.summary()
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_was_missed_and_saves_the_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

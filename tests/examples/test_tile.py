@@ -383,6 +383,7 @@ def test_the_gradient_of_the_cascade_is_that_of_its_loss() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [True, False])
 def test_the_command_line_says_which_gradients_are_wrong(
     right: bool,

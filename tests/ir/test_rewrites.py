@@ -156,6 +156,7 @@ def test_a_product_is_what_numpy_says(dtype: str, wide: str) -> None:
     assert seen > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", KNOWN)
 @pytest.mark.parametrize("wide", ["float32", "float64", "int64", "int16", "uint8"])
 def test_an_increment_is_what_numpy_says(dtype: str, wide: str) -> None:

@@ -87,6 +87,7 @@ def evaluated(e: Expr, values: dict[str, np.float64]) -> np.float64:
         return np.float64(eval(expr_text(e), {"np": np}, dict(values)))  # noqa: S307
 
 
+@pytest.mark.slow
 def test_infinities_nan_and_the_signs_of_zeros_are_those_of_the_factors() -> None:
     rng = random.Random(2)
     for a, b in pairs(400):

@@ -910,6 +910,7 @@ def text_of(bound):
     return "" if bound is None else str(bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 2, 3, -1, -2])
 def test_a_slice_selects_what_python_selects(step):
     pairs = list(itertools.product(BOUNDS, BOUNDS))

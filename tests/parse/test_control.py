@@ -20,6 +20,7 @@ def held(x, w):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "place"),
     [

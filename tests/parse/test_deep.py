@@ -15,6 +15,7 @@ from pyrev.runtime.stack_depth import deep
 TERMS = 400
 
 
+@pytest.mark.slow
 def test_a_sum_of_many_terms_is_differentiated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

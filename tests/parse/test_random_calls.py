@@ -212,6 +212,7 @@ def outcome(f: Any, arguments: dict[str, Any]) -> list[Any]:
     return [*result, arguments["a"], arguments["b"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(120))
 def test_an_inlined_program_computes_what_cpython_computes(seed: int) -> None:
     f = defined(Writer(seed).function(), file=f"<random {seed}>")

@@ -789,6 +789,7 @@ def divided(b, c, n):
     return np.sum(b * b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [scaled, divided])
 @pytest.mark.parametrize("number", [1.5, 2, np.float32(1.5)])
 @pytest.mark.parametrize("target", ["python", "numba"])
@@ -1004,6 +1005,7 @@ def rows_are_mixed(x, p, n):  # type: ignore[no-untyped-def]
     return np.sum(p * p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f",
     [
@@ -1026,6 +1028,7 @@ def a_row_is_read(x, p, n):  # type: ignore[no-untyped-def]
     return total
 
 
+@pytest.mark.slow
 def test_a_view_that_a_helper_returns_after_an_exchange_may_be_read() -> None:
     rng = np.random.default_rng(0)
     for target in ("python", "numba"):

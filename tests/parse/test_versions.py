@@ -186,6 +186,7 @@ def taken_apart_and_bound_again(x, w, n):
     return s * a + b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plain", "target"), on_targets(ACCEPTED, 4), ids=named)
 def test_a_name_may_stand_for_one_thing_after_the_other(
     plain: Any, target: str

@@ -283,6 +283,7 @@ print(pyrev.differentiable(KERNELS[2]).graph("adjoint"))
 """
 
 
+@pytest.mark.slow
 def test_two_hash_seeds_give_the_same_graphs() -> None:
     texts = {
         subprocess.run(

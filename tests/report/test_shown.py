@@ -408,6 +408,7 @@ def judge(text: Listing) -> None:
         assert line[column + 3 :] == (row.derived or "").rstrip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WHAT)
 @pytest.mark.parametrize("name", share_of(EVERY, 48))
 def test_all_of_both_stands_side_by_side(name: str, what: str) -> None:

@@ -70,6 +70,7 @@ WAYS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_what_was_made_of_a_lambda_is_freed_with_it(way: Callable[..., Any]) -> None:
     def make(k: float) -> Callable[..., Any]:
@@ -225,6 +226,7 @@ def test_generated_modules_are_forgotten_with_what_runs_them(
         linecache.cache.pop(f"<one of many {k}>", None)
 
 
+@pytest.mark.slow
 def test_compiled_code_is_forgotten_with_its_module(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

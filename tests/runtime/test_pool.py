@@ -61,6 +61,7 @@ def test_released_memory_is_not_used_again() -> None:
     assert not pool._free and pool._kept == 0
 
 
+@pytest.mark.slow
 def test_a_gradient_outlives_later_calls() -> None:
     def square(a, out):
         for i in range(a.shape[0]):
@@ -75,6 +76,7 @@ def test_a_gradient_outlives_later_calls() -> None:
     assert (first == 6.0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 7, 1000, pool.PART * 2 + 13, pool.PART * 3])
 def test_zeros_are_zeros_in_every_byte(size: int) -> None:
     dirty = pool.empty(size, np.uint8)

@@ -77,6 +77,7 @@ def test_threads_and_a_forked_child_compute_the_bits_of_one_thread(layer: str) -
     assert "0 wrong" in told and "the child ended with 0" in told
 
 
+@pytest.mark.slow
 def test_one_wrong_bit_is_found_by_the_stress_test() -> None:
     def identity(a: Any) -> Any:
         s = 0.0

@@ -103,6 +103,7 @@ def test_random_pairs_keep_every_bit(seed: int) -> None:
     assert run(made) == run(text), f"{text}\n\n{made}"
 
 
+@pytest.mark.slow
 def test_many_random_pairs_are_joined() -> None:
     texts = [drawn(random.Random(seed)) for seed in range(600)]
     assert sum(joined(t).count("for ") < t.count("for ") for t in texts) > 30

@@ -99,6 +99,7 @@ def steps(u0, a, n, out):  # type: ignore[no-untyped-def]
             out[y] = u[y] + a[y] * u[max(y - 1, 0)] * (1 - u[y])
 
 
+@pytest.mark.slow
 def test_the_adjoint_of_time_steps_has_one_array_for_all_states() -> None:
     f = pyrev.differentiable(steps, target="python")
     x = np.linspace(0.1, 0.9, 5)

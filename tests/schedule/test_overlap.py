@@ -188,6 +188,7 @@ def test_random_pairs_keep_every_value(seed: int) -> None:
         np.testing.assert_array_equal(run(made, x, out), run(text, x, out))
 
 
+@pytest.mark.slow
 def test_most_random_pairs_are_made_one() -> None:
     made = [in_blocks(pair(random.Random(seed))) for seed in range(150)]
     assert sum("block" in text for text in made) > 90

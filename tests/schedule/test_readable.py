@@ -62,6 +62,7 @@ def test_scheduled_and_original_agree_at_every_size(case: Scatter) -> None:
                 assert np.array_equal(before[name], after[name]), (name, n, m)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_named_arrays_are_written_by_parallel_loops_only(case: Scatter) -> None:
     done = distributed(case)

@@ -569,6 +569,7 @@ def test_random_nests_over_rows_keep_every_bit(seed: int) -> None:
         assert run(made, n, m) == run(text, n, m), f"n={n} m={m}\n{text}\n\n{made}"
 
 
+@pytest.mark.slow
 def test_many_random_nests_over_rows_have_a_loop_less() -> None:
     texts = [drawn_nests(random.Random(seed)) for seed in range(300)]
     fewer = [

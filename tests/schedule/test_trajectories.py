@@ -281,7 +281,9 @@ ONCE = {
 
 
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
 def test_gradients_are_right_at_all_lengths(f: Callable[..., Any], target: str) -> None:
     derived = differentiable(f, target=target)
     x, *others = CASES[f]

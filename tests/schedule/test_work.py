@@ -58,6 +58,7 @@ def scaled(x, out):  # type: ignore[no-untyped-def]
             out[i, j] = x[i, j] * 2.0 + 1.0
 
 
+@pytest.mark.slow
 def test_little_work_stays_on_one_core_and_much_does_not() -> None:
     f = pyrev.differentiable(scaled, target="numba")
 

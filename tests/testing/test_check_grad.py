@@ -353,6 +353,7 @@ def test_a_long_check_counts_on_a_terminal(
     assert "checking derivatives: 11/11" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_the_report(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def f(x):\n    return x * abs(x)\n")
     done = subprocess.run(
@@ -442,6 +443,7 @@ WRONG_RULES: dict[str, tuple[Any, tuple[Any, ...], str, Any, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG_RULES)
 def test_the_line_with_a_wrong_rule_is_named(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -108,6 +108,7 @@ def test_no_access_leaves_its_array_whatever_the_input(seed: int) -> None:
 # ---------------------------------------------------------------- the generator
 
 
+@pytest.mark.slow
 def test_every_production_is_in_one_program_of_a_hundred() -> None:
     programs = 3000
     counts = Counter(p for seed in range(programs) for p in generated(seed).productions)
@@ -219,6 +220,7 @@ def test_the_shrinker_keeps_the_symptom_and_little_else(
 # ---------------------------------------------------------------- the command
 
 
+@pytest.mark.slow
 def test_the_command_writes_its_figures_and_seeds(tmp_path: Path) -> None:
     out = tmp_path / "results.json"
     command.main(["--start", "40", "--count", "5", "--out", str(out)])

@@ -99,6 +99,7 @@ def test_compiled_programs_are_right(seed: int) -> None:
 # ---------------------------------------------------------------- the generator
 
 
+@pytest.mark.slow
 def test_programs_have_everything_that_they_are_made_of() -> None:
     programs = 800
     counts = Counter(p for seed in range(programs) for p in generated(seed).productions)

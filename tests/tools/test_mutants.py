@@ -161,6 +161,7 @@ def test_a_reason_that_does_not_hold_is_not_believed() -> None:
     assert judge(replace(zeroing, reasons=((why, witness),))).reason == ""
 
 
+@pytest.mark.slow
 def test_every_argued_mutant_is_one_that_can_be_made() -> None:
     names = {key.split(" ")[0] for key in EQUIVALENT}
     known = {m.key for name in sorted(names) for m in mutants_of(name)}

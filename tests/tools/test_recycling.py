@@ -70,6 +70,7 @@ def test_after_it():
 """
 
 
+@pytest.mark.slow
 def test_each_report_arrives_and_a_child_that_has_grown_is_replaced(
     tmp_path: Path,
 ) -> None:

@@ -71,6 +71,7 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_sequences_catch_what_was_put_back(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -380,6 +380,7 @@ def test_names_may_be_of_any_alphabet() -> None:
     assert text.partition('"""')[2].partition('"""')[0].isascii()
 
 
+@pytest.mark.slow
 def test_the_gpu_benchmark_runs_dry(tmp_path: Path) -> None:
     script = ROOT / "benchmarks" / "gpu.py"
     out = tmp_path / "gpu.json"

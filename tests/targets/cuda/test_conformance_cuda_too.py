@@ -22,6 +22,7 @@ def test_on_the_cpu_it_is_right(name: str) -> None:
     right(name)
 
 
+@pytest.mark.slow
 @needs.compiler
 @pytest.mark.parametrize("name", share_of(EVERY, 96))
 def test_with_a_thread_for_each_owner_it_is_right(
