@@ -130,12 +130,12 @@ def repeated(value: Expr, types: Mapping[str, str]) -> dict[Expr, int]:
     found: dict[Expr, int] = {}
     todo = [value]
     while todo:
-        match todo.pop():
-            case Call("*", (a, b)) as product if product is value or not wraps(
-                product, types
-            ):
+        factor = todo.pop()
+        apart = factor is value or not wraps(factor, types)
+        match factor:
+            case Call("*", (a, b)) if apart:
                 todo += [b, a]
-            case factor:
+            case _:
                 found[factor] = found.get(factor, 0) + 1
     often = any(n > 1 for f, n in found.items() if not isinstance(f, Const))
     return found if often else {}

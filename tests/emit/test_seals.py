@@ -212,6 +212,7 @@ def test_the_digest_of_a_loop_is_that_of_the_array(case: str) -> None:
         assert same_bits(gradient, found[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.usefixtures("at_once")
 def test_a_change_of_any_part_of_an_input_is_seen(case: str) -> None:

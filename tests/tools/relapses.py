@@ -1092,8 +1092,8 @@ RELAPSES: list[Relapse] = [
         "integers",
         "a product of integers is one of floats",
         "pyrev/adjoint/rules.py",
-        "product is value or not wraps(product, types)",
-        "True",
+        "apart = factor is value or not wraps(factor, types)",
+        "apart = True",
         "tests/adjoint/test_integers_that_go_around.py",
     ),
     Relapse(
