@@ -328,6 +328,27 @@ def test_an_array_that_inner_loops_read_again_is_copied_once() -> None:
     assert "2 * d_result * h_tape[t + 1, i] * (i + 1)" in text
 
 
+def looked_up(x, cells, grid0):
+    """A few elements of many, which data choose."""
+    grid = grid0.copy()
+    out = 0.0
+    for t in range(x.shape[0]):
+        for p in range(cells.shape[0]):
+            for a in range(2):
+                out += x[t] * grid[cells[p] + a] * grid[cells[p] + a]
+        for i in range(grid.shape[0]):
+            grid[i] = np.sin(grid[i])
+    return out
+
+
+def test_an_array_of_which_data_choose_a_few_elements_is_not_copied() -> None:
+    f = pyrev.differentiable(looked_up)
+    given = X, np.array([0, 3, 1]), np.linspace(0.2, 0.8, 9)
+    assert pyrev.check_grad(f, *given).ok
+    text = str(f.adjoint.source_for("python", *given))
+    assert "np.empty((x.shape[0], cells.shape[0], 2))" in text, text
+
+
 @pytest.mark.parametrize("f", [recurrent, layer_in_time, under_tests])
 def test_within_a_bound_of_memory(f: Callable[..., Any]) -> None:
     derived = differentiable(f, target="python", memory="1 KiB")

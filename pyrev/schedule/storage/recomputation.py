@@ -20,6 +20,7 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Extent,
+    For,
     Load,
     Loop,
     Var,
@@ -30,6 +31,7 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.simplify import divides
+from pyrev.ir.trip_counts import fixed_trip
 from pyrev.schedule.storage.timeline import Leaf, Place, Timeline, name_of
 
 #: Where values can be read: (level, name).
@@ -308,7 +310,8 @@ class Recomputation:
 
         It is the outermost of `loops` that does not write the array, and pays where the
         nest reads more than one element in an iteration, over as many loops as the
-        array has axes, or over more loops than that.
+        array has axes; or where more loops than that number the elements, so that some
+        are read again.
         """
         array = leaf.array
         if self.shape_at(level, at, array) is None:
@@ -323,8 +326,24 @@ class Recomputation:
         )
         if k is None or self.timeline.ranks[array] > len(loops) - k:
             return None
-        nest, more = loops[k], self.timeline.ranks[array] < len(loops) - k
-        return nest.id if more or len(set(accesses((nest,), array))) > 1 else None
+        nest = loops[k]
+        several = len(set(accesses((nest,), array))) > 1
+        return nest.id if several or self._read_again(leaf, loops[k:]) else None
+
+    def _read_again(self, leaf: Load, loops: Sequence[Loop]) -> bool:
+        """Do more loops of unknown length than an array has axes read an element of it,
+        of which they and nothing else say which one that is?
+        """
+        timeline, indices = self.timeline, {f.index for f in loops}
+        unknown = [f for f in loops if not (isinstance(f, For) and fixed_trip(f))]
+        return len(unknown) > len(leaf.index) and not any(
+            isinstance(e, Load)
+            or isinstance(e, Var)
+            and e.name not in indices
+            and timeline.writes_in(loops[0].id, e.name)
+            for subscript in leaf.index
+            for e in walk_expr(subscript)
+        )
 
     def shape_at(self, level: int, at: int, array: str) -> tuple[Expr, ...] | None:
         """The extents of `array` as they can be told where a tape for `at` is made.
