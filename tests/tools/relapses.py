@@ -518,6 +518,14 @@ RELAPSES: list[Relapse] = [
         "        if region.opaque_tests(leaf):\n",
         DISCARDED,
     ),
+    Relapse(
+        "places",
+        "a number is read when the array that it is of has been bound again",
+        "pyrev/parse/assignments.py",
+        "numbers = [j for j in range(k + 1, len(values)) if not _is_array(values[j])]",
+        "numbers = list[int]()",
+        "tests/parse/test_unpacked.py",
+    ),
     # ------------------------------------------------ integers that go around
     Relapse(
         "integers",
