@@ -519,7 +519,7 @@ RELAPSES: list[Relapse] = [
         DISCARDED,
     ),
     Relapse(
-        "places",
+        "names",
         "a number is read when the array that it is of has been bound again",
         "pyrev/parse/assignments.py",
         "numbers = [j for j in range(k + 1, len(values)) if not _is_array(values[j])]",
