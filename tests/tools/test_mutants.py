@@ -32,6 +32,7 @@ SCRATCH = "only t[2] is another, and the reverse sweep reads t[0], t[1] and the 
 FACTORS = "either loop multiplies each element by a record, in whatever order"
 AGAIN = "t is made again for the records, and is left as it was"
 BELOW = "i is more: it is another element"
+NOTHING = "what stands under the test adds zeros where the cotangent is zero"
 RECORDS = "both sweeps only sum over the same records, whichever comes first"
 EQUIVALENT: dict[str, str] = {
     "cumulative_max_array (saved): record not made, line 4, 1": MAXIMUM,
@@ -81,6 +82,12 @@ EQUIVALENT: dict[str, str] = {
     "pairwise_forces (derived): mask gone, line 4, 1": ITSELF,
     "pairwise_forces (derived): mask gone, line 4, 2": ITSELF,
     "pairwise_forces (scheduled): mask gone, line 4, 1": ITSELF,
+    "minimum_of_squares (scheduled): mask gone, line 3, 1": NOTHING,
+    "power_iteration (scheduled): mask gone, line 12, 1": NOTHING,
+    "polynomial_by_powers (scheduled): mask gone, line 5, 1": NOTHING,
+    "carried_under_a_test (derived): record of a neighbour, line 8, 2": (
+        "on this branch the iteration ends with the s that it began with"
+    ),
     "carried_under_a_test (saved): record not made, line 4, 1": (
         "on this branch nothing overwrites b[i]; dependences do not look at branches"
     ),
