@@ -92,6 +92,10 @@ def each_guarded(program: Program) -> Program:
     ...         d_v = d_y / p
     ...         a[0] += d_v
     ...         b[0] -= d_v * b[1]
+    ...     d_q = d_y
+    ...     if d_q != 0.0:
+    ...         d_y = d_q / p
+    ...     a[2] = d_y
     ...     if d_y != 0.0:
     ...         a[1] += p
     ... ''')
@@ -100,6 +104,9 @@ def each_guarded(program: Program) -> Program:
         d_v = d_y / p
         a[0] += d_v if d_y != 0.0 else 0.0
         b[0] += -(d_v * b[1]) if d_y != 0.0 else 0.0
+        d_q = d_y
+        d_y = d_q / p if d_q != 0.0 else 0.0
+        a[2] = d_y
         if d_y != 0.0:
             a[1] += p
     """
@@ -115,9 +122,9 @@ def _each_guarded(block: Block) -> Block:
         s = with_blocks(s, tuple(map(_each_guarded, blocks(s))))
         match s:
             case If(Call("!=", (d, Const(0))) as test, then, ()) if _is_cotangent(d):
-                gone = left_undone(then, d, out[-1] if out else None)
-                whole = sum(1 for _ in gone) == len(then)
-                out += (_with_guard(t, test) for t in then) if whole else (s,)
+                runs = list(left_undone(then, d, out[-1] if out else None))
+                whole = len(runs) == len(then)
+                out += (_with_guard(t, test, runs[-1]) for t in then) if whole else (s,)
             case _:
                 out.append(s)
     return tuple(out)
@@ -135,9 +142,12 @@ def _is_cotangent(e: Expr) -> bool:
     return False
 
 
-def _with_guard(s: Stmt, test: Expr) -> Stmt:
+def _with_guard(s: Stmt, test: Expr, own: frozenset[str]) -> Stmt:
+    """A statement with the guard of its test, but for what sets `own` scalars: nobody
+    asks for these where the test fails.
+    """
     assert isinstance(s, (Assign, Add))
-    if isinstance(s, Assign) and isinstance(s.target, Var):
+    if isinstance(s, Assign) and s.target_name in own:
         return s
     return replace(s, value=Call("where", (test, s.value, ZERO_F)))
 

@@ -155,11 +155,7 @@ def unpack(
             with w.emit.aside() as emitted:
                 bind_name(w, target, one, since, at, scope)
             # The name's array may have taken over the elements of this one.
-            numbers = [j for j in range(k + 1, len(values)) if not _is_array(values[j])]
-            held = held_before(w, [values[j] for j in numbers], emitted)
-            for j, number in zip(numbers, held, strict=True):
-                values[j] = number
-            w.emit.extend(emitted)
+            keep_later(w, values, k, emitted)
         elif isinstance(one, Array):
             with w.emit.aside() as emitted:
                 if isinstance(target, (gast.Tuple, gast.List)):
@@ -169,10 +165,6 @@ def unpack(
             keep_later(w, values, k, emitted)
         else:
             _unpack_number(w, target, values, k, at, scope)
-
-
-def _is_array(value: Operand) -> bool:
-    return isinstance(value, Array)
 
 
 def _several(

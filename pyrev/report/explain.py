@@ -63,7 +63,7 @@ class Report:
     #: Operations in an innermost iteration and values recorded, without local
     #: preaccumulation and with it, and if it was taken; None where it changes nothing.
     preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
-    #: What the text that is read (target "python") has otherwise, and why.
+    #: What the text that is read (target "python") has otherwise.
     readable: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
@@ -183,10 +183,11 @@ def _otherwise(unit: Unit, read: Unit) -> Iterator[str]:
             yield f"line {line}: {name}: {one} here only"
         else:
             yield f"line {line}: {name}: {other} there, {one} here"
-    for loop, array in sorted(_loops(unit).keys() & _loops(read).keys()):
-        one, other = _loops(unit)[loop, array], _loops(read)[loop, array]
-        if one != other:
-            yield f"for {loop}: {array}: {other} there, {one} here"
+    ours, others = _loops(unit), _loops(read)
+    for loop, array in sorted(ours.keys() & others.keys()):
+        kind, its = ours[loop, array], others[loop, array]
+        if kind != its:
+            yield f"for {loop}: {array}: {its} there, {kind} here"
 
 
 def _kinds(stored: tuple[Stored, ...]) -> dict[tuple[int, str], str]:

@@ -147,17 +147,21 @@ class _Signs:
         for s in block:
             s = with_blocks(s, tuple(map(self.outside, blocks(s))))
             if isinstance(s, (Assign, Add)) and s.target_name not in self.users:
-                s = replace(s, value=map_expr(s.value, self.cancelled))
-            match s:
-                case Add(_, Call("where", (test, e, Const(0.0) as zero))):
-                    if (opposite := self.opposite(e)) is not None:
-                        chosen = Call("where", (test, opposite, zero))
-                        s = replace(s, value=Call("neg", (chosen,)))
-                case Add(_, Call("*" | "/") as e):
-                    if (opposite := self.opposite(e)) is not None:
-                        s = replace(s, value=Call("neg", (opposite,)))
+                s = self.before(replace(s, value=map_expr(s.value, self.cancelled)))
             out.append(s)
         return tuple(out)
+
+    def before(self, s: Assign | Add) -> Assign | Add:
+        """An increment with its sign before it."""
+        match s:
+            case Add(_, Call("where", (test, e, Const(0.0) as zero))):
+                if (opposite := self.opposite(e)) is not None:
+                    chosen = Call("where", (test, opposite, zero))
+                    return replace(s, value=Call("neg", (chosen,)))
+            case Add(_, Call("*" | "/") as e):
+                if (opposite := self.opposite(e)) is not None:
+                    return replace(s, value=Call("neg", (opposite,)))
+        return s
 
     def cancelled(self, e: Expr) -> Expr:
         """``e`` for ``-(-e)``."""

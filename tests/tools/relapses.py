@@ -522,8 +522,8 @@ RELAPSES: list[Relapse] = [
         "names",
         "a number is read when the array that it is of has been bound again",
         "pyrev/parse/assignments.py",
-        "numbers = [j for j in range(k + 1, len(values)) if not _is_array(values[j])]",
-        "numbers = list[int]()",
+        "of this one.\n            keep_later(w, values, k, emitted)",
+        "of this one.\n            w.emit.extend(emitted)",
         "tests/parse/test_unpacked.py",
     ),
     # ------------------------------------------------ integers that go around

@@ -203,10 +203,12 @@ class Timeline:
         begin = self.places[level].first
         return any(self.places[w].first > begin for w in self.writes.get(name, ()))
 
-    def made_before(self, loop: Stmt) -> frozenset[str]:
-        """What exists on all paths when `loop` starts."""
-        made = set(self.params)
-        block = self.primal.body
+    def made_before(self, loop: Stmt, level: int = FUNCTION) -> frozenset[str]:
+        """What a run of `level` has made on all paths when `loop` starts; arguments are
+        there for FUNCTION.
+        """
+        made = set(self.params) if level == FUNCTION else set()
+        block = self.body_of(level)
         while True:
             here = [any(s is loop for s in walk((stmt,))) for stmt in block].index(True)
             made |= flow_of(block[:here])[1]

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from pyrev.adjoint.reverse import FUNCTION
 from pyrev.ir.affine import Linear, from_linear, linear
-from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
@@ -26,11 +24,9 @@ from pyrev.ir.nodes import (
     Load,
     Loop,
     Var,
-    blocks,
     children,
     fresh,
     rebuild,
-    walk,
 )
 from pyrev.ir.simplify import add_int
 from pyrev.ir.trip_counts import fixed_trip
@@ -44,8 +40,9 @@ def joined(plan: Plan, recomputation: Recomputation) -> Plan:
     have an iteration later.
 
     Law: each read of the plan gives the same value.
-    Not handled: loops that end early or run backwards, what is recorded inside of loops
-    that change it, plans with checkpoints.
+    Not handled: loops that end early or run backwards; what is recorded where loops
+    inside change it in no order that can be told; several ends without a start; plans
+    with checkpoints.
 
     Where ``h = tanh(w * h + x[t])`` is followed by ``loss += (h - y[t]) ** 2``, the
     loop records ``h_tape[t + 1] = h`` behind the first, ``h_tape[0] = h`` stands before
@@ -254,7 +251,7 @@ def _trajectories(plan: Plan, recomputation: Recomputation) -> Iterator[_Traject
             own: tuple[Expr, ...] | None = ()
             if name in timeline.ranks:
                 own = recomputation.shape_at(level, loop.id, name)
-            if own is None or name not in _made_before(timeline, level, loop):
+            if own is None or name not in timeline.made_before(loop, level):
                 continue
             starts = tuple(t for t in tapes if t.early)
             ends = tuple(t for t in tapes if t.late)
@@ -329,7 +326,8 @@ def _before(
     at, place = timeline.places[record.at], timeline.places[write]
     if len(loops) > outer and timeline.inside(loops[outer].id, write):
         stmt = place.stmt
-        if place.loops[-len(loops) :] != loops or not isinstance(stmt, (Assign, Add)):
+        own = [f.id for f in place.loops[-len(loops) :]]
+        if own != [f.id for f in loops] or not isinstance(stmt, (Assign, Add)):
             return None
         assert isinstance(stmt.target, Load) and isinstance(record.target, Load)
         other = _places(stmt.target, record.target, loops, outer)
@@ -351,15 +349,3 @@ def _before(
     if place.last <= at.first:
         return True
     return False if at.first <= place.first else None
-
-
-def _made_before(timeline: Timeline, level: int, loop: For) -> frozenset[str]:
-    """The names that surely have a value when `loop` starts in a run of `level`."""
-    made = set(timeline.params) if level == FUNCTION else set()
-    block = timeline.body_of(level)
-    while True:
-        here = [any(s is loop for s in walk((stmt,))) for stmt in block].index(True)
-        made |= flow_of(block[:here])[1]
-        if block[here] is loop:
-            return frozenset(made)
-        block = next(b for b in blocks(block[here]) if any(s is loop for s in walk(b)))
