@@ -36,8 +36,6 @@ BY_NAME = {e.name: e for e in CONFORMANCE}
 
 def along(entry: Entry, target: str, size: int) -> None:
     """`<u, H v>` against differences of the gradient, which its own tests judge."""
-    if entry.name in KINKS:
-        pytest.skip(KINKS[entry.name])
     f = accepted(entry, target)
     rng = entry.generator(size)
     values = entry.make(size, np.float64, rng)
@@ -68,10 +66,6 @@ def along(entry: Entry, target: str, size: int) -> None:
     scale = max(1.0, abs(slope.value))
     assert slope.error <= 1e-2 * scale, f"{entry.name}: no slope to compare with"
     assert abs(mine - slope.value) <= 1e-5 * scale + 10 * slope.error, entry.name
-
-
-#: Not differentiable twice where they are tried.
-KINKS = {"adaptive_heun": "a step ends exactly at `end`, whose test is a kink"}
 
 
 @pytest.mark.slow

@@ -405,7 +405,7 @@ def adaptive_heun(y, rate, end):
 
 case(
     adaptive_heun,
-    lambda n, m: dict(y=m.scalar(1.0, 1.5), rate=m.scalar(), end=2.0),
+    lambda n, m: dict(y=m.scalar(1.0, 1.5), rate=m.scalar(), end=2.03),
     least=3,
     real=3,
     covers=("trip count from data",),
