@@ -119,15 +119,25 @@ def parse(
         codes = {e.code for e in getattr(error, "findings", ())}
         if types is not None or rolled or codes - _OF_RANKS:
             raise
-        for guess, more in enumerate(_increments(len(seen))):
-            ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
+        for guess, ranks in enumerate(_increments(seen)):
+            if asked.effort.statements > _MOST_STATEMENTS:
+                raise
             read_ = _in_versions if guess < _FIRST_GUESSES else _read
             with contextlib.suppress(UnsupportedError, InternalError):
                 return read_(replace(asked, least=ranks), {})
         for ranks in _decrements(seen) if codes & _SAYS_RANKS else ():
+            if asked.effort.statements > _MOST_STATEMENTS:
+                raise
             with contextlib.suppress(UnsupportedError, InternalError):
                 return _read(replace(asked, exact=ranks), {})
         raise
+
+
+@dataclass(slots=True)
+class _Effort:
+    """What has been done for one function so far: the statements that walks wrote."""
+
+    statements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,8 @@ class _Asked:
     exact: Mapping[str, int] = field(default_factory=dict)
     #: The names of which each version is a variable; None for all.
     split: frozenset[str] | None = frozenset()
+    #: That of all readings.
+    effort: _Effort = field(default_factory=_Effort)
 
 
 def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
@@ -175,14 +187,33 @@ _SAYS_RANKS = frozenset(["P201", "P202", "P203"])
 _GUESSES = 60
 # So many of them with versions, too.
 _FIRST_GUESSES = 12
+# Behind so many statements there are no more guesses: that takes some three seconds.
+_MOST_STATEMENTS = 10_000
 
 
-def _increments(count: int) -> list[tuple[int, ...]]:
-    """Axes to add to each of some parameters.
+def _increments(seen: Mapping[str, int]) -> list[dict[str, int]]:
+    """More axes for some parameters: at first one, two or three more for one, for two
+    or for all of them; then the fewest first.
 
-    At first as many to one, to two or to all of them; then the fewest first.
+    Where one gets an axis, what the others have is found again the second time: of two
+    arrays of which one was to have an axis more, this may have been the wrong one.
 
-    >>> _increments(2)[:7]
+    >>> _increments({"a": 1, "b": 0})[:5]
+    [{'a': 2, 'b': 0}, {'a': 2}, {'a': 1, 'b': 1}, {'b': 1}, {'a': 2, 'b': 1}]
+    """
+    found = []
+    for more in _additions(len(seen)):
+        ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
+        found.append(ranks)
+        if sum(more) == 1:
+            found.append({n: r for n, r in ranks.items() if r > seen[n]})
+    return found[:_GUESSES]
+
+
+def _additions(count: int) -> list[tuple[int, ...]]:
+    """Axes to add to each of some parameters, in the order in which this is tried.
+
+    >>> _additions(2)[:7]
     [(1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 2), (3, 0)]
     """
     found: dict[tuple[int, ...], None] = {}
@@ -241,6 +272,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         grounds,
         texts,
         asked.rolled,
+        asked.effort,
     )
     settled = _settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
@@ -304,6 +336,7 @@ class _Text:
     grounds: Grounds
     texts: Texts
     rolled: bool
+    effort: _Effort
 
     @property
     def open_ranks(self) -> list[str]:
@@ -400,6 +433,7 @@ def _walked(text: _Text, last: Known, whole: Set[str]) -> _Settled:
     """
     walk = Walk(last, READERS, env=Environment(text.grounds, text.texts))
     body = lower_function(walk, text.source, text.function)
+    text.effort.statements += sum(1 for _ in nodes.walk(body))
     given = text.given
     values = {c.name: c.read() for c in walk.found.captures.values()}
     fixed = {n: r for n, (r, _) in given.items() if r is not None}

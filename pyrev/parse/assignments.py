@@ -71,15 +71,11 @@ def assign(
         return
     variable = program_name(w, standing_for(w, first.id, scope)) if single else None
     if variable is not None:
-        if isinstance(result, (Var, Load)) and not hasattr(first, RETURNED):
-            w.found.resembles(variable, result)
-        elif isinstance(result, (Call, Const)) and not any(w.found.open_parts(result)):
-            w.found.sums.add(variable)
-        elif (
-            isinstance(result, Call)
-            and w.known.ranks.get(variable)
-            and not is_bound(first.id, scope)
-        ):
+        read = isinstance(result, (Var, Load))
+        if read or not any(w.found.open_parts(result)):
+            if not (read and hasattr(first, RETURNED)):
+                w.found.resembles(variable, result)
+        elif w.known.ranks.get(variable) and not is_bound(first.id, scope):
             # It is used as an array: so is what it is computed from.
             spread_rank(w, variable, result)
     if len(targets) > 1 and not isinstance(result, Const):

@@ -246,12 +246,16 @@ class Found:
     spelling: dict[str, str] = field(default_factory=dict)
 
     def resembles(self, name: str, value: Expr) -> None:
-        """Should `name` be an array, `value`, a number now, is a view of one."""
+        """Should `name` be an array, `value`, a number now, is a view of one; or it is
+        a number for certain.
+        """
         match value:
             case Var(other):
                 self.alike.append((name, other))
             case Load(array, index):
                 self.rows.append((name, array, len(index), MOST_AXES))
+            case _ if not any(self.open_parts(value)):
+                self.sums.add(name)
 
     def open_parts(self, value: Expr) -> Iterator[Expr]:
         """The reads in `value` that may turn out to be arrays: no sums, no tests."""
