@@ -52,6 +52,8 @@ class Increments:
     d: Mapping[str, str]
     types: Floats
     taken: set[str]
+    #: What values without a name are called.
+    unnamed: str
     #: Scalars that are finite numbers for finite arguments.
     finite: frozenset[str]
     #: Products that are spared where a factor is zero.
@@ -227,7 +229,7 @@ class Increments:
                 for e in walk_expr(rule.partials[k])
             )
             if mentions > 1:
-                held = Var(fresh("v", self.taken))
+                held = Var(fresh(self.unnamed, self.taken))
                 self.held[whole] = held
                 out.append(Assign(held, y, loc=loc))
                 y = held
@@ -241,7 +243,7 @@ class Increments:
         value = self.saved(arg, at)
         if is_leaf(arg):
             return value
-        held = Var(fresh("v", self.taken))
+        held = Var(fresh(self.unnamed, self.taken))
         self.held[arg] = held
         self.types[held.name] = expr_dtype(arg, self.types)
         out.append(Assign(held, value, loc=loc))
@@ -249,7 +251,7 @@ class Increments:
 
     def hold(self, cotangent: Expr, loc: Loc, out: list[Stmt]) -> Var:
         """A new name for a cotangent."""
-        held = Var(fresh("d_v", self.taken))
+        held = Var(fresh(f"d_{self.unnamed}", self.taken))
         self.types[held.name] = expr_dtype(cotangent, self.types)
         out.append(Assign(held, cotangent, loc=loc))
         return held
@@ -302,7 +304,7 @@ class Increments:
         So the derivatives of a product that is spared are those of the product.
         """
         if isinstance(stmt, Add):
-            held = Var(fresh("d_v", self.taken))
+            held = Var(fresh(f"d_{self.unnamed}", self.taken))
             test = Call("or", (unless, Call("isfinite", (held,))))
             term = Call("where", (test, held, ZERO_F))
             return Assign(held, stmt.value, loc=stmt.loc), replace(stmt, value=term)

@@ -46,6 +46,7 @@ from pyrev.ir.nodes import (
     loop_indices,
     names,
     substitute,
+    unnamed,
     walk,
     walk_expr,
     with_blocks,
@@ -117,6 +118,7 @@ class _Pass:
         self.silent = loop_indices(program.body)
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {p.name for p in program.params}
+        self.unnamed = unnamed(self.taken)
         self.params = {p.name for p in program.params}
         #: How often each name is read in the whole program.
         self.reads = _reads(program.body)
@@ -211,12 +213,12 @@ class _Pass:
             own = name
             if isinstance(s.target, Load):
                 stored.add(name)
-                own = fresh("v", self.taken)
+                own = fresh(self.unnamed, self.taken)
                 left.append(_Left(s, Load(name, tuple(found[1:])), own))
             elif isinstance(s, Add):
                 if here.get(name, 0) > 1:  # its own increment reads it once
                     return None
-                own = fresh("v", self.taken)
+                own = fresh(self.unnamed, self.taken)
                 left.append(_Left(s, s.target, own))
             elif (
                 name in self.params

@@ -19,7 +19,6 @@ from pyrev.ir.nodes import (
     Alloc,
     Assign,
     Block,
-    Call,
     Check,
     Const,
     Expr,
@@ -44,6 +43,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.renaming import rename
+from pyrev.ir.text import negation
 
 
 def tidy(
@@ -392,34 +392,38 @@ class _Unread:
 
 
 def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
-    """Local arrays that are written but never read, measured or returned."""
+    """Local arrays of which nothing depends that is tested, returned or a parameter:
+    they are never read, or only for one another's elements.
+    """
     local: set[str] = set()
-    read: set[str] = set()
+    needed: set[str] = set(params)
+    reads: dict[str, set[str]] = {}
     for s in walk(body):
         match s:
-            case Alloc(array, shape, fill, dtype, source):
+            case Alloc(array, _, _, dtype, source):
                 local.add(array)
-                read |= set(resembled(dtype))
-                for e in (*shape, *(() if fill is None else (fill,))):
-                    read |= _reads(e)
-                read |= {source} if source is not None else set()
-            case Assign(target, value) | Add(target, value):
-                read |= _reads(value)
-                if isinstance(target, Load):
-                    for e in target.index:
-                        read |= _reads(e)
-            case Return(values):
-                read |= {e.name for e in values if isinstance(e, Var)}
-                for e in values:
-                    read |= _reads(e)
-            case For() | While() | If() | Check() | Tell():
-                for e in exprs(s):
-                    read |= _reads(e)
-    return frozenset(local - read - params)
+                own = reads.setdefault(array, set())
+                own |= {*resembled(dtype), *(() if source is None else (source,))}
+            case Assign() | Add():
+                own = reads.setdefault(s.target_name, set())
+            case _:
+                own = needed
+        for e in exprs(s):
+            own |= _names(e)
+    todo = [*needed]
+    while todo:
+        more = reads.pop(todo.pop(), set()) - needed
+        needed |= more
+        todo += more
+    return frozenset(local - needed)
 
 
-def _reads(expr: Expr) -> set[str]:
-    return {e.array for e in walk_expr(expr) if isinstance(e, (Load, Extent))}
+def _names(expr: Expr) -> set[str]:
+    return {
+        e.name if isinstance(e, Var) else e.array
+        for e in walk_expr(expr)
+        if isinstance(e, (Var, Load, Extent))
+    }
 
 
 def _sweep(
@@ -455,7 +459,8 @@ def _sweep(
                 live = one | two | names(test)
                 stmt = replace(stmt, then=new_then, orelse=new_else)
                 if not new_then:
-                    stmt = _flipped(stmt)
+                    test = negation(test)
+                    stmt = replace(stmt, test=test, then=new_else, orelse=())
             case For():
                 around = live | flow_of(stmt.body)[0]
                 body, before = _sweep(stmt.body, around, dead)
@@ -492,13 +497,3 @@ def _matters(body: Block, live: frozenset[str]) -> bool:
         )
         for s in walk(body)
     )
-
-
-def _flipped(stmt: If) -> If:
-    """An `if` whose first branch became empty: negate the test."""
-    match stmt.test:
-        case Call("not", (inner,)):
-            test = inner
-        case other:
-            test = Call("not", (other,))
-    return replace(stmt, test=test, then=stmt.orelse, orelse=())

@@ -83,6 +83,12 @@ SHAPES = Pass(
     "arrays are made where they will be made",
     "every value; extents of local arrays are those of arguments, or numbers",
 )
+FORWARD = Pass(
+    "forward",
+    steps.forward_substitution,
+    "nothing looks for a value by its name any more",
+    "every value, of the same operations",
+)
 
 READABLE = (
     Pass(
@@ -111,17 +117,18 @@ READABLE = (
         "tests stand where they will",
         "every value, but for zeros",
     ),
+    FORWARD,
     Pass(
-        "forward",
-        steps.forward_substitution,
-        "nothing looks for a value by its name any more",
-        "every value, of the same operations",
+        "tails",
+        steps.tails,
+        "statements are those that are printed",
+        "every statement, run in the same order",
     ),
 )
 
 #: For whole arrays: scatters stay as the reverse sweep left them, for the slices that
 #: they write are as good as any.
-WHOLE = (READABLE[-1],)
+WHOLE = (FORWARD,)
 
 CPU = (
     SPECIALISE,

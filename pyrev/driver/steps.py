@@ -14,6 +14,7 @@ from pyrev.driver.sizes import Sizes, specialise, with_known_shapes
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, infer
 from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Expr, Program, all_names
+from pyrev.schedule.common_tails import common_tails
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.distribute import schedule_readable
 from pyrev.schedule.forward import forwarded
@@ -632,6 +633,38 @@ def common_guards(program: Program, setting: Setting) -> Program:
     the statements.
     """
     return shared_guards(program)
+
+
+def tails(program: Program, setting: Setting) -> Program:
+    """Common tails: what all branches of a test end with stands behind it.
+
+    Sizes: x[5], y[5], d_x[5].
+
+    Before::
+
+        def f(x, y, d_x):
+            for i in range(x.shape[0]):
+                if x[i] > 0.5:
+                    d_x[i] += y[i] * y[i]
+                    y[i] = 0.0
+                else:
+                    d_x[i] += y[i]
+                    y[i] = 0.0
+
+    After::
+
+        def f(x, y, d_x):
+            for i in range(x.shape[0]):
+                if x[i] > 0.5:
+                    d_x[i] += y[i] * y[i]
+                else:
+                    d_x[i] += y[i]
+                y[i] = 0.0
+
+    Law: The same statements run in the same order.
+    Not handled: what branches begin with, which the test may read; loops.
+    """
+    return common_tails(program)
 
 
 def sums_begun(program: Program, setting: Setting) -> Program:

@@ -300,6 +300,8 @@ class _Nest:
                 made = self.header(s)
             else:
                 made = stmt_tree(s, self.ranks, self.block)
+            if isinstance(made, ast.If):
+                _with_elif(made)
             tag(made, s.loc, s.note)
             if not (out and self.same_number(out[-1], made)):
                 out.append(made)
@@ -361,6 +363,14 @@ class _Nest:
         leaves = [x for x in walk((s,)) if isinstance(x, (Assign, Add))]
         said = source.replace(" ", "")  # formatters write ``x**2``
         return any(block_text((x,)).replace(" ", "") == said for x in leaves)
+
+
+def _with_elif(made: ast.If) -> None:
+    """``else: # a comment`` and then ``if``: an ``elif`` with the comment in it."""
+    match made.orelse:
+        case [Comment() as said, ast.If() as inner]:
+            made.orelse[:] = [inner]
+            inner.body.insert(0, said)
 
 
 def _lines(s: Item) -> set[tuple[str, int]]:

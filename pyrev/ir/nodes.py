@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeVar, assert_never
@@ -737,3 +737,11 @@ def fresh(name: str, taken: set[str]) -> str:
         candidate = f"{name}_{k}"
     taken.add(candidate)
     return candidate
+
+
+def unnamed(taken: Set[str]) -> str:
+    """What a value is called that has no name where `taken` are the names: never by a
+    number what means something else without it, `v_2` beside the user's `v`.
+    """
+    free = (n for n in ("v", "value", "term") if n not in taken)
+    return next(free, "v")

@@ -329,6 +329,9 @@ def stmt_tree(
         ):
             left = store(expr_tree(target))
             return ast.AugAssign(left, _IN_PLACE[word](), expr_tree(value))  # type: ignore[arg-type]
+        case Assign(target, Call("*", (Const() as value, second))) if second == target:
+            left = store(expr_tree(target))
+            return ast.AugAssign(left, ast.Mult(), expr_tree(value))  # type: ignore[arg-type]
         case Assign(target, value):
             return _assign(store(expr_tree(target)), expr_tree(value))
         case Alloc(array):

@@ -27,6 +27,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     exprs,
+    names,
     walk,
     walk_expr,
 )
@@ -349,12 +350,10 @@ class Readable:
             kept = replace(kept, body=body)
         return (kept,)
 
-    def told(self, loop: For, reason: str) -> For:
+    def told(self, loop: For, reason: str, kind: Kind = "serial") -> For:
         """`loop` with the reason why it is serial, which is reported too."""
         array = next(iter(_targets((loop,))), "")
-        self.decisions.append(
-            Decision(loop.index, array, "serial", reason, loc=loop.loc)
-        )
+        self.decisions.append(Decision(loop.index, array, kind, reason, loc=loop.loc))
         return replace(loop, note=loop.note or f"serial: {reason}")
 
     def descends(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> bool:
@@ -411,7 +410,9 @@ class Readable:
 
 
 class _Text(Readable):
-    """For a reader: the loop where it is shorter than its parts, and they serial."""
+    """For a reader: the loop where it is shorter than its parts, and they serial; parts
+    that have the same loops, if in another order, are one nest.
+    """
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         told, taken = len(self.decisions), self.taken
@@ -433,6 +434,53 @@ class _Text(Readable):
         if made:
             reason += f", and its parts would need {', '.join(made)}"
         return self.serial(whole, outer, live, reason)
+
+    def merged(
+        self,
+        loop: For,
+        groups: tuple[Group, ...],
+        outer: tuple[For, ...],
+        live: frozenset[str],
+    ) -> list[tuple[Group, bool | None]]:
+        result: list[tuple[Group, bool | None]] = []
+        for g, kind in super().merged(loop, groups, outer, live):
+            if result and _keeps_loops(g, kind) and _keeps_loops(*result[-1]):
+                before = result[-1][0]
+                both = merge(loop, (before, g))
+                if _length(both.nest) < _length(before.nest) + _length(g.nest):
+                    parallel = self.parallel(both, outer, live)
+                    result[-1] = both, parallel or None
+                    continue
+            result.append((g, kind))
+        return result
+
+    def group(
+        self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
+    ) -> Block:
+        if parallel or g.target is not None or not _keeps_loops(g, None):
+            return super().group(g, parallel, outer, live)
+        (loop,) = g.nest
+        assert isinstance(loop, For)
+        live = live | g.shared
+        loop = forward(loop, outer, live, self.integers)
+        return (self.told(loop, self.why(loop, outer, live), "reduction"),)
+
+
+def _keeps_loops(g: Group, parallel: bool | None) -> bool:
+    """Are its loops those that it had, even if it is turned round?
+
+    `parallel` is false for what stays serial, and None for a scatter.
+    """
+    if parallel is not None:
+        return parallel
+    for leaf in g.leaves:
+        indices = {at.loop.index for at in leaf.loops}
+        target = leaf.stmt.target if isinstance(leaf.stmt, (Assign, Add)) else None
+        own = target.index if isinstance(target, Load) else ()
+        moving = [e for e in own if not indices.isdisjoint(names(e))]
+        if len({*moving}) < len(moving) or not all(isinstance(e, Var) for e in moving):
+            return False
+    return True
 
 
 def _length(block: Block) -> int:

@@ -26,6 +26,7 @@ from pyrev.ir.nodes import (
     Expr,
     Grow,
     If,
+    Load,
     Program,
     Return,
     Stmt,
@@ -51,6 +52,9 @@ from pyrev.ir.text import expr_text, negated
 
 #: How many columns an expression may have that others were substituted into.
 WIDEST = 64
+
+#: What no statement is moved across: what makes room, ends the run or tells.
+_FIXED = (Alloc, Grow, Check, Tell, Return)
 
 
 def forwarded(program: Program, users: Set[str], types: Mapping[str, str]) -> Program:
@@ -122,7 +126,59 @@ class _Forward:
                 s = self.joined(out, self.taking(out, s))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
-        return self.called_at_once(self.without_aliases(tuple(out)))
+        return self.called_at_once(self.read_first(self.without_aliases(tuple(out))))
+
+    def read_first(self, block: Block) -> Block:
+        """``d_v = d_s``, ``d_s = d_v * w`` and then a use of `d_v`: that stands first
+        and reads `d_s` itself.
+        """
+        for k, s in enumerate(block):
+            match s:
+                case Assign(Var(name), Var() | Load() as place) if (
+                    self.is_ours(name) and self.times[name] == 1
+                ):
+                    found = self.overwritten_last(block, k, name, place)
+                    if found is not None:
+                        return self.read_first(found)
+        return block
+
+    def overwritten_last(
+        self, block: Block, k: int, name: str, place: Var | Load
+    ) -> Block | None:
+        """The block in which what reads `name`, statement `k`, which is `place`, stands
+        before the one statement that overwrites that; None where it can't.
+        """
+        where = {place.name} if isinstance(place, Var) else {*names(place)}
+        array = next(iter(where)) if isinstance(place, Var) else place.array
+        at = next(
+            (j for j, t in enumerate(block) if j > k and where & written((t,))), None
+        )
+        if at is None:
+            return None
+        over = block[at]
+        reading = [j for j in range(k + 1, len(block)) if _reads((block[j],), name)]
+        if not isinstance(over, (Assign, Add)) or over.target != place or not reading:
+            return None
+        behind = block[at + 1 : reading[-1] + 1]
+        if not behind or _reads(block[k + 1 :], name) < self.reads[name]:
+            return None
+        most = 3 if isinstance(place, Load) else len(block)
+        touched = written(behind)
+        if (
+            _reads(block, name) > most
+            or any(
+                isinstance(t, (Alloc, Grow, Check, Tell, Return)) for t in walk(behind)
+            )
+            or occurs(behind, array)
+            or touched & (where | {*names(over.value)})
+        ):
+            return None
+        until = (*block[k + 1 : at], *behind, over)
+        return (
+            *block[:k],
+            *with_value(until, name, place),
+            *block[reading[-1] + 1 :],
+        )
 
     def called_at_once(self, block: Block) -> Block:
         """``d_v = e`` and then ``d_s = d_v``: ``d_s = e``, if nobody asks for the `d_s`
@@ -226,7 +282,7 @@ class _Forward:
                             del out[k]
                             s = new
                             continue
-            if isinstance(one, (Alloc, Grow, Check, Tell, Return)) or blocks(one):
+            if isinstance(one, _FIXED) or blocks(one):
                 break
             between |= written((one,))
         return s

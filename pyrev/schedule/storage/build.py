@@ -5,6 +5,7 @@ Nothing is decided here but the names of counters and of copies.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
@@ -114,8 +115,30 @@ def _own_copies(primal: Program, program: Program, taken: set[str]) -> Program:
             own = new[p.name] = fresh(p.name, taken)
             shape = tuple(Extent(p.name, k) for k in range(p.rank))
             copies.append(Alloc(own, shape, None, like(p.name), source=p.name))
-    body = tuple(rename(s, new, extents=False) for s in program.body)
+    first, body = _first_copies(program.body, new)
+    body = tuple(rename(s, new, extents=False) for s in body)
+    body = tuple(rename(s, first, extents=False) for s in body)
     return replace(program, body=(*copies, *body))
+
+
+def _first_copies(body: Block, arrays: Collection[str]) -> tuple[dict[str, str], Block]:
+    """The copies that are made of some arguments before these are written, which are
+    the arguments themselves where others are written in their place; and the rest.
+    """
+    found: dict[str, str] = {}
+    left = set(arrays)
+    changed = Counter(n for s in walk(body) if not blocks(s) for n in written((s,)))
+    rest: list[Stmt] = []
+    for s in body:
+        match s:
+            case Alloc(own, source=str(array)) if (
+                array in left and s.dtype == like(array) and changed[own] == 1
+            ):
+                found[own] = array
+                continue
+        left -= written((s,))
+        rest.append(s)
+    return found, tuple(rest)
 
 
 # ------------------------------------------------------------------ one level

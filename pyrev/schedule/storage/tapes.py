@@ -28,6 +28,7 @@ from pyrev.ir.simplify import divides
 from pyrev.ir.text import expr_text
 from pyrev.ir.trip_counts import iteration, trip_count, trip_count_of, upper
 from pyrev.schedule.storage.draft import Draft
+from pyrev.schedule.storage.element_order import read_before_written
 from pyrev.schedule.storage.plan import Record
 from pyrev.schedule.storage.recomputation import Recomputation
 from pyrev.schedule.storage.timeline import name_of
@@ -224,9 +225,15 @@ class Tapes:
         """`leaf` from a copy of its array, made before a nest that does not write it.
 
         One copy serves all that the nest reads; None where it reads one element or
-        fewer than the array has axes.
+        fewer than the array has axes. A nest that writes each element behind its last
+        read is such, too.
         """
         nest = self.recomputation.copied_before(level, at, leaf, loops)
+        numbers = self._axes(level, loops).forward if nest is None else ()
+        if nest is None and read_before_written(
+            self.timeline, at, leaf, numbers, loops
+        ):
+            nest = loops[0].id
         own = self.recomputation.shape_at(level, at, leaf.array)
         if nest is None or own is None:
             return None

@@ -159,6 +159,18 @@ class Timeline:
             and isinstance(p.stmt, (For, While, If))
         ]
 
+    def exclusive(self, a: int, b: int) -> bool:
+        """Do two statements stand on different sides of a test?"""
+        one, other = self.places[a].first, self.places[b].first
+        for k in self.controls(FUNCTION, a):
+            place = self.places[k]
+            if isinstance(place.stmt, If) and place.first < other < place.last:
+                ends = [self.places[s.id].last for s in place.stmt.then]
+                middle = max(ends, default=place.first + 1)
+                if (one < middle) is not (other < middle):
+                    return True
+        return False
+
     def top(self, level: int, at: int) -> int:
         """The statement of the body of `level` itself that holds statement `at`.
 

@@ -15,8 +15,6 @@ from pyrev.ir.nodes import (
     NOWHERE,
     ONE,
     ZERO,
-    Add,
-    Assign,
     Call,
     Const,
     Expr,
@@ -30,6 +28,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import add_int
 from pyrev.ir.trip_counts import fixed_trip
+from pyrev.schedule.storage.element_order import element_axes, written_before
 from pyrev.schedule.storage.plan import Plan, Record, Rerun, Stored
 from pyrev.schedule.storage.recomputation import Recomputation
 from pyrev.schedule.storage.timeline import Timeline, name_of
@@ -282,70 +281,13 @@ def _tape(timeline: Timeline, level: int, record: Record) -> _Tape | None:
         return None
     found: tuple[tuple[int, Linear], ...] | None = None
     if isinstance(leaf, Load) and elements:
-        found = _places(leaf, target, loops, outer)
+        found = element_axes(leaf, target.index, loops, outer)
         if found is None or any(
             isinstance(f, For) and fixed_trip(f) for f in loops[outer:]
         ):
             return None  # of few elements of many, perhaps
-    before = {_before(timeline, w, record, loops, outer, found) for w in changes}
+    before = {
+        written_before(timeline, w, record.at, target.index, loops, outer, found)
+        for w in changes
+    }
     return _Tape(record, loops[:outer], found, before == {False}, before == {True})
-
-
-def _places(
-    leaf: Load, target: Load, loops: tuple[Loop, ...], outer: int
-) -> tuple[tuple[int, Linear], ...] | None:
-    """Which subscripts of a tape, behind `outer` others, those of an element are, but
-    for what loops around tell; None unless each iteration has another element.
-    """
-    indices = {f.index for f in loops if f.index}
-    found: list[tuple[int, Linear]] = []
-    for e in leaf.index:
-        for p in range(outer, len(target.index)):
-            rest = linear(e).plus(linear(target.index[p]), -1)
-            own = loops[p].index
-            if all(
-                isinstance(t, Var) and t.name in indices - {own} for t, _ in rest.terms
-            ):
-                found.append((p, rest))
-                break
-    distinct = len({p for p, _ in found})
-    return tuple(found) if distinct == len(leaf.index) == len(found) else None
-
-
-def _before(
-    timeline: Timeline,
-    write: int,
-    record: Record,
-    loops: tuple[Loop, ...],
-    outer: int,
-    found: tuple[tuple[int, Linear], ...] | None,
-) -> bool | None:
-    """In an iteration of the loop that carries a value: does a statement write it, if
-    ever, before the record is made? None where that is not always so.
-    """
-    at, place = timeline.places[record.at], timeline.places[write]
-    if len(loops) > outer and timeline.inside(loops[outer].id, write):
-        stmt = place.stmt
-        own = [f.id for f in place.loops[-len(loops) :]]
-        if own != [f.id for f in loops] or not isinstance(stmt, (Assign, Add)):
-            return None
-        assert isinstance(stmt.target, Load) and isinstance(record.target, Load)
-        other = _places(stmt.target, record.target, loops, outer)
-        if other is None or found is None:
-            return None
-        if [p for p, _ in other] != [p for p, _ in found]:
-            return None
-        # How many iterations later it is written, loop by loop.
-        apart = {
-            p: mine.plus(its, -1)
-            for (p, mine), (_, its) in zip(found, other, strict=True)
-        }
-        for p in sorted(apart):
-            if apart[p].terms:
-                return None
-            if apart[p].constant:
-                backwards = getattr(loops[p], "reverse", False)
-                return (apart[p].constant < 0) is not backwards
-    if place.last <= at.first:
-        return True
-    return False if at.first <= place.first else None
