@@ -661,7 +661,7 @@ def tails(program: Program, setting: Setting) -> Program:
                     d_x[i] += y[i]
                 y[i] = 0.0
 
-    Law: The same statements run in the same order.
+    Law: The same bits: the same statements run in the same order.
     Not handled: what branches begin with, which the test may read; loops.
     """
     return common_tails(program)

@@ -39,6 +39,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     blocks,
+    like,
     parts_of,
     walk,
     with_blocks,
@@ -97,7 +98,9 @@ def promote(a: str, b: str) -> str:
 
 
 def with_own_dtypes(program: Program) -> Program:
-    """The program with no dtype taken from a local array, which may go away."""
+    """The program with no dtype taken from a local array, which may go away, but of
+    its copies.
+    """
     made: dict[str, Dtype] = {}
     for s in walk(program.body):
         if isinstance(s, Alloc):
@@ -114,6 +117,8 @@ def with_own_dtypes(program: Program) -> Program:
         return list(dict.fromkeys(found))
 
     def own(s: Alloc) -> Alloc:
+        if s.source is not None and s.dtype == like(s.source):
+            return s  # which is read anyway
         parts = tuple(origin(s.dtype, frozenset()))
         if parts == parts_of(s.dtype):
             return s

@@ -352,8 +352,11 @@ class Readable:
 
     def told(self, loop: For, reason: str, kind: Kind = "serial") -> For:
         """`loop` with the reason why it is serial, which is reported too."""
-        array = next(iter(_targets((loop,))), "")
-        self.decisions.append(Decision(loop.index, array, kind, reason, loc=loop.loc))
+        targets = _targets((loop,)) or ("",)
+        for array in targets if kind == "reduction" else targets[:1]:
+            self.decisions.append(
+                Decision(loop.index, array, kind, reason, loc=loop.loc)
+            )
         return replace(loop, note=loop.note or f"serial: {reason}")
 
     def descends(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> bool:
@@ -414,6 +417,19 @@ class _Text(Readable):
     that have the same loops, if in another order, are one nest.
     """
 
+    #: The groups that are such.
+    _nests: list[Group]
+
+    def __init__(
+        self,
+        taken: frozenset[str],
+        integers: frozenset[str],
+        dtype_of: DtypeOf,
+        costs: Costs,
+    ) -> None:
+        super().__init__(taken, integers, dtype_of, costs)
+        self._nests = []
+
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         told, taken = len(self.decisions), self.taken
         parted = super().nest(loop, outer, live)
@@ -444,12 +460,16 @@ class _Text(Readable):
     ) -> list[tuple[Group, bool | None]]:
         result: list[tuple[Group, bool | None]] = []
         for g, kind in super().merged(loop, groups, outer, live):
-            if result and _keeps_loops(g, kind) and _keeps_loops(*result[-1]):
-                before = result[-1][0]
+            before, other = result[-1] if result else (None, None)
+            if before is not None and all(
+                any(one is n for n in self._nests) or _keeps_loops(one, how)
+                for one, how in ((before, other), (g, kind))
+            ):
                 both = merge(loop, (before, g))
                 if _length(both.nest) < _length(before.nest) + _length(g.nest):
                     parallel = self.parallel(both, outer, live)
                     result[-1] = both, parallel or None
+                    self._nests.append(both)
                     continue
             result.append((g, kind))
         return result
@@ -457,7 +477,7 @@ class _Text(Readable):
     def group(
         self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
-        if parallel or g.target is not None or not _keeps_loops(g, None):
+        if parallel or not any(g is n for n in self._nests):
             return super().group(g, parallel, outer, live)
         (loop,) = g.nest
         assert isinstance(loop, For)

@@ -25,6 +25,7 @@ GATHER = ("gather",)
 OWNED = ("gather", "owner", "kept")
 EDGES = ("gather", "reduction")  # a clamped edge sums onto one element
 SMALL = ("reduction", "kept", "gather", "owner")
+NEST = ("reduction",)  # in the loops of another sum
 
 # ---------------------------------------------------------------- the paper's cases
 
@@ -221,7 +222,7 @@ case(
     "out",
     wide=(2,),
     real=5,
-    kinds={"d_image": OWNED, "d_weights": SMALL},
+    kinds={"d_image": NEST, "d_weights": NEST},
     paper=True,
     heavy=True,
 )
@@ -250,7 +251,7 @@ case(
     "out",
     wide=(2,),
     real=4,
-    kinds={"d_volume": OWNED, "d_kernel": SMALL},
+    kinds={"d_volume": NEST, "d_kernel": NEST},
     paper=True,
     heavy=True,
 )
@@ -897,7 +898,7 @@ case(
     wide=(2,),
     real=3,
     catalogue=(36,),
-    kinds={"d_a": OWNED, "d_b": SMALL},
+    kinds={"d_a": NEST, "d_b": NEST},
     heavy=True,
 )
 
@@ -977,7 +978,7 @@ case(
     "out",
     wide=(3, 6),
     catalogue=(41,),
-    kinds={"d_a": ("serial",)},
+    kinds={"d_a": NEST},
 )
 
 
@@ -2120,7 +2121,7 @@ case(
     symmetric_part,
     lambda n, m: dict(a=m(n, n), out=m(n, n)),
     "out",
-    kinds={"d_a": OWNED},
+    kinds={"d_a": NEST},
 )
 
 
@@ -2200,7 +2201,7 @@ case(
     "out",
     real=5,
     catalogue=(41,),
-    kinds={"d_small": OWNED, "d_kernel": SMALL},
+    kinds={"d_small": NEST, "d_kernel": NEST},
 )
 
 
@@ -2557,7 +2558,7 @@ case(
     matmul,
     lambda n, m: dict(a=m(n, 3), b=m(3, n + 1), c=m(n, n + 1)),
     "c",
-    kinds={"d_a": OWNED, "d_b": OWNED},
+    kinds={"d_a": NEST, "d_b": NEST},
 )
 
 

@@ -1016,7 +1016,7 @@ def test_a_slice_of_the_same_array_goes_through_a_new_one_only_if_it_overlaps():
         == """\
 def f(u):
     for i in range(u.shape[0] - 1):
-        u[i + 1] = 2.0 * u[i + 1]
+        u[i + 1] *= 2.0
     value = np.empty(max(u.shape[0] - 1, 0), dtype=u.dtype)
     for i in range(u.shape[0] - 1):
         value[i] = 2.0 * u[i]

@@ -84,6 +84,10 @@ def test_a_copy_is_made_again_of_what_the_array_held(
 
 
 def test_it_is_made_again_from_what_is_kept() -> None:
-    for plain in (once, each_step, while_it_lasts, in_some_steps):
+    for plain in (each_step, while_it_lasts, in_some_steps):
         source = pyrev.differentiable(plain).adjoint.source
         assert "v_before" in source, source
+    # What it held at the call is kept by the argument.
+    source = pyrev.differentiable(once).adjoint.source
+    assert "v_before" not in source, source
+    assert source.count("w = v.copy()") == 2, source

@@ -64,7 +64,7 @@ AGAIN = {
     "a loop changes it": """
 a = np.sin(x) * y
 for i in range(n):
-    x = 0.5 * x
+    x *= 0.5
 b = np.sin(x) * z
 """,
     "the branch changes it": """

@@ -117,7 +117,7 @@ def _own_copies(primal: Program, program: Program, taken: set[str]) -> Program:
             copies.append(Alloc(own, shape, None, like(p.name), source=p.name))
     first, body = _first_copies(program.body, new)
     body = tuple(rename(s, new, extents=False) for s in body)
-    body = tuple(rename(s, first, extents=False) for s in body)
+    body = tuple(rename(s, first) for s in body)
     return replace(program, body=(*copies, *body))
 
 
