@@ -20,6 +20,7 @@ from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.analysis.dependence import Access, Leaf, Region, remade
 from pyrev.analysis.poly import TRUE_TEXT, Case, conj, disj, is_empty, negated, some
+from pyrev.analysis.value_ranges import UNKNOWN, ValueRanges
 from pyrev.ir.affine import integer
 from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import (
@@ -112,7 +113,10 @@ def _both(a: Expr, b: Expr) -> Iterator[Var | Load]:
 
 
 def finite(
-    partial: Expr, known: frozenset[str], positive: frozenset[Expr] = frozenset()
+    partial: Expr,
+    known: frozenset[str],
+    positive: frozenset[Expr] = frozenset(),
+    ranges: ValueRanges = UNKNOWN,
 ) -> bool:
     """Is this a finite number whatever the arguments are, as the scalars `known`?
 
@@ -127,7 +131,7 @@ def finite(
                     return False
             case Call("+" | "-" | "*" | "neg" | "float" | "float32" | "float64"):
                 pass
-            case Call("/", args) if is_tame("/", args, positive):
+            case Call("/", args) if is_tame("/", args, positive, ranges):
                 pass
             case _:
                 return False
@@ -139,6 +143,7 @@ def steady(
     active: frozenset[str],
     known: frozenset[str],
     positive: frozenset[Expr] = frozenset(),
+    ranges: ValueRanges = UNKNOWN,
 ) -> bool:
     """Are the partials of `value` by its active leaves finite, or choices, all?
 
@@ -146,9 +151,9 @@ def steady(
     """
     match value:
         case Call("where", (_, a, b)):
-            return all(steady(e, active, known, positive) for e in (a, b))
+            return all(steady(e, active, known, positive, ranges) for e in (a, b))
         case Call("and" | "or", args):
-            return all(steady(a, active, known, positive) for a in args)
+            return all(steady(a, active, known, positive, ranges) for a in args)
         case Call(op, args):
             rule = RULES[op]
             env = dict(zip(rule.args, args, strict=True))
@@ -156,11 +161,11 @@ def steady(
             for k, arg in enumerate(args):
                 if not rule.flows(k) or not flows(arg) & active:
                     continue
-                if not steady(arg, active, known, positive):
+                if not steady(arg, active, known, positive, ranges):
                     return False
                 partial = fold(substitute(rule.partials[k], constants))
                 if not rule.selects(k) and not finite(
-                    substitute(partial, env | {"y": value}), known, positive
+                    substitute(partial, env | {"y": value}), known, positive, ranges
                 ):
                     return False
     return True

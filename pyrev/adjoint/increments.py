@@ -16,6 +16,7 @@ from pyrev.adjoint.discarded import finite, steady
 from pyrev.adjoint.rules import RULES, implied, is_tame, partial, repeated
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import guarded
+from pyrev.analysis.value_ranges import UNKNOWN, ValueRanges
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype
 from pyrev.ir.nodes import (
     Add,
@@ -66,6 +67,8 @@ class Increments:
     indices: list[str] = field(default_factory=list)
     #: The extents that are not zero where we are.
     positive: frozenset[Expr] = frozenset()
+    #: Between what the values of names lie.
+    ranges: ValueRanges = UNKNOWN
     #: Cotangents that are not zero where the present statement of the sweep runs.
     nonzero: frozenset[Expr] = frozenset()
     #: Primal subexpressions of the present statement that already have a name.
@@ -177,7 +180,7 @@ class Increments:
         ]
         if not live:
             return
-        singular = rule.singular and not is_tame(op, args, self.positive)
+        singular = rule.singular and not is_tame(op, args, self.positive, self.ranges)
         singular = singular and unsigned(cotangent) not in self.nonzero
         shared = len(live) > 1 or any(_leaves(args[k]) > 1 for k in live)
         light = op in ("+", "-") and _is_light(cotangent)
@@ -260,7 +263,7 @@ class Increments:
 
     def steady(self, value: Expr) -> bool:
         """Does a zero cotangent of `value` leave zeros, whatever the arguments are?"""
-        return steady(value, self.active, self.finite, self.positive)
+        return steady(value, self.active, self.finite, self.positive, self.ranges)
 
     def unless_zero(
         self, value: Expr, cotangent: Expr, at: int, loc: Loc, out: list[Stmt]

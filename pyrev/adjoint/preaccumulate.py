@@ -25,6 +25,7 @@ from pyrev.adjoint.elimination import (
     selects,
 )
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
+from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import (
     Add,
@@ -118,6 +119,7 @@ class _Pass:
         self.silent = loop_indices(program.body)
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {p.name for p in program.params}
+        self.ranges = ValueRanges(program, self.types)
         self.unnamed = unnamed(self.taken)
         self.params = {p.name for p in program.params}
         #: How often each name is read in the whole program.
@@ -161,7 +163,9 @@ class _Pass:
         graph = local_graph(inner, active, live, self.silent, self.types)
         if [name for name, _ in graph.names] != [s.target_name for s in inner]:
             return run  # a name has several values in it
-        steep = frozenset(p for p in graph.edges if _is_steep(graph, p, self.positive))
+        steep = frozenset(
+            p for p in graph.edges if _is_steep(graph, p, self.positive, self.ranges)
+        )
         done = eliminate(graph, frozenset(self.taken), steep)
         counts = self.counted(graph, done, steep)
         if counts is None:
@@ -298,13 +302,17 @@ def _cost(partial: Expr) -> int:
     return 0 if is_sign(partial) or selects(partial) else 1
 
 
-def _is_steep(graph: LocalGraph, pair: Pair, positive: frozenset[Expr]) -> bool:
+def _is_steep(
+    graph: LocalGraph, pair: Pair, positive: frozenset[Expr], ranges: ValueRanges
+) -> bool:
     """May a partial be infinite where the function is not?"""
     operation = graph.vertices[pair[1]].operation
     value = graph.vertices[pair[1]].value
     if operation is None or not isinstance(value, Call) or value.op != operation.op:
         return False
-    return RULES[value.op].singular and not is_tame(value.op, value.args, positive)
+    return RULES[value.op].singular and not is_tame(
+        value.op, value.args, positive, ranges
+    )
 
 
 def _reads(block: Block) -> dict[str, int]:

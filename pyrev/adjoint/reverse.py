@@ -21,6 +21,7 @@ from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.result_forms import results
 from pyrev.adjoint.rules import implied, nonempty
 from pyrev.adjoint.spared import lifted
+from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.ir.dtypes import Floats, expr_dtype, infer
 from pyrev.ir.liveness import home
 from pyrev.ir.nodes import (
@@ -159,6 +160,7 @@ class _Reverse:
             self.taken,
             unnamed_,
             finite=finite_scalars(program),
+            ranges=ValueRanges(program, self.types),
             spared=frozenset(
                 s.target
                 for s in walk(program.body)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pyrev.analysis.value_ranges import APART, BESIDE, UNKNOWN, ValueRanges
 from pyrev.ir.affine import integer, linear
 from pyrev.ir.dtypes import as_float, wraps
 from pyrev.ir.nodes import (
@@ -97,20 +98,37 @@ _EXACT = PREDICATES | {"/", "//", "%", "sign", "where"}
 
 
 def is_tame(
-    op: str, args: tuple[Expr, ...], positive: frozenset[Expr] = frozenset()
+    op: str,
+    args: tuple[Expr, ...],
+    positive: frozenset[Expr] = frozenset(),
+    ranges: ValueRanges = UNKNOWN,
 ) -> bool:
     """A singular rule whose arguments here keep every partial finite.
 
-    `positive` are extents known not to be zero (`nonempty`, `implied`).
+    `positive` are extents known not to be zero (`nonempty`, `implied`); `ranges` are
+    those of the names in `args`.
     """
     match op, args:
         case "/", (_, Const(k)):
             return k != 0
         case "/", (_, Extent() as size):
             return size in positive
-        case "**", (_, Const()):
+        case "/", (_, divisor):
+            return ranges.away(divisor)
+        case "**", (base, Const()):
             power = number(args[1])
-            return power is not None and power >= 1
+            if power is None:
+                return False
+            return power >= 1 or (power >= -1 and ranges.of(base).low >= APART)
+        case (("sqrt" | "log" | "log2" | "log10"), (a,)):
+            return ranges.of(a).low >= APART
+        case "log1p", (a,):
+            return ranges.of(a).low >= BESIDE - 1.0
+        case (("asin" | "acos" | "atanh"), (a,)):
+            low, high = ranges.of(a)
+            return low >= BESIDE - 1.0 and high <= 1.0 - BESIDE
+        case "acosh", (a,):
+            return ranges.of(a).low >= 1.0 + BESIDE
     return False
 
 

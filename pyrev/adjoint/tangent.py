@@ -22,6 +22,7 @@ from pyrev.adjoint.rules import (
 )
 from pyrev.adjoint.slopes import refuse_second
 from pyrev.adjoint.spared import spared
+from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype, infer
 from pyrev.ir.nodes import (
     Add,
@@ -109,6 +110,7 @@ class _Tangent:
         self.program, self.wrt, self.asserts = program, wrt, asserts
         #: What has no dtype is a derivative.
         self.types = Floats(infer(program))
+        self.ranges = ValueRanges(program, self.types)
         self.spared, self.wild = spared(program), wild(program)
         #: What moves, in each of the directions.
         self.moving = [activity(program, wrt)] * directions
@@ -349,7 +351,7 @@ class _Tangent:
 
     def is_finite(self, op: str, args: tuple[Expr, ...]) -> bool:
         """Is each partial of a singular rule a finite number here?"""
-        if not is_tame(op, args, self.positive):
+        if not is_tame(op, args, self.positive, self.ranges):
             return False
         return op == "/" or all(is_mild(a, self.wild) for a in args)
 

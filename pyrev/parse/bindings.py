@@ -168,15 +168,24 @@ def loose(name: str, definition: gast.AST) -> bool:
 def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
     if isinstance(node, gast.Name):
         return node.id == name and (not inside or not isinstance(node.ctx, gast.Load))
-    if (
-        isinstance(node, gast.For)
-        and isinstance(node.target, gast.Name)
-        and node.target.id == name
-    ):
-        if inside or any(_loose_in(c, name, inside) for c in (node.iter, *node.orelse)):
-            return True
-        return any(_loose_in(c, name, True) for c in node.body)
+    if isinstance(node, gast.For) and (first := counter(node)) is not None:
+        if first.id == name:
+            others = node.target.elts[1:] if node.target is not first else ()
+            around = (*others, node.iter, *node.orelse)
+            if inside or any(_loose_in(c, name, inside) for c in around):
+                return True
+            return any(_loose_in(c, name, True) for c in node.body)
     return any(_loose_in(child, name, inside) for child in children(node))
+
+
+def counter(node: gast.For) -> gast.Name | None:
+    """The target of a `for`, or the first of several: the index, where that counts."""
+    match node.target:
+        case gast.Name() as name:
+            return name
+        case gast.Tuple(elts=[gast.Name() as name, *_]):
+            return name
+    return None
 
 
 class Reads:

@@ -36,9 +36,12 @@ class _Sequence:
 
 
 def iterable(
-    w: Walk, node: gast.For, scope: Scope
+    w: Walk, node: gast.For, scope: Scope, counted: bool = False
 ) -> tuple[Expr, Callable[[Expr], None]] | None:
-    """How often a `for` runs, and what gives its targets their values."""
+    """How often a `for` runs, and what gives its targets their values.
+
+    Where it is `counted`, the first target is the index of the loop.
+    """
     at = scope.source.loc(node.iter)
     found = read_sequence(w, node.iter, scope)
     if found is None:
@@ -52,7 +55,15 @@ def iterable(
         return None
 
     def bind(place: Expr) -> None:
-        bind_targets(w, node.target, found.element(place), at, scope)
+        element = found.element(place)
+        if not counted:
+            bind_targets(w, node.target, element, at, scope)
+            return
+        assert isinstance(element, Tuple)
+        first, *targets = node.target.elts
+        scope.bound[first.id] = place
+        for target, part in zip(targets, element.elements[1:], strict=True):
+            bind_targets(w, target, part, at, scope)
 
     return range_end(found.length), bind
 

@@ -316,11 +316,13 @@ def read_header(w: Walk, node: gast.For, scope: Scope) -> _Header | None:
         )
     bounds = read_range(w, over, scope)
     if bounds is None:
-        found = iterable(w, node, scope)
+        counted = _counted_by(w, over, node, scope)
+        found = iterable(w, node, scope, counted is not None)
         if found is None:
             return None
         count, bind = found
-        return _Header(w.emit.fresh("k"), ZERO, count, Const(1), False, bind)
+        index = w.emit.fresh("k") if counted is None else counted
+        return _Header(index, ZERO, count, Const(1), False, bind)
     lo, hi, step, reverse = bounds
     if not isinstance(node.target, gast.Name):
         w.refuse(
@@ -367,6 +369,17 @@ def read_header(w: Walk, node: gast.For, scope: Scope) -> _Header | None:
         store(w, node.target, value, at, scope)
 
     return _Header(index, ZERO, trips, Const(1), False, number, slots)
+
+
+def _counted_by(w: Walk, over: gast.AST, node: gast.For, scope: Scope) -> str | None:
+    """The variable of `i` in ``for i, x in enumerate(a)``, if it is nothing else."""
+    match node.target, over:
+        case gast.Tuple(elts=[gast.Name(id=name), _]), gast.Call(args=[_], keywords=[]):
+            if object_of(w, over.func, scope) is enumerate and not loose(
+                name, scope.source.node
+            ):
+                return scalar_for(w, name, scope).name
+    return None
 
 
 def checkpoint_of(w: Walk, node: gast.AST, scope: Scope) -> tuple[gast.AST, int | None]:

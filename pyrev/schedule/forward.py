@@ -277,7 +277,10 @@ class _Forward:
                 ):
                     (new,) = with_value((s,), name, value)
                     if isinstance(new, (Assign, Add)):
-                        new = replace(new, value=map_expr(new.value, self.scaled))
+                        value = map_expr(new.value, self.scaled)
+                        if isinstance(new, Add):
+                            value = self.signed(value)
+                        new = replace(new, value=value)
                         if len(expr_text(new.value)) <= WIDEST:
                             del out[k]
                             s = new
@@ -295,9 +298,32 @@ class _Forward:
             case Call("*", (Const(a) as k, Call("*", (Const(b), _)) as x)):
                 if _is_power_of_two(a) or _is_power_of_two(b):
                     return mul(k, x, self.types)
+            case Call(
+                "*", (Const(a) as k, Call("/", (Call("*", (Const(b), _)) as x, y)))
+            ):
+                if _is_power_of_two(a) or _is_power_of_two(b):
+                    return Call("/", (mul(k, x, self.types), y), loc=e.loc)
             case Call("neg", (Call("neg", (x,)),)) if not wraps(x, self.types):
                 return x
         return e
+
+    def signed(self, e: Expr) -> Expr:
+        """A product with the sign of its factors in front, where there is one."""
+        less, value = self.unsigned(e)
+        return Call("neg", (value,), loc=e.loc) if less else value
+
+    def unsigned(self, e: Expr) -> tuple[bool, Expr]:
+        """Is a product that of numbers without signs, but for its own?"""
+        match e:
+            case Call("neg", (x,)) if not wraps(x, self.types):
+                less, value = self.unsigned(x)
+                return not less, value
+            case Call(("*" | "/") as op, (a, b)) if not wraps(e, self.types):
+                (one, x), (other, y) = self.unsigned(a), self.unsigned(b)
+                if (x, y) != (a, b):
+                    e = Call(op, (x, y), loc=e.loc)
+                return one is not other, e
+        return False, e
 
     def joined(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
         """``x = a`` and then ``x += b``: ``x = a + b``."""
