@@ -279,7 +279,7 @@ class _Forward:
                     if isinstance(new, (Assign, Add)):
                         value = map_expr(new.value, self.scaled)
                         if isinstance(new, Add):
-                            value = self.signed(value)
+                            value = map_expr(self.signed(value), self.scaled)
                         new = replace(new, value=value)
                         if len(expr_text(new.value)) <= WIDEST:
                             del out[k]
@@ -298,11 +298,9 @@ class _Forward:
             case Call("*", (Const(a) as k, Call("*", (Const(b), _)) as x)):
                 if _is_power_of_two(a) or _is_power_of_two(b):
                     return mul(k, x, self.types)
-            case Call(
-                "*", (Const(a) as k, Call("/", (Call("*", (Const(b), _)) as x, y)))
-            ):
-                if _is_power_of_two(a) or _is_power_of_two(b):
-                    return Call("/", (mul(k, x, self.types), y), loc=e.loc)
+            case Call("*", (Const(a) as k, Call(("*" | "/") as op, (x, y)) as first)):
+                if _is_power_of_two(a) and not wraps(first, self.types):
+                    return Call(op, (self.scaled(Call("*", (k, x))), y), loc=e.loc)
             case Call("neg", (Call("neg", (x,)),)) if not wraps(x, self.types):
                 return x
         return e
