@@ -126,7 +126,35 @@ class _Forward:
                 s = self.joined(out, self.taking(out, s))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
-        return self.called_at_once(self.read_first(self.without_aliases(tuple(out))))
+        once = self.made_once(self.without_aliases(tuple(out)))
+        return self.called_at_once(self.read_first(once))
+
+    def made_once(self, block: Block) -> Block:
+        """``d_v = d * c`` and, with the same values, ``d_w = d * c``: one for both, if
+        that is read more than twice.
+        """
+        for k, s in enumerate(block):
+            match s:
+                case Assign(Var(name), Call() as value) if (
+                    self.is_ours(name) and self.times[name] == 1
+                ):
+                    for j, t in enumerate(block[k + 1 :], k + 1):
+                        match t:
+                            case Assign(Var(other), again) if (
+                                again == value
+                                and self.is_ours(other)
+                                and self.times[other] == 1
+                                and self.types[other] == self.types[name]
+                                and self.reads[name] + self.reads[other] > 2
+                            ):
+                                behind = self.renamed(block[j + 1 :], other, name)
+                                if behind is not None:
+                                    left = (*block[:j], *behind)
+                                    self.reads[name] += self.reads[other]
+                                    return self.made_once(left)
+                        if written((t,)) & names(value):
+                            break
+        return block
 
     def read_first(self, block: Block) -> Block:
         """``d_v = d_s``, ``d_s = d_v * w`` and then a use of `d_v`: that stands first

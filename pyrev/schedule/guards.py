@@ -11,22 +11,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pyrev.adjoint.spared import guarded, left_undone
-from pyrev.ir.liveness import live_inside, live_out, with_live
+from pyrev.ir.liveness import live_inside, live_out, touched, with_live
 from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
     Call,
+    Const,
     Expr,
     For,
     If,
+    Load,
     Program,
     Stmt,
     While,
     blocks,
     map_stmt_exprs,
+    names,
+    walk,
     walk_expr,
     with_blocks,
+    written,
 )
 from pyrev.ir.simplify import ZERO_F
 
@@ -71,11 +76,20 @@ def shared_guards(program: Program) -> Program:
 def _block(block: Block, after: frozenset[str], depth: int = 0) -> Block:
     """`block` with common tests; `depth` are the tests made around it."""
     stmts: list[Stmt] = []
-    live: list[frozenset[str]] = []
     for s, behind in with_live(block, after):
         inside = live_inside(s, behind) if isinstance(s, (For, While)) else behind
         stmts.append(with_blocks(s, tuple(_block(b, inside, depth) for b in blocks(s))))
-        live.append(behind)
+    found = _joined(tuple(stmts), after, depth)
+    early = _early_zeros(stmts)
+    if early == stmts:
+        return found
+    return min(found, _joined(tuple(early), after, depth), key=_guarded)
+
+
+def _joined(block: Block, after: frozenset[str], depth: int) -> Block:
+    """`block`, whose inner blocks are done, with common tests."""
+    pairs = list(with_live(block, after))
+    stmts, live = [s for s, _ in pairs], [behind for _, behind in pairs]
     out: list[Stmt] = []
     at = 0
     while at < len(stmts):
@@ -91,6 +105,43 @@ def _block(block: Block, after: frozenset[str], depth: int = 0) -> Block:
             out.append(If(Call("!=", (d, ZERO_F)), made, (), loc=first.loc))
             at = end
     return tuple(out)
+
+
+def _early_zeros(stmts: Sequence[Stmt]) -> list[Stmt]:
+    """The statements, with elements set to zero as soon as may be; then, where they are
+    set to what has a guard, that is added.
+
+    A zero between the uses of a cotangent would keep them apart.
+    """
+    out: list[Stmt] = []
+    for s in stmts:
+        match s:
+            case Assign(Load() as target, value) if guarded(value) is not None:
+                _insert_early(out, replace(s, value=ZERO_F))
+                out.append(Add(target, value, loc=s.loc))
+            case Assign(Load(), Const(0.0)):
+                _insert_early(out, s)
+            case _:
+                out.append(s)
+    return out
+
+
+def _insert_early(out: list[Stmt], zero: Assign) -> None:
+    """Put a statement as far in front as may be."""
+    assert isinstance(zero.target, Load)
+    own = frozenset().union(*map(names, zero.target.index))
+    at = len(out)
+    while at and isinstance(out[at - 1], (Assign, Add)):
+        before = out[at - 1]
+        if zero.target.array in touched(before) or own & written((before,)):
+            break
+        at -= 1
+    out.insert(at, zero)
+
+
+def _guarded(block: Block) -> int:
+    """How many guards and tests there are."""
+    return sum(isinstance(s, If) or sum(1 for _ in _guards(s)) for s in walk(block))
 
 
 def _run(
