@@ -62,8 +62,8 @@ def forwarded(program: Program, users: Set[str], types: Mapping[str, str]) -> Pr
     parameter; `users` are the names of the function, `types` the dtypes of all names.
 
     Law: the same operations on the same values, in the same order within each value,
-    and so the same bits; two literals of one product are multiplied where one is a
-    power of two.
+    and so the same bits, unless they leave the range of their dtype on the way: signs,
+    and literals that are powers of two, stand in front of a product and meet there.
     """
     body = _aliases(program)
     # A parameter has a value before any statement gives it one.
@@ -120,14 +120,13 @@ class _Forward:
 
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
-        for s in block:
+        for s in self.made_once(block):
             s = with_blocks(s, tuple(self.block(b) for b in blocks(s)))
             if isinstance(s, (Assign, Add)):
                 s = self.joined(out, self.taking(out, s))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
-        once = self.made_once(self.without_aliases(tuple(out)))
-        return self.called_at_once(self.read_first(once))
+        return self.called_at_once(self.read_first(self.without_aliases(tuple(out))))
 
     def made_once(self, block: Block) -> Block:
         """``d_v = d * c`` and, with the same values, ``d_w = d * c``: one for both, if

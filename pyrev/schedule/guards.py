@@ -83,7 +83,7 @@ def _block(block: Block, after: frozenset[str], depth: int = 0) -> Block:
     early = _early_zeros(stmts)
     if early == stmts:
         return found
-    return min(found, _joined(tuple(early), after, depth), key=_guarded)
+    return min(found, _joined(tuple(early), after, depth), key=_length)
 
 
 def _joined(block: Block, after: frozenset[str], depth: int) -> Block:
@@ -139,9 +139,9 @@ def _insert_early(out: list[Stmt], zero: Assign) -> None:
     out.insert(at, zero)
 
 
-def _guarded(block: Block) -> int:
-    """How many guards and tests there are."""
-    return sum(isinstance(s, If) or sum(1 for _ in _guards(s)) for s in walk(block))
+def _length(block: Block) -> int:
+    """How many statements and guards there are to read."""
+    return sum(1 + sum(1 for _ in _guards(s)) for s in walk(block))
 
 
 def _run(

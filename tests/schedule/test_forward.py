@@ -64,6 +64,31 @@ GONE = {
         "d_loss = s\nfor i in range(3):\n    b[i] = d_loss * a[i]",
         "for i in range(3):\n    b[i] = s * a[i]",
     ),
+    "a value before it is overwritten, which is read first": (
+        "loss = a[1]\nv = loss\nloss = v * s\nb[0] += v * a[0]\nb[1] = loss * loss",
+        "loss = a[1]\nb[0] += loss * a[0]\nloss *= s\nb[1] = loss * loss",
+    ),
+    "an element before it is overwritten": (
+        "v = a[0]\na[0] = v * s\nb[0] += v * t",
+        "b[0] += a[0] * t\na[0] *= s",
+    ),
+    "a value before it is overwritten, which a branch reads": (
+        "loss = a[1]\nv = loss\nloss = v * s\nif t > 0.0:\n    b[0] += v\n"
+        "b[1] = loss * loss",
+        "loss = a[1]\nif t > 0.0:\n    b[0] += loss\nloss *= s\nb[1] = loss * loss",
+    ),
+    "a value that is made twice": (
+        "u = s * t\nb[0] += u * a[0]\nv = s * t\nb[1] += v * v",
+        "u = s * t\nb[0] += u * a[0]\nb[1] += u * u",
+    ),
+    "a literal that is a power of two, behind others": (
+        "v = s * t\nb[0] = 4.0 * v * a[0]",
+        "b[0] = 4.0 * s * t * a[0]",
+    ),
+    "signs that meet in an increment": (
+        "v = -s / t\nb[0] -= v * a[0]",
+        "b[0] += s / t * a[0]",
+    ),
     "a sum of two lines": (
         "w = a[0]\nw += a[1]\nw -= a[2] * s\nb[0] = w * w",
         "w = a[0] + a[1] - a[2] * s\nb[0] = w * w",
@@ -83,6 +108,22 @@ STAYS = {
     "another name of what a loop changes": (
         "loss = a[0]\nv = loss\nfor i in range(3):\n    loss += v * a[i]\nb[0] = loss"
     ),
+    "another name of what its last use reads too": (
+        "loss = a[0]\nv = loss\nloss = v * s\nb[0] = v * loss + v"
+    ),
+    "another name where a later statement overwrites a factor": (
+        "loss = a[0]\nv = loss\nloss = v * a[1]\na[1] = v * v"
+    ),
+    "an element of which many uses are read": (
+        "v = a[0]\na[0] = v * s\nb[0] += v * t\nb[1] += v * v"
+    ),
+    "an element of which another may be overwritten": (
+        "v = a[0]\na[0] = v * s\na[1] = v * t\nb[0] += v"
+    ),
+    "a value that is made of another one later": (
+        "u = s * a[0]\nb[0] = u * u\na[0] = 2.0\nv = s * a[0]\nb[1] = v * v"
+    ),
+    "a literal that rounds": "b[0] = 3.0 * (s * t) * a[0]",
     "a name of the user's": "w = a[0] * 2.0\nb[0] = w + 1.0",
     "an adjoint of a name of the user's": "d_w = a[0] * 2.0\nb[0] = d_w + 1.0",
     "another adjoint of it": "d_w_2 = a[0] * 2.0\nb[0] = d_w_2 + 1.0",

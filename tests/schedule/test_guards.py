@@ -38,6 +38,19 @@ b[i] -= d_v / y[i] if d_out[i] != 0.0 else 0.0""",
     a[i] += d_v
     b[i] -= d_v / y[i]""",
     ),
+    # An element that is set to zero, or to what has the guard, is zero before.
+    (
+        """d = d_out[i] if x[i] > 0.5 else 0.0
+a[i] += d * x[i] if d != 0.0 else 0.0
+d_out[i] = d * y[i] if d != 0.0 else 0.0
+b[i] -= d / y[i] if d != 0.0 else 0.0""",
+        """d = d_out[i] if x[i] > 0.5 else 0.0
+d_out[i] = 0.0
+if d != 0.0:
+    a[i] += d * x[i]
+    d_out[i] += d * y[i]
+    b[i] -= d / y[i]""",
+    ),
     # What is zero with it needs no guard to be left out.
     (
         """d = 2.0 * d_out[i]
@@ -78,6 +91,12 @@ if d != 0.0:
 ]
 
 APART = [
+    # The element is read before it could be zero.
+    """d = x[i]
+a[i] += d * d_out[i] if d != 0.0 else 0.0
+y[i] = d_out[i]
+d_out[i] = d * y[i] if d != 0.0 else 0.0
+y[i] = 1.0""",
     # One guard is shorter as it is.
     "d = d_out[i]\na[i] += d / x[i] if d != 0.0 else 0.0",
     # A store is no increment: there may be something else.
@@ -104,11 +123,12 @@ b[i] += d / y[i] if d != 0.0 else 0.0""",
 a[i] += d_out[k] / x[i] if d_out[k] != 0.0 else 0.0
 k = 0
 b[i] += d_out[k] / y[i] if d_out[k] != 0.0 else 0.0""",
-    # Of the element that it was, the subscript is another.
+    # Of the element that it was, the subscript is another, whose element is read.
     """k = i
 d = a[k]
 k = 0
 b[i] += d / x[i] if d != 0.0 else 0.0
+y[k] = a[k]
 a[k] = d / y[i] if d != 0.0 else 0.0
 b[k] += d / y[0] if d != 0.0 else 0.0""",
     # A scalar that is set between them is read behind them.

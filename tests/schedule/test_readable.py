@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from pyrev.analysis.poly import integer_names
 from pyrev.ir.nodes import Add, Assign, Block, all_names, walk
+from pyrev.ir.text import block_text
 from pyrev.parse import parse_block
 from pyrev.schedule import schedule_readable
 from pyrev.schedule.costs import SHIPPED
@@ -75,3 +77,43 @@ def test_named_arrays_are_written_by_parallel_loops_only(case: Scatter) -> None:
     assert {s.target_name for s in walk(done) if isinstance(s, (Add, Assign))} >= set(
         case.gathers
     )
+
+
+NESTS = {
+    "the same loops in another order": (
+        """for i in reversed(range(n)):
+    for j in reversed(range(m)):
+        d_a[i] += d_c[i, j] * b[j]
+        d_b[j] += d_c[i, j] * a[i]
+        d_c[i, j] = 0.0""",
+        """for i in range(n):
+    for j in range(m):
+        d_a[i] += d_c[i, j] * b[j]
+        d_b[j] += d_c[i, j] * a[i]
+        d_c[i, j] = 0.0""",
+    ),
+    "a sum beside a gather": (
+        """for x in reversed(range(n)):
+    for r in reversed(range(m)):
+        d_w[r] += d_b[x] * a[x + r]
+        d_a[x + r] += d_b[x] * w[r]""",
+        """for r in range(m):
+    for x in range(n):
+        d_w[r] += d_b[x] * a[x + r]
+for u in range(n + m - 1):
+    for r in range(max(0, u - n + 1), min(m, u + 1)):
+        d_a[u] += d_b[u - r] * w[r]""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_parts_with_the_same_loops_are_one_nest(name: str) -> None:
+    before, after = NESTS[name]
+    block = parse_block(before)
+    live = frozenset({"d_a", "d_b", "d_c", "d_w"})
+    done, decisions = schedule_readable(block, all_names(block), live)
+    text = re.sub(r" *# .*", "", block_text(done)).strip()
+    assert re.sub(r"\n+", "\n", text) == after
+    told = {d.array for d in decisions}
+    assert told >= {s.target_name for s in walk(block) if isinstance(s, Add)}
