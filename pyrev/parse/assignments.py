@@ -35,6 +35,7 @@ from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.subscripts import measured
 from pyrev.parse.targets import read_target, refuse_target, store
+from pyrev.parse.tuples import literal_end
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import assign_elements, elementwise, reusable
@@ -174,6 +175,11 @@ def _several(
             whole := measured(w, base, scope, count)
         ) is not None:
             return whole.shape
+        case gast.Subscript(
+            value=gast.Attribute(value=base, attr="shape"),
+            slice=gast.Slice(lower=lower, upper=upper, step=None),
+        ) if (part := _part_of_shape(w, base, lower, upper, count, scope)) is not None:
+            return part
         case gast.Call():
             match read_call(w, value, scope):
                 case Nothing() | Refused():
@@ -192,6 +198,25 @@ def _several(
         "assign the elements one by one",
     )
     return None
+
+
+def _part_of_shape(
+    w: Walk,
+    base: gast.AST,
+    lower: gast.AST | None,
+    upper: gast.AST | None,
+    count: int,
+    scope: Scope,
+) -> Sequence[Expr] | None:
+    """`count` extents from ``a.shape[2:]``, ``a.shape[:2]`` or ``a.shape[-2:]``."""
+    first, last = literal_end(lower), literal_end(upper)
+    if first is None and lower is not None or last is None and upper is not None:
+        return None
+    least = max(count + max(first or 0, 0), last or 0, -(first or 0))
+    if upper is not None and last is not None and last < 0:
+        least = count + max(first or 0, 0) - last
+    whole = measured(w, base, scope, least)
+    return None if whole is None else whole.shape[first:last]
 
 
 def _unpack_number(

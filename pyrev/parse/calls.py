@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import gast
 
@@ -26,6 +27,8 @@ from pyrev.parse.ruled_calls import (
     ruled_arguments,
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
+from pyrev.parse.subscripts import measured
+from pyrev.parse.tuples import spread
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import reusable
@@ -87,6 +90,7 @@ def inline(
         w.env.fenced.append(helper.key)
         fence.check(helper.source, w.findings)
         w.env.refused |= fence.bound_by_refused(helper.source.node)
+    helper, node = _spread(w, helper, node, scope)
     given = _arguments(w, helper, node, scope)
     if given is None:
         return Refused()
@@ -113,6 +117,47 @@ def inline(
     if rule is not None:
         return by_rule(w, helper, rule, inputs, returned, scope, at, mark)
     return returned
+
+
+def _spread(
+    w: Walk, helper: Helper, node: gast.Call, scope: Scope
+) -> tuple[Helper, gast.Call]:
+    """The helper and the call with a parameter for each element of an argument that is
+    a tuple or a shape.
+    """
+    spec = helper.source.node.args
+    positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
+    plain = positional[: len(positional) - len(spec.defaults)]
+    plain += [
+        p.id
+        for p, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+        if d is None
+    ]
+    if helper.python is None or rule_of(helper.python) is not None:
+        return helper, node
+    lengths: dict[int | str, int] = {}
+    given = [*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)]
+    for key, argument in given:
+        name = positional[key : key + 1] if isinstance(key, int) else [key]
+        count = _length(w, argument, scope) if set(name) & set(plain) else 0
+        if count:
+            lengths[key] = count
+    if not lengths:
+        return helper, node
+    definition, node = spread(helper.source.node, node, lengths)
+    return replace(helper, source=replace(helper.source, node=definition)), node
+
+
+def _length(w: Walk, node: gast.AST, scope: Scope) -> int:
+    """Of how many elements an argument is a tuple; 0 if it is none."""
+    match node:
+        case gast.Tuple(elts=elts):
+            starred = any(isinstance(e, (gast.Starred, gast.Tuple)) for e in elts)
+            return 0 if starred else len(elts)
+        case gast.Attribute(value=base, attr="shape"):
+            whole = measured(w, base, scope)
+            return 0 if whole is None else whole.rank
+    return 0
 
 
 def _arguments(

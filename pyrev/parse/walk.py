@@ -24,6 +24,7 @@ from pyrev.parse.grounds import Grounds
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Texts
+from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
 from pyrev.parse.versions import versioned
 
@@ -407,8 +408,11 @@ class Walk:
     findings: Findings = field(default_factory=Findings)
 
     def flattened(self, node: gast.AST) -> gast.AST:
-        """A definition without jumps, with the versions of names that are variables."""
-        return versioned(structured(node, self.emit.taken), self.known.split)
+        """A definition without jumps and names of tuples, with the versions of names
+        that are variables.
+        """
+        whole = with_elements(node)
+        return versioned(structured(whole, self.emit.taken), self.known.split)
 
     def refuse(self, code: str, at: Loc, because: str, helps: str) -> None:
         """Something is outside the language: the walk goes on, to report everything."""

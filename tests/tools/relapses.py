@@ -1112,6 +1112,22 @@ RELAPSES: list[Relapse] = [
         "case Call(op, args):",
         "tests/analysis/test_value_ranges.py",
     ),
+    Relapse(
+        "names",
+        "the shape of an array is that of what has its name later",
+        "pyrev/parse/tuples.py",
+        "return times[array] <= 1",
+        "return True",
+        "tests/parse/test_tuples.py",
+    ),
+    Relapse(
+        "names",
+        "the index of a loop is what the loop changes",
+        "pyrev/parse/loops.py",
+        "enumerate and not loose(\n                name, scope.source.node\n            )",
+        "enumerate",
+        "tests/parse/test_enumerate.py",
+    ),
     # ------------------------------------------------ what is recorded
     Relapse(
         "recorded",

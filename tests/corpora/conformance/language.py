@@ -3011,3 +3011,100 @@ case(
     least=1,
     real=9,
 )
+
+
+def _padded(u, shape):
+    out = np.zeros(shape)
+    for i in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            out[i + 1, j + 1] = u[i, j]
+    return out
+
+
+def padded_by_a_shape(u, w):
+    n, m = u.shape
+    size = (n + 2, m + 2)
+    p = _padded(u, size)
+    out = np.zeros(u.shape)
+    for i in range(n):
+        for j in range(m):
+            for k in range(3):
+                out[i, j] += w[k] * p[i + k, j + 1] * p[i + 1, j + k]
+    return out
+
+
+case(
+    padded_by_a_shape,
+    lambda n, m: dict(u=m(n, n + 1), w=m(3)),
+    least=1,
+    real=5,
+    covers=("array helper",),
+)
+
+
+def _cross(a, b):
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def area_of_a_polygon(x, y):
+    total = 0.0
+    for i in range(x.shape[0]):
+        here = (x[i], y[i])
+        before = (x[i - 1], y[i - 1])
+        total += _cross(before, here)
+    return 0.5 * total
+
+
+case(area_of_a_polygon, lambda n, m: dict(x=m(n), y=m(n)), least=1, real=9)
+
+
+def mean_of_a_volume(v, w):
+    shape = v.shape
+    depth, height, width = shape
+    total = 0.0
+    for k in range(depth):
+        for j in range(height):
+            for i in range(shape[2]):
+                total += v[k, j, i] ** 2 * w[k]
+    return total / (len(shape) * height * width)
+
+
+case(
+    mean_of_a_volume,
+    lambda n, m: dict(v=m(n, n, 2), w=m(n)),
+    least=1,
+    real=4,
+)
+
+
+def channels_last(image, gain):
+    height, width = image.shape[1:]
+    out = np.empty(image.shape[:2])
+    for b in range(image.shape[0]):
+        for y in range(height):
+            out[b, y] = 0.0
+            for x in range(width):
+                out[b, y] += image[b, y, x] * gain[x]
+    return out
+
+
+case(
+    channels_last,
+    lambda n, m: dict(image=m(2, n, n + 1), gain=m(n + 1)),
+    least=1,
+    real=5,
+)
+
+
+def leapfrog_with_a_state(q0, p0, k):
+    q, p = q0, p0
+    for _ in range(4):
+        state = (q + 0.05 * p, p)
+        force = -k * state[0] ** 3
+        q, p = state[0], state[1] + 0.1 * force
+    return q * q + p * p
+
+
+case(
+    leapfrog_with_a_state, lambda n, m: dict(q0=m.scalar(), p0=m.scalar(), k=m.scalar())
+)

@@ -1,6 +1,9 @@
 def f(x):
     pair = (x, x)
-    return x
+    total = 0.0
+    for value in pair:
+        total += value
+    return total
 
 
 # P106_tuple.py:2:12: P106 this kind of value is outside the language

@@ -1,0 +1,245 @@
+"""Names of tuples: each element gets a name of its own before anything is read.
+
+``size = h, w`` is ``size_0, size_1 = h, w`` and ``(size_0, size_1)`` wherever `size` is
+read; ``shape = a.shape`` is `a.shape` wherever `shape` is. A helper that is given a
+tuple has a parameter for each element.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import gast
+
+from pyrev.ir.nodes import fresh
+from pyrev.parse.bindings import bindings, children, identifiers, nodes_of, parameters
+
+
+def with_elements(node: gast.AST) -> gast.AST:
+    """The definition `node` without names of tuples; itself if it has none.
+
+    A name of a tuple is bound once, to a tuple that is written out or to the shape of
+    an array whose name is bound once, and is read as a whole by calls, by `return` and
+    where it is unpacked, or element by element. Others are left as they are. Names
+    depend on the definition alone.
+    """
+    if not isinstance(getattr(node, "body", None), list):
+        return node
+    found = {a.targets[0].id: a.value for a in _named(node)}
+    if not found:
+        return node
+    node, taken = copy.deepcopy(node), {*identifiers(node)}
+    names = {
+        name: [fresh(f"{name}_{k}", taken) for k in range(len(value.elts))]
+        for name, value in found.items()
+        if isinstance(value, gast.Tuple)
+    }
+    return _Elements(names, found).visit(node)
+
+
+def spread(
+    node: gast.AST, call: gast.Call, lengths: Mapping[int | str, int]
+) -> tuple[gast.AST, gast.Call]:
+    """A helper's definition and a call of it, with a parameter for each element of the
+    arguments (by position or by name) that are tuples of these `lengths`.
+    """
+    node, call = copy.deepcopy(node), copy.copy(call)
+    taken = {*identifiers(node)}
+    positional = [*node.args.posonlyargs, *node.args.args]
+    head: list[gast.AST] = []
+    args: list[gast.AST] = []
+    for k, argument in enumerate(call.args):
+        if k in lengths:
+            new = _parameters(node, positional[k], lengths[k], taken, head)
+            args += elements(argument, len(new))
+        else:
+            args.append(argument)
+    keywords: list[gast.AST] = []
+    for keyword in call.keywords:
+        if keyword.arg in lengths:
+            (own,) = [p for p in parameters(node) if p.id == keyword.arg]
+            new = _parameters(node, own, lengths[keyword.arg], taken, head)
+            for name, value in zip(new, elements(keyword.value, len(new)), strict=True):
+                one = copy.copy(keyword)
+                one.arg, one.value = name, value
+                keywords.append(one)
+        else:
+            keywords.append(keyword)
+    call.args, call.keywords = args, keywords
+    node.body[:0] = head
+    return node, call
+
+
+def elements(node: gast.AST, count: int) -> list[gast.AST]:
+    """The elements of what is a tuple, written out or a shape."""
+    if isinstance(node, gast.Tuple):
+        return list(node.elts)
+    return [_element(node, k) for k in range(count)]
+
+
+def _parameters(
+    node: gast.AST, own: gast.Name, count: int, taken: set[str], head: list[gast.AST]
+) -> list[str]:
+    """Put parameters in the place of `own`; `head` makes the tuple of them."""
+    names = [fresh(f"{own.id}_{k}", taken) for k in range(count)]
+    for group in (node.args.posonlyargs, node.args.args, node.args.kwonlyargs):
+        at = next((k for k, p in enumerate(group) if p is own), None)
+        if at is not None:
+            group[at : at + 1] = [_renamed(own, n, gast.Param()) for n in names]
+    value = gast.Tuple([_renamed(own, n, gast.Load()) for n in names], gast.Load())
+    target = _renamed(own, own.id, gast.Store())
+    made = gast.Assign([target], gast.copy_location(value, own))
+    head.append(gast.copy_location(made, own))
+    return names
+
+
+# ------------------------------------------------------------------ which
+
+
+def _named(node: gast.AST) -> Iterator[gast.Assign]:
+    """The assignments of a definition that give tuples their names."""
+    times = Counter(bindings(node))
+    own = {p.id for p in parameters(node)}
+    uses = _uses(node)
+    for child in nodes_of(node):
+        match child:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                times[name] == 1 and name not in own
+            ):
+                steady = _is_plain(value) or _is_steady_shape(value, times)
+                if steady and all(map(_is_whole_or_element, uses.get(name, ()))):
+                    yield child
+
+
+def _is_plain(value: gast.AST) -> bool:
+    """Is it a tuple that is written out, of what are no tuples?"""
+    return (
+        isinstance(value, gast.Tuple)
+        and bool(value.elts)
+        and not any(isinstance(e, (gast.Tuple, gast.Starred)) for e in value.elts)
+    )
+
+
+def _is_steady_shape(value: gast.AST, times: Mapping[str, int]) -> bool:
+    match value:
+        case gast.Attribute(value=gast.Name(id=array), attr="shape"):
+            return times[array] <= 1
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A read of a name, in a node around it, maybe inside of a function inside."""
+
+    name: gast.Name
+    around: gast.AST
+    inner: bool
+
+
+def _uses(node: gast.AST) -> dict[str, list[_Use]]:
+    found: dict[str, list[_Use]] = {}
+
+    def visit(around: gast.AST, inner: bool) -> None:
+        for child in children(around):
+            if isinstance(child, gast.Name) and isinstance(child.ctx, gast.Load):
+                found.setdefault(child.id, []).append(_Use(child, around, inner))
+            else:
+                own = isinstance(child, (gast.FunctionDef, gast.Lambda))
+                visit(child, inner or own)
+
+    visit(node, False)
+    return found
+
+
+def _is_whole_or_element(use: _Use) -> bool:
+    if use.inner:
+        return False
+    match use.around:
+        case gast.Subscript(value=value, slice=index):
+            return value is use.name and literal_end(index) is not None
+        case gast.Assign(targets=[gast.Tuple() | gast.List()], value=value):
+            return value is use.name
+        case gast.Call(args=args):
+            return any(a is use.name for a in args)
+        case gast.keyword() | gast.Return():
+            return True
+    return False
+
+
+def literal_end(index: gast.AST | None) -> int | None:
+    """The number that a literal subscript is."""
+    match index:
+        case gast.Constant(value=int() as k) if not isinstance(k, bool):
+            return k
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
+            return -k
+    return None
+
+
+# ------------------------------------------------------------------ in their place
+
+
+class _Elements(gast.NodeTransformer):  # type: ignore[misc]
+    """Puts the elements of tuples in the place of their names."""
+
+    def __init__(
+        self, names: Mapping[str, Sequence[str]], found: Mapping[str, gast.AST]
+    ) -> None:
+        self.names, self.found = names, found
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST | None:
+        match node.targets:
+            case [gast.Name(id=name) as target] if name in self.found:
+                if name not in self.names:
+                    return None  # the shape of an array, which is read there
+                targets = [_renamed(target, n, gast.Store()) for n in self.names[name]]
+                whole = gast.copy_location(gast.Tuple(targets, gast.Store()), target)
+                value = self.visit(node.value)
+                return gast.copy_location(gast.Assign([whole], value), node)
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
+        match node.value:
+            case gast.Name(id=name) if name in self.names:
+                names, k = self.names[name], literal_end(node.slice)
+                assert k is not None
+                if -len(names) <= k < len(names):
+                    return _renamed(node, names[k], gast.Load())
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        match node:
+            case gast.Call(
+                func=gast.Name(id="len"), args=[gast.Name(id=name)], keywords=[]
+            ) if name in self.names:
+                count = gast.Constant(len(self.names[name]), None)
+                return gast.copy_location(count, node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        if not isinstance(node.ctx, gast.Load) or node.id not in self.found:
+            return node
+        if node.id not in self.names:
+            return _located(copy.deepcopy(self.found[node.id]), node)
+        names = [_renamed(node, n, gast.Load()) for n in self.names[node.id]]
+        return gast.copy_location(gast.Tuple(names, gast.Load()), node)
+
+
+def _renamed(place: gast.AST, name: str, ctx: gast.AST) -> gast.Name:
+    made = gast.Name(name, ctx, None, None)
+    return gast.copy_location(made, place)
+
+
+def _element(node: gast.AST, k: int) -> gast.AST:
+    index = gast.copy_location(gast.Constant(k, None), node)
+    made = gast.Subscript(copy.deepcopy(node), index, gast.Load())
+    return gast.copy_location(made, node)
+
+
+def _located(node: gast.AST, place: gast.AST) -> gast.AST:
+    for child in nodes_of(node):
+        gast.copy_location(child, place)
+    return node
