@@ -100,6 +100,8 @@ class Readable:
         self.dtype_of = dtype_of
         self.costs = costs
         self.decisions: list[Decision] = []
+        #: Parts with the same loops that were put together again.
+        self.rejoined: list[Group] = []
 
     def block(
         self, stmts: Block, outer: tuple[For, ...], live_out: frozenset[str]
@@ -417,19 +419,6 @@ class _Text(Readable):
     that have the same loops, if in another order, are one nest.
     """
 
-    #: The groups that are such.
-    _nests: list[Group]
-
-    def __init__(
-        self,
-        taken: frozenset[str],
-        integers: frozenset[str],
-        dtype_of: DtypeOf,
-        costs: Costs,
-    ) -> None:
-        super().__init__(taken, integers, dtype_of, costs)
-        self._nests = []
-
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         told, taken = len(self.decisions), self.taken
         parted = super().nest(loop, outer, live)
@@ -462,14 +451,14 @@ class _Text(Readable):
         for g, kind in super().merged(loop, groups, outer, live):
             before, other = result[-1] if result else (None, None)
             if before is not None and all(
-                any(one is n for n in self._nests) or _keeps_loops(one, how)
+                any(one is n for n in self.rejoined) or _keeps_loops(one, how)
                 for one, how in ((before, other), (g, kind))
             ):
                 both = merge(loop, (before, g))
                 if _length(both.nest) < _length(before.nest) + _length(g.nest):
                     parallel = self.parallel(both, outer, live)
                     result[-1] = both, parallel or None
-                    self._nests.append(both)
+                    self.rejoined.append(both)
                     continue
             result.append((g, kind))
         return result
@@ -477,7 +466,7 @@ class _Text(Readable):
     def group(
         self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
     ) -> Block:
-        if parallel or not any(g is n for n in self._nests):
+        if parallel or not any(g is n for n in self.rejoined):
             return super().group(g, parallel, outer, live)
         (loop,) = g.nest
         assert isinstance(loop, For)

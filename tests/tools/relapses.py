@@ -1124,8 +1124,8 @@ RELAPSES: list[Relapse] = [
         "names",
         "the index of a loop is what the loop changes",
         "pyrev/parse/loops.py",
-        "enumerate and not loose(\n                name, scope.source.node\n            )",
-        "enumerate",
+        "not loose(\n                name, scope.source.node\n            )",
+        "True",
         "tests/parse/test_enumerate.py",
     ),
     # ------------------------------------------------ what is recorded
