@@ -31,10 +31,6 @@ from tests.turns import share_of
 REFUSALS: dict[str, tuple[str, ...]] = {
     # `enumerate` of a tuple: it numbers arrays alone.
     "xray_beer_spectrum": ("P111",),
-    # A tuple as one value, handed to a helper or kept under a name.
-    "lotka_volterra_harvest": ("P106", "P112"),
-    # A whole shape, handed to a helper.
-    "groundwater_wells": ("P202", "P209"),
 }
 
 #: What is wrong, dies or is refused without need, by what the program does there. An

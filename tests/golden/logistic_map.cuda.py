@@ -29,8 +29,8 @@ extern "C" __global__ void logistic_map_adjoint_2(double* __restrict__ d_x_2,
     // no two iterations of i write the same element of d_x_2: [i]
     for (long long i = thread_x(); i < x_n0; i += threads_x()) {
         // kernels.py:42: x[i] = 3.7 * x[i] * (1.0 - x[i])
-        const double d_v = d_x_2[i];
-        d_x_2[i] = d_v * p_2_tape[t * p_2_tape_n1 + i];
+        const double d_value = d_x_2[i];
+        d_x_2[i] = d_value * p_2_tape[t * p_2_tape_n1 + i];
     }
 }
 """
