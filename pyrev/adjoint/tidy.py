@@ -77,7 +77,7 @@ def tidy(
     body = _shared_cotangents(body, params, outputs)
     body = _Steady().block(_without_last_zeros(body, params), {})
     while True:
-        dead = _dead_arrays(body, params)
+        dead = _dead_names(body, params)
         new, _ = _sweep(_merge(body, users), frozenset(), dead)
         if new == body:
             return replace(program, body=_late_zeros(body))
@@ -391,9 +391,9 @@ class _Unread:
         self.index = e.index
 
 
-def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
-    """Local arrays of which nothing depends that is tested, returned or a parameter:
-    they are never read, or only for one another's elements.
+def _dead_names(body: Block, params: frozenset[str]) -> frozenset[str]:
+    """Local arrays and scalars of which nothing depends that is tested, returned or a
+    parameter: they are never read, or only for one another.
     """
     local: set[str] = set()
     needed: set[str] = set(params)
@@ -405,6 +405,7 @@ def _dead_arrays(body: Block, params: frozenset[str]) -> frozenset[str]:
                 own = reads.setdefault(array, set())
                 own |= {*resembled(dtype), *(() if source is None else (source,))}
             case Assign() | Add():
+                local.add(s.target_name)
                 own = reads.setdefault(s.target_name, set())
             case _:
                 own = needed
@@ -436,11 +437,11 @@ def _sweep(
     for stmt in reversed(block):
         match stmt:
             case Assign(Var(name), value):
-                if name not in live:
+                if name not in live or name in dead:
                     continue
                 live = (live - {name}) | names(value)
             case Add(Var(name), value):
-                if name not in live:
+                if name not in live or name in dead:
                     continue
                 live = live | names(value)
             case Assign() | Add():

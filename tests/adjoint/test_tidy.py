@@ -8,6 +8,7 @@ import pytest
 import pyrev
 from pyrev.adjoint.tidy import tidy
 from pyrev.ir.text import program_text
+from pyrev.ir.wellformed import check
 from pyrev.parse import parse_text
 from pyrev.testing import check_grad
 
@@ -269,3 +270,17 @@ def test_the_gradient_and_the_cotangent_are_right(target: str) -> None:
     np.testing.assert_array_equal(given, seed)
     np.testing.assert_array_equal(first["a"], np.where(a > 0.3, seed * w, 0.0))
     np.testing.assert_array_equal(first["w"], second["w"])
+
+
+def test_an_array_that_only_a_dead_sum_reads_goes_with_the_sum() -> None:
+    program = parse_text("""
+def f(p):
+    v = p.copy()
+    total = 0.0
+    for i in range(p.shape[0]):
+        total += v[i]
+    return p[0]
+""")
+    found = tidy(program)
+    check(found)
+    assert program_text(found) == "def f(p):\n    return p[0]"
