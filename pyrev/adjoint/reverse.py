@@ -123,7 +123,6 @@ class _Reverse:
         )
         self.taken = set(all_names(program.body)) | set(avoid)
         self.taken |= {*program.callbacks, *(p.name for p in program.params)}
-        unnamed_ = unnamed(self.taken)
         self.allocs = {s.array: s for s in walk(program.body) if isinstance(s, Alloc)}
         self.arrays = {p.name: p.rank for p in program.params if p.rank}
         self.arrays |= {name: len(a.shape) for name, a in self.allocs.items()}
@@ -158,7 +157,7 @@ class _Reverse:
             self.d,
             self.types,
             self.taken,
-            unnamed_,
+            unnamed(self.taken),
             finite=finite_scalars(program),
             ranges=ValueRanges(program, self.types),
             spared=frozenset(

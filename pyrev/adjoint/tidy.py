@@ -35,6 +35,7 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     exprs,
+    mentioned,
     names,
     resembled,
     walk,
@@ -410,21 +411,13 @@ def _dead_names(body: Block, params: frozenset[str]) -> frozenset[str]:
             case _:
                 own = needed
         for e in exprs(s):
-            own |= _names(e)
+            own |= {*mentioned(e)}
     todo = [*needed]
     while todo:
         more = reads.pop(todo.pop(), set()) - needed
         needed |= more
         todo += more
     return frozenset(local - needed)
-
-
-def _names(expr: Expr) -> set[str]:
-    return {
-        e.name if isinstance(e, Var) else e.array
-        for e in walk_expr(expr)
-        if isinstance(e, (Var, Load, Extent))
-    }
 
 
 def _sweep(

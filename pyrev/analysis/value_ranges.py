@@ -85,11 +85,10 @@ class ValueRanges:
         self.types = types
         self.names: dict[str, Span] = {}
         params = {p.name for p in program.params}
-        stmts = [s for s in walk(program.body) if _names(s) - params]
         for _ in range(_ROUNDS):
             found: dict[str, Span] = {}
             rising: dict[str, list[Span]] = {}
-            for s in stmts:
+            for s in walk(program.body):
                 self._made(s, found, rising)
             for name, steps in rising.items():
                 if name in found:
@@ -121,10 +120,11 @@ class ValueRanges:
                 elif fill is not None:
                     give(array, self.of(fill))
             case For(index) | While(index=index) if index:
-                found_ = index_range(s)
-                ends = [REALS, REALS] if found_ is None else map(self.of, found_)
-                low, high = ends
-                give(index, Span(low.low, high.high))
+                ends = index_range(s)
+                if ends is None:
+                    give(index, REALS)
+                else:
+                    give(index, Span(self.of(ends.low).low, self.of(ends.high).high))
 
     def of(self, e: Expr) -> Span:
         """Between what an expression lies where it is no nan."""
@@ -181,17 +181,6 @@ def _of_spans(op: str, spans: tuple[Span, ...]) -> Span:
         case (("max" | "maximum"), _):
             return Span(max(v.low for v in spans), max(v.high for v in spans))
     return _RESULTS.get(op, REALS)
-
-
-def _names(s: Stmt) -> set[str]:
-    match s:
-        case Assign() | Add():
-            return {s.target_name}
-        case Alloc(name) | For(name):
-            return {name}
-        case While(index=name) if name:
-            return {name}
-    return set()
 
 
 def _span(low: float, high: float) -> Span:

@@ -119,17 +119,16 @@ def parse(
         codes = {e.code for e in getattr(error, "findings", ())}
         if types is not None or rolled or codes - _OF_RANKS:
             raise
-        for guess, ranks in enumerate(_increments(seen)):
+        guesses = [replace(asked, least=ranks) for ranks in _increments(seen)]
+        if codes & _SAYS_RANKS:
+            guesses += [replace(asked, exact=ranks) for ranks in _decrements(seen)]
+        for number, guess in enumerate(guesses):
             if asked.effort.statements > _MOST_STATEMENTS:
-                raise
-            read_ = _in_versions if guess < _FIRST_GUESSES else _read
+                break
+            versions = number < _FIRST_GUESSES and not guess.exact
+            read_ = _in_versions if versions else _read
             with contextlib.suppress(UnsupportedError, InternalError):
-                return read_(replace(asked, least=ranks), {})
-        for ranks in _decrements(seen) if codes & _SAYS_RANKS else ():
-            if asked.effort.statements > _MOST_STATEMENTS:
-                raise
-            with contextlib.suppress(UnsupportedError, InternalError):
-                return _read(replace(asked, exact=ranks), {})
+                return read_(guess, {})
         raise
 
 

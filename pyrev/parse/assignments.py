@@ -212,9 +212,8 @@ def _part_of_shape(
     first, last = literal_end(lower), literal_end(upper)
     if first is None and lower is not None or last is None and upper is not None:
         return None
-    least = max(count + max(first or 0, 0), last or 0, -(first or 0))
-    if upper is not None and last is not None and last < 0:
-        least = count + max(first or 0, 0) - last
+    begin, end = first or 0, last or 0
+    least = max(count + max(begin, 0) + max(-end, 0), end, -begin)
     whole = measured(w, base, scope, least)
     return None if whole is None else whole.shape[first:last]
 

@@ -28,7 +28,7 @@ from pyrev.parse.ruled_calls import (
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.subscripts import measured
-from pyrev.parse.tuples import spread
+from pyrev.parse.tuples import spread, tuple_length
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import reusable
@@ -125,6 +125,8 @@ def _spread(
     """The helper and the call with a parameter for each element of an argument that is
     a tuple or a shape.
     """
+    if helper.python is None or rule_of(helper.python) is not None:
+        return helper, node
     spec = helper.source.node.args
     positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
     plain = positional[: len(positional) - len(spec.defaults)]
@@ -133,8 +135,6 @@ def _spread(
         for p, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
         if d is None
     ]
-    if helper.python is None or rule_of(helper.python) is not None:
-        return helper, node
     lengths: dict[int | str, int] = {}
     given = [*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)]
     for key, argument in given:
@@ -151,13 +151,10 @@ def _spread(
 def _length(w: Walk, node: gast.AST, scope: Scope) -> int:
     """Of how many elements an argument is a tuple; 0 if it is none."""
     match node:
-        case gast.Tuple(elts=elts):
-            starred = any(isinstance(e, (gast.Starred, gast.Tuple)) for e in elts)
-            return 0 if starred else len(elts)
         case gast.Attribute(value=base, attr="shape"):
             whole = measured(w, base, scope)
             return 0 if whole is None else whole.rank
-    return 0
+    return tuple_length(node)
 
 
 def _arguments(

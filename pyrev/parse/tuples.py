@@ -101,33 +101,40 @@ def _parameters(
 
 def _named(node: gast.AST) -> Iterator[gast.Assign]:
     """The assignments of a definition that give tuples their names."""
-    times = Counter(bindings(node))
-    own = {p.id for p in parameters(node)}
-    uses = _uses(node)
-    for child in nodes_of(node):
-        match child:
-            case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
-                times[name] == 1 and name not in own
-            ):
-                steady = _is_plain(value) or _is_steady_shape(value, times)
-                if steady and all(map(_is_whole_or_element, uses.get(name, ()))):
-                    yield child
+    given = [
+        (child, child.targets[0].id, array)
+        for child in nodes_of(node)
+        if isinstance(child, gast.Assign)
+        and isinstance(child.targets[0], gast.Name)
+        and len(child.targets) == 1
+        and ((array := _measured(child.value)) or tuple_length(child.value))
+    ]
+    if not given:
+        return
+    times, uses = Counter(bindings(node)), _uses(node)
+    for child, name, array in given:
+        steady = times[name] == 1 and (array is None or times[array] <= 1)
+        if steady and all(map(_is_whole_or_element, uses.get(name, ()))):
+            yield child
 
 
-def _is_plain(value: gast.AST) -> bool:
-    """Is it a tuple that is written out, of what are no tuples?"""
-    return (
-        isinstance(value, gast.Tuple)
-        and bool(value.elts)
-        and not any(isinstance(e, (gast.Tuple, gast.Starred)) for e in value.elts)
-    )
+def tuple_length(value: gast.AST) -> int:
+    """Of how many elements it is a tuple that is written out, none of which is one; 0
+    if it is none.
+    """
+    match value:
+        case gast.Tuple(elts=elts):
+            apart = any(isinstance(e, (gast.Tuple, gast.Starred)) for e in elts)
+            return 0 if apart else len(elts)
+    return 0
 
 
-def _is_steady_shape(value: gast.AST, times: Mapping[str, int]) -> bool:
+def _measured(value: gast.AST) -> str | None:
+    """The array whose shape it is, by its name."""
     match value:
         case gast.Attribute(value=gast.Name(id=array), attr="shape"):
-            return times[array] <= 1
-    return False
+            return str(array)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

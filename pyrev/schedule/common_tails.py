@@ -74,18 +74,14 @@ def _same_last(branches: Sequence[Block]) -> Stmt | None:
     """The last statement of all, if it is one."""
     if not all(branches):
         return None
-    match [b[-1] for b in branches]:
-        case [Assign(target, value) as first, *others] if all(
-            isinstance(s, Assign) and (s.target, s.value) == (target, value)
-            for s in others
-        ):
-            return first
-        case [Add(target, value) as first, *others] if all(
-            isinstance(s, Add) and (s.target, s.value) == (target, value)
-            for s in others
-        ):
-            return first
-    return None
+    first, *others = (b[-1] for b in branches)
+    if not isinstance(first, (Assign, Add)):
+        return None
+    same = all(
+        type(s) is type(first) and (s.target, s.value) == (first.target, first.value)
+        for s in others
+    )
+    return first if same else None
 
 
 def _chain(s: If, branches: Sequence[Block]) -> If | None:
@@ -96,10 +92,8 @@ def _chain(s: If, branches: Sequence[Block]) -> If | None:
         case (If() as inner,):
             made = _chain(inner, rest)
             orelse = () if made is None else (made,)
-    if not then:
-        return (
-            replace(s, test=negation(s.test), then=orelse, orelse=())
-            if orelse
-            else None
-        )
-    return replace(s, then=then, orelse=orelse)
+    if then:
+        return replace(s, then=then, orelse=orelse)
+    if orelse:
+        return replace(s, test=negation(s.test), then=orelse, orelse=())
+    return None

@@ -100,8 +100,6 @@ class Readable:
         self.dtype_of = dtype_of
         self.costs = costs
         self.decisions: list[Decision] = []
-        #: Parts with the same loops that were put together again.
-        self.rejoined: list[Group] = []
 
     def block(
         self, stmts: Block, outer: tuple[For, ...], live_out: frozenset[str]
@@ -134,7 +132,7 @@ class Readable:
         self.taken |= {a.array for a in made}
         result: list[Stmt] = list(made)
         for group, parallel in self.merged(parted, groups, outer, live):
-            result += self.group(group, bool(parallel), outer, live)
+            result += self.group(group, parallel, outer, live)
         return tuple(result)
 
     def whole(
@@ -270,7 +268,11 @@ class Readable:
         return prove_parallel(loop, outer, live | g.shared, self.integers) is not None
 
     def group(
-        self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
+        self,
+        g: Group,
+        parallel: bool | None,
+        outer: tuple[For, ...],
+        live: frozenset[str],
     ) -> Block:
         (loop,) = g.nest
         assert isinstance(loop, For)
@@ -450,23 +452,26 @@ class _Text(Readable):
         result: list[tuple[Group, bool | None]] = []
         for g, kind in super().merged(loop, groups, outer, live):
             before, other = result[-1] if result else (None, None)
-            if before is not None and all(
-                any(one is n for n in self.rejoined) or _keeps_loops(one, how)
-                for one, how in ((before, other), (g, kind))
+            if (
+                before is not None
+                and _keeps_loops(before, other)
+                and _keeps_loops(g, kind)
             ):
                 both = merge(loop, (before, g))
                 if _length(both.nest) < _length(before.nest) + _length(g.nest):
-                    parallel = self.parallel(both, outer, live)
-                    result[-1] = both, parallel or None
-                    self.rejoined.append(both)
+                    result[-1] = both, self.parallel(both, outer, live) or None
                     continue
             result.append((g, kind))
         return result
 
     def group(
-        self, g: Group, parallel: bool, outer: tuple[For, ...], live: frozenset[str]
+        self,
+        g: Group,
+        parallel: bool | None,
+        outer: tuple[For, ...],
+        live: frozenset[str],
     ) -> Block:
-        if parallel or not any(g is n for n in self.rejoined):
+        if parallel is not None or g.target is not None:
             return super().group(g, parallel, outer, live)
         (loop,) = g.nest
         assert isinstance(loop, For)
@@ -478,10 +483,13 @@ class _Text(Readable):
 def _keeps_loops(g: Group, parallel: bool | None) -> bool:
     """Are its loops those that it had, even if it is turned round?
 
-    `parallel` is false for what stays serial, and None for a scatter.
+    `parallel` is false for what stays serial, and None for a scatter and for parts that
+    were put together already.
     """
     if parallel is not None:
         return parallel
+    if g.target is None:
+        return True
     for leaf in g.leaves:
         indices = {at.loop.index for at in leaf.loops}
         target = leaf.stmt.target if isinstance(leaf.stmt, (Assign, Add)) else None

@@ -132,27 +132,27 @@ class _Forward:
         """``d_v = d * c`` and, with the same values, ``d_w = d * c``: one for both, if
         that is read more than twice.
         """
+        known: dict[Expr, str] = {}
         for k, s in enumerate(block):
+            changed = written((s,))
+            known = {e: n for e, n in known.items() if changed.isdisjoint(mentioned(e))}
             match s:
                 case Assign(Var(name), Call() as value) if (
-                    self.is_ours(name) and self.times[name] == 1
+                    self.is_ours(name)
+                    and self.times[name] == 1
+                    and name not in mentioned(value)
                 ):
-                    for j, t in enumerate(block[k + 1 :], k + 1):
-                        match t:
-                            case Assign(Var(other), again) if (
-                                again == value
-                                and self.is_ours(other)
-                                and self.times[other] == 1
-                                and self.types[other] == self.types[name]
-                                and self.reads[name] + self.reads[other] > 2
-                            ):
-                                behind = self.renamed(block[j + 1 :], other, name)
-                                if behind is not None:
-                                    left = (*block[:j], *behind)
-                                    self.reads[name] += self.reads[other]
-                                    return self.made_once(left)
-                        if written((t,)) & names(value):
-                            break
+                    first = known.setdefault(value, name)
+                    if (
+                        first == name
+                        or self.types[first] != self.types[name]
+                        or self.reads[first] + self.reads[name] <= 2
+                    ):
+                        continue
+                    behind = self.renamed(block[k + 1 :], name, first)
+                    if behind is not None:
+                        self.reads[first] += self.reads[name]
+                        return self.made_once((*block[:k], *behind))
         return block
 
     def read_first(self, block: Block) -> Block:
@@ -175,8 +175,8 @@ class _Forward:
         """The block in which what reads `name`, statement `k`, which is `place`, stands
         before the one statement that overwrites that; None where it can't.
         """
-        where = {place.name} if isinstance(place, Var) else {*names(place)}
-        array = next(iter(where)) if isinstance(place, Var) else place.array
+        where = {*mentioned(place)}
+        own = place.name if isinstance(place, Var) else place.array
         at = next(
             (j for j, t in enumerate(block) if j > k and where & written((t,))), None
         )
@@ -193,10 +193,8 @@ class _Forward:
         touched = written(behind)
         if (
             _reads(block, name) > most
-            or any(
-                isinstance(t, (Alloc, Grow, Check, Tell, Return)) for t in walk(behind)
-            )
-            or occurs(behind, array)
+            or any(isinstance(t, _FIXED) for t in walk(behind))
+            or occurs(behind, own)
             or touched & (where | {*names(over.value)})
         ):
             return None
@@ -326,7 +324,9 @@ class _Forward:
                 if _is_power_of_two(a) or _is_power_of_two(b):
                     return mul(k, x, self.types)
             case Call("*", (Const(a) as k, Call(("*" | "/") as op, (x, y)) as first)):
-                if _is_power_of_two(a) and not wraps(first, self.types):
+                if _is_power_of_two(a) and not any(
+                    wraps(part, self.types) for part in (first, x)
+                ):
                     return Call(op, (self.scaled(Call("*", (k, x))), y), loc=e.loc)
             case Call("neg", (Call("neg", (x,)),)) if not wraps(x, self.types):
                 return x

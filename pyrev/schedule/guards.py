@@ -116,7 +116,9 @@ def _early_zeros(stmts: Sequence[Stmt]) -> list[Stmt]:
     out: list[Stmt] = []
     for s in stmts:
         match s:
-            case Assign(Load() as target, value) if guarded(value) is not None:
+            case Assign(Load(array) as target, value) if guarded(
+                value
+            ) is not None and array not in names(value):
                 _insert_early(out, replace(s, value=ZERO_F))
                 out.append(Add(target, value, loc=s.loc))
             case Assign(Load(), Const(0.0)):

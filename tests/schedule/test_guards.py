@@ -91,6 +91,11 @@ if d != 0.0:
 ]
 
 APART = [
+    # The element is read where it would be zero already.
+    """d = x[i] * 2.0
+a[i] += d / x[i] if d != 0.0 else 0.0
+d_out[i] = d_out[i] * d if d != 0.0 else 0.0
+b[i] -= d / y[i] if d != 0.0 else 0.0""",
     # The element is read before it could be zero.
     """d = x[i]
 a[i] += d * d_out[i] if d != 0.0 else 0.0

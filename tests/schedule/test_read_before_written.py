@@ -114,6 +114,21 @@ def by_steps(x, b):
             x[i] = x[i] * x[i] * b[i]
 
 
+def on_skewed_rows(x, b):
+    p = np.zeros((2 * x.shape[0], x.shape[0]))
+    for i in range(p.shape[0]):
+        for j in range(p.shape[1]):
+            p[i, j] = x[j] * (1.0 + 0.1 * i)
+    for i in range(b.shape[0]):
+        for j in range(1, x.shape[0]):
+            p[i + j, j - 1] += p[i + j, j] * p[i + j, j] * b[i]
+    for i in range(p.shape[0]):
+        for j in range(p.shape[1]):
+            p[i, j] *= 0.5
+    for j in range(x.shape[0]):
+        x[j] = p[j, j] + p[j + 1, 0]
+
+
 EARLY = (product, squared_under_a_test, used_again, sides_of_a_test, of_the_next)
 EARLY += (one_nest_after_the_other, with_a_copy_that_stays)
 LATE = (of_the_last_one, written_twice, written_by_another_loop_inside)

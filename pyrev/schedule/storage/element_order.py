@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyrev.ir.affine import Linear, linear
-from pyrev.ir.nodes import Add, Assign, Expr, For, Load, Loop, Var
+from pyrev.ir.nodes import ONE, Add, Assign, Expr, For, Load, Loop, Var
 from pyrev.ir.trip_counts import fixed_trip
 from pyrev.schedule.storage.timeline import Timeline
 
 
 def read_before_written(
-    timeline: Timeline,
-    at: int,
-    leaf: Load,
-    index: Sequence[Expr],
-    loops: Sequence[Loop],
+    timeline: Timeline, at: int, leaf: Load, loops: Sequence[Loop]
 ) -> bool:
     """Does each iteration of `loops` read another element of an array at statement
     `at`, as it was before the outermost of them?
 
-    `index` numbers the iterations. Not told of loops with few iterations, which may
-    read few elements.
+    Not told of loops that count in other steps than one, and of those with few
+    iterations: both may read few elements.
     """
     changes = timeline.writes_in(loops[0].id, leaf.array)
     if len(loops) != len(leaf.index) or any(map(timeline.makes, changes)):
         return False
-    if any(isinstance(f, For) and fixed_trip(f) for f in loops):
+    if any(
+        not f.index or f.step != ONE or (isinstance(f, For) and fixed_trip(f))
+        for f in loops
+    ):
         return False
+    index = tuple(Var(f.index) for f in loops)
     found = element_axes(leaf, index, loops, 0)
     return found is not None and all(
         written_before(timeline, w, at, index, loops, 0, found) is False
@@ -42,17 +42,16 @@ def element_axes(
     whose iteration it is the number of, and what is to be added to that; None unless
     each iteration has another element.
 
-    `index` numbers the iterations; what is added, loops around may tell.
+    `index` numbers the iterations; what is added, the loops around that one may tell.
+    Loops inside may not: where two subscripts are compared from the outermost on, they
+    are in two iterations still.
     """
-    indices = {f.index for f in loops if f.index}
     found: list[tuple[int, Linear]] = []
     for e in leaf.index:
         for p in range(outer, len(index)):
             rest = linear(e).plus(linear(index[p]), -1)
-            own = loops[p].index
-            if all(
-                isinstance(t, Var) and t.name in indices - {own} for t, _ in rest.terms
-            ):
+            around = {f.index for f in loops[:p]}
+            if all(isinstance(t, Var) and t.name in around for t, _ in rest.terms):
                 found.append((p, rest))
                 break
     distinct = len({p for p, _ in found})

@@ -229,10 +229,7 @@ class Tapes:
         read is such, too.
         """
         nest = self.recomputation.copied_before(level, at, leaf, loops)
-        numbers = self._axes(level, loops).forward if nest is None else ()
-        if nest is None and read_before_written(
-            self.timeline, at, leaf, numbers, loops
-        ):
+        if nest is None and read_before_written(self.timeline, at, leaf, loops):
             nest = loops[0].id
         own = self.recomputation.shape_at(level, at, leaf.array)
         if nest is None or own is None:
