@@ -122,20 +122,20 @@ def finite(
 
     The extents that are `positive` are not zero.
     """
-    for e in walk_expr(partial):
-        match e:
-            case Const() | Extent():
-                pass
-            case Var(name):
-                if name not in known:
-                    return False
-            case Call("+" | "-" | "*" | "neg" | "float" | "float32" | "float64"):
-                pass
-            case Call("/", args) if is_tame("/", args, positive, ranges):
-                pass
-            case _:
-                return False
-    return True
+    match partial:
+        case Const() | Extent():
+            return True
+        case Var(name):
+            return name in known
+        case Call("where", (_, *args)):
+            pass
+        case Call("+" | "-" | "*" | "neg" | "float" | "float32" | "float64", args):
+            pass
+        case Call("/", args) if is_tame("/", args, positive, ranges):
+            pass
+        case _:
+            return False
+    return all(finite(a, known, positive, ranges) for a in args)
 
 
 def steady(

@@ -21,6 +21,7 @@ from pyrev.ir.nodes import (
     Extent,
     Grow,
     Loc,
+    Loop,
     Program,
     all_names,
     exprs,
@@ -90,6 +91,8 @@ class Module:
         self.held: set[str] = set()
         #: The arrays that the function being made was given, and what it is made of.
         self.given: frozenset[str] = frozenset(p.name for p in program.params)
+        #: The nest that the entry function runs itself.
+        self.only: Loop | None = None
         #: The arrays that exist without elements before a path makes them.
         self.blank: dict[str, None] = {}
         self.around: Block = ()

@@ -47,6 +47,7 @@ def entry(m: Module, entry: str) -> ast.stmt:
     """Define the entry function and all below it; the call of it is returned."""
     params = [p.name for p in m.program.params] + [s.array for s in m.first]
     rest = tuple(s for s in m.program.body if s not in m.first)
+    m.only = only_nest(rest)
     body = top(m, rest, ())
     start: list[ast.stmt] = [
         assign(n, zero(m.types[n]))
@@ -62,8 +63,31 @@ def entry(m: Module, entry: str) -> ast.stmt:
     return assign(m.result, call(entry, *map(name, [*params, *m.status])))
 
 
+def only_nest(block: Block) -> Loop | None:
+    """The one loop of the entry level, where it is not a parallel one.
+
+    It stands in the entry function itself: a second function would only have to be
+    compiled.
+    """
+    found: list[Loop] = []
+
+    def collect(block: Block) -> None:
+        for s in block:
+            match s:
+                case For() | While():
+                    found.append(s)
+                case If(_, then, orelse):
+                    collect(then)
+                    collect(orelse)
+
+    collect(block)
+    return found[0] if len(found) == 1 and not parallel(found[0]) else None
+
+
 def top(m: Module, block: Block, after: Block) -> list[ast.stmt]:
-    """The statements of the entry function; each nest becomes a call."""
+    """The statements of the entry function; each nest becomes a call, but the only
+    one.
+    """
     out: list[ast.stmt] = []
     mode = Mode(None)
     done = 0
@@ -75,6 +99,8 @@ def top(m: Module, block: Block, after: Block) -> list[ast.stmt]:
             continue
         (s,) = part
         match s:
+            case For() | While() if s is m.only:
+                out.extend(here(m, s, rest))
             case For() | While():
                 out.append(nest(m, s, rest))
                 out.extend(stopped(m, s, mode))
@@ -93,6 +119,14 @@ def nest(m: Module, loop: Loop, after: Block) -> ast.stmt:
     if isinstance(loop, For) and loop.parallel:
         return driver(m, loop)
     return apart(m, (loop,), after)
+
+
+def here(m: Module, loop: Loop, after: Block) -> list[ast.stmt]:
+    """A nest as it stands in the entry function."""
+    read = [n for n in m.inputs((loop,)) if n not in m.ranks]
+    left = [n for n in assigned_scalars((loop,)) if exposed(after, n)[0]]
+    m.carried |= {*read, *left}
+    return threaded(m, (loop,), Mode(None))
 
 
 def apart(m: Module, block: Block, after: Block) -> ast.stmt:
