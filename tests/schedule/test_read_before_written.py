@@ -134,6 +134,7 @@ EARLY += (one_nest_after_the_other, with_a_copy_that_stays)
 LATE = (of_the_last_one, written_twice, written_by_another_loop_inside)
 LATE += (
     of_the_last_one_coming_down,
+    on_skewed_rows,
     with_a_copy_of_its_own,
     swapped_places,
     through_a_table,

@@ -305,14 +305,15 @@ class _Copier:
         return tuple(made)
 
     def _whole(self, record: Record) -> Block:
-        """Copy a whole array into its place on a tape, or as an array of its own."""
+        """Copy an array, or rows of it, to a tape, or as an array of its own."""
         assert isinstance(record.leaf, Load)
         array, loc = record.leaf.array, self._loc(record)
-        shape = tuple(Extent(array, k) for k in range(self.timeline.ranks[array]))
+        axes = range(len(record.leaf.index), self.timeline.ranks[array])
+        shape = tuple(Extent(array, k) for k in axes)
         if isinstance(record.target, Var):
             own = record.target.name
             return (Alloc(own, shape, None, like(array), array, loc=loc),)
-        return self._elements(record.target, Load(array, ()), shape, loc)
+        return self._elements(record.target, record.leaf, shape, loc)
 
     def _copy_of(self, kept: Expr, made: Alloc) -> Block:
         """``made`` as a copy of what was `kept` of the array that it is a copy of."""

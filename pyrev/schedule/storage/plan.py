@@ -64,7 +64,9 @@ class Record:
     dtype: str
     room: tuple[Expr, ...] | None = None
     grows: int | None = None
-    whole: bool = False  # the whole array that `leaf` is of
+    whole: bool = (
+        False  # the array that `leaf` is of, or the rows behind its subscripts
+    )
     early: bool = False  # whatever tests come out
     behind: bool = False  # just after the statement
     loc: Loc | None = None  # if not that of statement `at`

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.affine import integer
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     ZERO,
@@ -27,6 +28,7 @@ from pyrev.ir.nodes import (
     accesses,
     assigned_scalars,
     exprs,
+    loop_indices,
     mentioned,
     walk_expr,
 )
@@ -330,6 +332,45 @@ class Recomputation:
         several = len(set(accesses((nest,), array))) > 1
         return nest.id if several or self._read_again(leaf, loops[k:]) else None
 
+    def rows_before(
+        self, at: int, leaf: Load, loops: Sequence[Loop]
+    ) -> tuple[int | None, tuple[Expr, ...]]:
+        """The nest before which rows of an array are copied for `leaf`, if any is, and
+        the subscripts that say which rows.
+
+        The nest writes to other rows only, reads more than one element of these in an
+        iteration, and has as many loops as they have axes.
+        """
+        for k, loop in enumerate(loops):
+            for front in range(1, len(leaf.index)):
+                rows = leaf.index[:front]
+                if len(leaf.index) - front <= len(loops) - k and self._other_rows(
+                    loop, leaf.array, rows
+                ):
+                    found = set(accesses((loop,), leaf.array))
+                    if sum(e[:front] == rows for e in found) > 1:
+                        return loop.id, rows
+        return None, ()
+
+    def _other_rows(self, nest: Loop, array: str, rows: tuple[Expr, ...]) -> bool:
+        """Does a nest write no element behind these subscripts, nor what they are made
+        of?
+        """
+        timeline = self.timeline
+        inside = loop_indices((nest,))
+        for e in (part for r in rows for part in walk_expr(r)):
+            if isinstance(e, (Var, Load)):
+                name = name_of(e)
+                if name in inside or timeline.writes_in(nest.id, name):
+                    return False
+        for w in timeline.writes_in(nest.id, array):
+            target = getattr(timeline.places[w].stmt, "target", None)
+            if not isinstance(target, Load) or not any(
+                map(_other_number, target.index, rows)
+            ):
+                return False
+        return True
+
     def _read_again(self, leaf: Load, loops: Sequence[Loop]) -> bool:
         """Do more loops of unknown length than an array has axes read an element of it,
         of which they and nothing else say which one that is?
@@ -370,3 +411,12 @@ class Recomputation:
             n if isinstance(n, (Const, Extent)) else Call("max", (n, ZERO))
             for n in stmt.shape
         )
+
+
+def _other_number(one: Expr, other: Expr) -> bool:
+    """Are these two numbers that do not say the same element?
+
+    Not told of negative ones, nor of variables, which may be: these count from the end.
+    """
+    a, b = integer(one), integer(other)
+    return a is not None and b is not None and a != b and min(a, b) >= 0

@@ -9,7 +9,7 @@ records a copy of the array before the nest instead (a snapshot).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyrev.ir.nodes import (
     Call,
@@ -67,8 +67,9 @@ class Tapes:
         self.recomputation, self.saved = recomputation, saved
         #: Where a value was recorded, whatever tests come out: how that is read.
         self._known: dict[tuple[int, Var | Load], dict[int, Expr]] = {}
-        #: (level, nest, array): the copy made before the nest, and how it is indexed.
-        self._snapshots: dict[tuple[int, int, str], tuple[str, tuple[Expr, ...]]] = {}
+        #: (level, nest, array or rows of it): the copy made before the nest, and how it
+        #: is indexed.
+        self._snapshots: dict[tuple[int, int, Load], tuple[str, tuple[Expr, ...]]] = {}
 
     def tape(self, level: int, at: int, leaf: Expr, name: str) -> Expr:
         """Record `leaf` at `at`, over the loops between `level` and `at`.
@@ -226,39 +227,49 @@ class Tapes:
 
         One copy serves all that the nest reads; None where it reads one element or
         fewer than the array has axes. A nest that writes each element behind its last
-        read is such, too.
+        read is such, too; and of one that writes other rows only, those are copied
+        that it reads.
         """
         nest = self.recomputation.copied_before(level, at, leaf, loops)
         if nest is None and read_before_written(self.timeline, at, leaf, loops):
             nest = loops[0].id
+        rows: tuple[Expr, ...] = ()
+        if nest is None:
+            nest, rows = self.recomputation.rows_before(at, leaf, loops)
         own = self.recomputation.shape_at(level, at, leaf.array)
         if nest is None or own is None:
             return None
+        of = replace(leaf, index=rows)
         same = (
             other
             for (where, other, array) in self._snapshots
-            if (where, array) == (level, leaf.array)
-            and self.timeline.unchanged(array, other, nest)
+            if (where, array) == (level, of)
+            and self.timeline.unchanged(leaf.array, other, nest)
         )
-        key = (level, next(same, nest), leaf.array)
+        key = (level, next(same, nest), of)
         if key not in self._snapshots:
             around = loops[: [f.id for f in loops].index(nest)]
-            self._snapshots[key] = self._copied(level, nest, leaf.array, around, own)
+            self._snapshots[key] = self._copied(
+                level, nest, of, around, own[len(rows) :]
+            )
         target, prefix = self._snapshots[key]
-        index = tuple(self.saved(e, at) for e in leaf.index)
+        index = tuple(self.saved(e, at) for e in leaf.index[len(rows) :])
         return Load(target, (*prefix, *index))
 
     def _copied(
         self,
         level: int,
         nest: int,
-        array: str,
+        leaf: Load,
         loops: list[Loop],
         own: tuple[Expr, ...],
     ) -> tuple[str, tuple[Expr, ...]]:
-        """A copy of `array` as it is before `nest`, one for each iteration around."""
+        """A copy of an array, or of rows of it, as they are before `nest`, one for each
+        iteration around.
+        """
+        array = leaf.array
         target = self.draft.fresh(f"{array}_before")
-        kind, leaf = self.timeline.dtype_of(array), Load(array, ())
+        kind = self.timeline.dtype_of(array)
         if loops:
             axes = self._axes(level, loops)
             to = Load(target, axes.forward)
@@ -266,7 +277,7 @@ class Tapes:
             record = Record(nest, leaf, to, kind, room, axes.grows, whole=True)
             self._add(level, record, array, (*axes.shape, *own))
             return target, axes.backward
-        if any(
+        if leaf.index or any(
             isinstance(self.timeline.places[c].stmt, If)
             for c in self.timeline.controls(level, nest)
         ):

@@ -272,6 +272,8 @@ def _tape(timeline: Timeline, level: int, record: Record) -> _Tape | None:
         or len(target.index) != len(loops)
     ):
         return None
+    if record.whole and isinstance(leaf, Load) and leaf.index:
+        return None  # rows: other rows of the array may be on another tape
     elements = isinstance(leaf, Load) and not record.whole
     outer = len(loops) - (len(leaf.index) if isinstance(leaf, Load) and elements else 0)
     if outer < 1:
