@@ -118,10 +118,10 @@ def on_skewed_rows(x, b):
     p = np.zeros((2 * x.shape[0], x.shape[0]))
     for i in range(p.shape[0]):
         for j in range(p.shape[1]):
-            p[i, j] = x[j] * (1.0 + 0.1 * i)
+            p[i, j] = 0.3 * x[j] + 0.02 * i
     for i in range(b.shape[0]):
         for j in range(1, x.shape[0]):
-            p[i + j, j - 1] += p[i + j, j] * p[i + j, j] * b[i]
+            p[i + j, j - 1] += 0.2 * p[i + j, j] * p[i + j, j] * b[i]
     for i in range(p.shape[0]):
         for j in range(p.shape[1]):
             p[i, j] *= 0.5
