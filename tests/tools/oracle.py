@@ -106,9 +106,8 @@ def check(
             assert np.ndim(gradient) == 0, f"`{name}` is a scalar, its gradient is not"
 
     allowed = GRADIENT[kind] if tolerance is None else tolerance
-    wrong = [
-        str(c)
-        for c in comparisons(
+    found = list(
+        comparisons(
             plain,
             arguments,
             outputs,
@@ -119,9 +118,12 @@ def check(
             directions=directions,
             tolerance=allowed,
         )
-        if not c.error <= allowed
-    ]
+    )
+    wrong = [str(c) for c in found if not c.error <= allowed]
     assert not wrong, "\n".join(["wrong gradients:", *wrong[:8]])
+    # Where values explode, differences say nothing, and no gradient would be wrong.
+    told = [c for c in found if c.verdict != "rough"]
+    assert told or not any(map(np.size, gradients.values())), "nothing was judged"
     return gradients
 
 
