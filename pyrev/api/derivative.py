@@ -150,7 +150,7 @@ class _Source(Readable):
         return self._listed(self._units, self._before(PYTHON))
 
     @guarded
-    def source_for(self, target: str, /, *args: Any, **kw: Any) -> Listing:
+    def source_for(self, target: str, *args: Any, **kw: Any) -> Listing:
         """The text for a target and, if given, for arguments.
 
         The target is "python", "numpy", which is statements about whole arrays, "numba"
