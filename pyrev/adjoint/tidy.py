@@ -7,6 +7,7 @@ are touched; a parameter array is never written by an adjoint in the first place
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -269,19 +270,54 @@ def _covers(
 
 
 def _without_last_zeros(body: Block, params: frozenset[str]) -> Block:
-    """No array of the function's own is set to zero where nothing reads it any more."""
+    """No array of the function's own, or of an iteration's, is set to zero where
+    nothing reads it any more.
+    """
+    return _unread_zeros_gone(body, params, None)
+
+
+def _unread_zeros_gone(
+    block: Block, elsewhere: frozenset[str], own: frozenset[str] | None
+) -> Block:
+    """A block without last zeros. The names in `elsewhere` are used outside of it, too;
+    arrays in `own` are made in it, before all else that is done with them.
+    """
     out: list[Stmt] = []
-    behind: set[str] = set(params)
-    for stmt in reversed(body):
+    behind: set[str] = set(elsewhere)
+    uses = Counter(n for s in block for n in touched(s))
+    for stmt in reversed(block):
+        header = touched(with_blocks(stmt, tuple(() for _ in blocks(stmt))))
+        inner: list[Block] = []
+        for b in blocks(stmt):
+            others = [c for c in blocks(stmt) if c is not b]
+            around = (
+                elsewhere
+                | header
+                | frozenset().union(*(touched(s) for c in others for s in c))
+            )
+            around |= {n for n in touched(stmt) if uses[n] > 1}
+            inner.append(_unread_zeros_gone(b, around, _made_first(b)))
+        stmt = with_blocks(stmt, tuple(inner))
         zeroed = {s.target_name for s in walk((stmt,)) if isinstance(s, Assign)}
         left: Block = (stmt,)
-        for array in sorted(zeroed - behind):
+        for array in sorted(zeroed - behind if own is None else zeroed & own - behind):
             if any(_is_zero(s, array) for s in walk(left)):
                 found = _without_unread_zeros(left[0], array)
                 left = left if found is None else found
         behind |= touched(stmt)
         out += reversed(left)
     return tuple(reversed(out))
+
+
+def _made_first(block: Block) -> frozenset[str]:
+    """The arrays that a block makes before it does anything else with them."""
+    made: set[str] = set()
+    seen: set[str] = set()
+    for s in block:
+        if isinstance(s, Alloc) and s.array not in seen:
+            made.add(s.array)
+        seen |= touched(s)
+    return frozenset(made)
 
 
 def _late_zeros(block: Block) -> Block:

@@ -41,6 +41,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     with_blocks,
 )
+from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.text import expr_text, expr_tree, name, negated, store
 from pyrev.schedule.forward import WIDEST
 
@@ -128,7 +129,7 @@ class WholeArrays:
         blank = made.fill is None and not item.adds
         zeros = isinstance(made.fill, Const) and made.fill.value == 0
         # Subscripts that are left open show that the value is an array.
-        if not (blank or zeros) or not self._is_array(item.value):
+        if not (blank or zeros) or not self.is_array(item.value):
             return item
         if concrete(self.types[array]) != self._dtype(item.value):
             return item
@@ -149,7 +150,7 @@ class WholeArrays:
             return None
         return replace(first, value=both)
 
-    def _is_array(self, value: Expr) -> bool:
+    def is_array(self, value: Expr) -> bool:
         return any(
             len(e.index) < self.shapes.ranks.get(e.array, 0)
             for e in walk_expr(value)
@@ -245,7 +246,7 @@ class _Elements:
         return replace(e, index=around)
 
     def value(self, e: Expr) -> Expr | None:
-        """A value for all elements: sums and products, whose bits are the same."""
+        """A value for all elements, of operations that NumPy has for arrays, too."""
         match e:
             case Load() if (whole := self.opened(e)) is not None:
                 return whole
@@ -265,10 +266,27 @@ class _Elements:
                 if None in parts:
                     return None
                 return replace(e, args=tuple(p for p in parts if p is not None))
+            case Call(op, args) if op == "/" or _of_elements(op):
+                # Of scalars alone it is left to the loop, which may not run.
+                parts = tuple(map(self.arithmetic, args))
+                found = replace(e, args=tuple(p for p in parts if p is not None))
+                if None not in parts and self.of.is_array(found):
+                    return found
         return None
 
     def is_float(self, array: str) -> bool:
         return self.of.types.get(array, "").startswith("float")
+
+
+def _of_elements(op: str) -> bool:
+    """Is it a function of one number that NumPy has for arrays?"""
+    known = PRIMITIVES.get(op)
+    return (
+        known is not None
+        and known.python.startswith("np.")
+        and known.result == "float"
+        and len(known.partials) == 1
+    )
 
 
 # ------------------------------------------------------------------ text
