@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from pyrev.ir.nodes import Expr, For, If, Load, Loc, Stmt, While
+from pyrev.ir.nodes import Expr, For, If, Load, Loc, Stmt, Var, While
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
     """``target[...] = value`` or ``+=`` for all elements that `target` leaves open.
 
-    A `Load` has the subscripts in front of the open ones. What is `new` is made here.
+    A `Load` has the subscripts in front of the open ones. What is `new` is made here. A
+    scalar gets a value, or all elements of one are added to it.
     """
 
-    target: Load
+    target: Load | Var
     value: Expr
     adds: bool
     loc: Loc

@@ -10,11 +10,12 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.ir.dtypes import concrete, expr_dtype
+from pyrev.ir.liveness import read_first
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -42,7 +43,8 @@ from pyrev.ir.nodes import (
     with_blocks,
 )
 from pyrev.ir.primitives import PRIMITIVES
-from pyrev.ir.text import expr_text, expr_tree, name, negated, store
+from pyrev.ir.simplify import ZERO_F
+from pyrev.ir.text import call, expr_text, expr_tree, minus, name, negated, store
 from pyrev.schedule.forward import WIDEST
 
 
@@ -52,8 +54,9 @@ class WholeArrays:
     `types` are the dtypes of its names, `shapes` of parameters that have the shape of
     others, `users` the names of the user's variables.
 
-    Law: the same values but for the sign of a zero, for arrays that have the shapes
-    that the program gives them.
+    Law: the same values up to rounding, for arrays that have the shapes that the
+    program gives them: NumPy adds elements pairwise, and its functions may round
+    otherwise where they are given many numbers.
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class WholeArrays:
         for s in walk(body):
             for e in exprs(s):
                 self.mentioned.update(mentioned(e))
+        #: The scalars that no block reads before it has set them.
+        self.private = frozenset(self.mentioned) - read_first(body)
 
     def items(self, block: Block) -> list[Item]:
         """The statements of a block, those about whole arrays as what they are."""
@@ -112,6 +117,8 @@ class WholeArrays:
 
     def _made_here(self, out: list[Item], item: Whole) -> Whole:
         """``a = b.copy()``, ``a = b + c`` where `a` was made for that alone."""
+        if isinstance(item.target, Var):
+            return self._begun_here(out, item, item.target)
         array = item.target.array
         if item.target.index or array in names(item.value):
             return item
@@ -136,10 +143,23 @@ class WholeArrays:
         del out[at]  # type: ignore[arg-type]
         return replace(item, new=True, adds=False)
 
+    def _begun_here(self, out: list[Item], item: Whole, total: Var) -> Whole:
+        """``s = np.sum(a)`` where `s` was zero until then."""
+        if not item.adds:
+            return item
+        at = next(
+            (k for k in reversed(range(len(out))) if total.name in mentions(out[k])), 0
+        )
+        if not out or out[at : at + 1] != [Assign(total, ZERO_F, loc=out[at].loc)]:
+            return item
+        del out[at]
+        return replace(item, new=True)
+
     def _joined(self, first: Whole, second: Whole) -> Whole | None:
         """One statement for ``a = b.copy()`` and ``a += c``."""
-        array = first.target.array
-        if not first.new or second.target.array != array:
+        assert isinstance(second.target, Load)
+        array = second.target.array
+        if not first.new or first.target != second.target:
             return None
         if array in names(second.value):
             return None
@@ -151,8 +171,11 @@ class WholeArrays:
         return replace(first, value=both)
 
     def is_array(self, value: Expr) -> bool:
+        """Are subscripts left open in it? What has none at all is a scalar of a loop
+        that has become an array.
+        """
         return any(
-            len(e.index) < self.shapes.ranks.get(e.array, 0)
+            len(e.index) < self.shapes.ranks.get(e.array, 1)
             for e in walk_expr(value)
             if isinstance(e, Load)
         )
@@ -168,32 +191,73 @@ class _Elements:
     of: WholeArrays
     index: tuple[Var, ...]
     sizes: tuple[Expr, ...]
+    #: The scalars of the nest that stand for arrays by now.
+    arrays: set[str] = field(default_factory=set)
 
     def statements(self, body: Block, loop: For) -> list[Whole] | None:
         """A statement for each of the body; None if one is about single elements."""
         found: list[Whole] = []
         targets: dict[str, tuple[Expr, ...]] = {}
+        self.arrays.clear()
+        # In what order iterations run is nothing to say of whole arrays.
+        note = loop.note if len(body) == 1 else ""
+        scalars = self.scalars(body)
+        if scalars is None:
+            return None
         for s in body:
-            if not isinstance(s, (Assign, Add)) or not isinstance(s.target, Load):
+            if not isinstance(s, (Assign, Add)):
                 return None
-            target, value = self.opened(s.target), self.value(s.value)
-            if target is None or value is None:
+            value, adds = self.value(s.value), isinstance(s, Add)
+            if value is None:
                 return None
-            adds = isinstance(s, Add)
-            array = target.array
             # NumPy adds no floats to integers in place.
-            if adds and not self.is_float(array):
+            if adds and not self.is_float(s.target_name):
                 return None
-            if targets.setdefault(array, s.target.index) != s.target.index:
-                return None
-            found.append(Whole(target, value, adds, s.loc, loop.note))
+            match s.target:
+                case Var(name) as target:
+                    many = self.of.is_array(value)
+                    if adds and not many:
+                        return None  # as often as the loop runs
+                    if many and not adds:
+                        if not self.is_float(name):
+                            return None
+                        self.arrays.add(name)
+                    copied = many and not adds and isinstance(value, Load)
+                    found.append(Whole(target, value, adds, s.loc, note, copied))
+                case Load(array, index):
+                    place = self.opened(s.target)
+                    if place is None or targets.setdefault(array, index) != index:
+                        return None
+                    found.append(Whole(place, value, adds, s.loc, note))
         # Statement by statement is element by element where no other one is read.
         for s in body:
             for e in (part for top in exprs(s) for part in walk_expr(top)):
                 if isinstance(e, Load) and e.array in targets:
                     if e.index != targets[e.array]:
                         return None
-        return found
+        return found if targets or self.arrays else None
+
+    def scalars(self, body: Block) -> set[str] | None:
+        """The scalars that the body sets or adds to; None if an iteration may read what
+        another one has left in one, or what is behind the loop reads it.
+        """
+        own: set[str] = set()
+        sums: set[str] = set()
+        read: set[str] = set()
+        for s in body:
+            for e in exprs(s):
+                if not isinstance(e, Var) or e is not getattr(s, "target", None):
+                    read |= names(e)
+            match s:
+                case Assign(Var(name)):
+                    if name in sums or (name in read and name not in own):
+                        return None
+                    own.add(name)
+                case Add(Var(name)):
+                    sums.add(name)
+        if sums & (own | read):
+            return None
+        return own | sums if own <= self.of.private else None
 
     def exchange(self, body: Block, loop: For) -> Exchange | None:
         """``a, b = b, a``, where the arrays are the function's own."""
@@ -257,6 +321,8 @@ class _Elements:
         match e:
             case Const():
                 return e
+            case Var(scalar) if scalar in self.arrays:
+                return Load(scalar, ())
             case Var(scalar):
                 return None if scalar in counted else e
             case Load(array) if self.is_float(array):
@@ -310,12 +376,24 @@ def tree(item: Whole | Exchange) -> ast.stmt:
             targets = ast.Tuple([store(name(a)) for a in arrays], ast.Store())
             values = ast.Tuple([name(a) for a in sources], ast.Load())
             return ast.Assign([targets], values, None)
+        case Whole(Var(scalar), value, False, new=new):
+            made = expr_tree(_bare(value))
+            made = _copy(made) if new else made
+            return ast.Assign([store(name(scalar))], made, None)
+        case Whole(Var(scalar), value, new=new):
+            less = negated(value)
+            made = call("np.sum", expr_tree(_bare(value if less is None else less)))
+            if new:
+                made = made if less is None else minus(made)
+                return ast.Assign([store(name(scalar))], made, None)
+            op = ast.Add() if less is None else ast.Sub()
+            return ast.AugAssign(store(name(scalar)), op, made)  # type: ignore[arg-type]
         case Whole(target, value, adds, new=new):
+            assert isinstance(target, Load)
             array, less = name(target.array), negated(value)
             if new:
                 made = expr_tree(_bare(value))
-                if isinstance(value, Load):
-                    made = ast.Call(ast.Attribute(made, "copy", ast.Load()), [], [])
+                made = _copy(made) if isinstance(value, Load) else made
                 return ast.Assign([store(array)], made, None)
             if adds:
                 left = store(expr_tree(_bare(target)))
@@ -324,6 +402,10 @@ def tree(item: Whole | Exchange) -> ast.stmt:
                 return ast.AugAssign(left, op, right)  # type: ignore[arg-type]
             place = expr_tree(target) if target.index else _all_of(array)
             return ast.Assign([store(place)], expr_tree(_bare(value)), None)
+
+
+def _copy(array: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(array, "copy", ast.Load()), [], [])
 
 
 def _all_of(array: ast.expr) -> ast.expr:

@@ -25,6 +25,7 @@ from pyrev.ir.nodes import (
     all_names,
     blocks,
     exprs,
+    mentioned,
     names,
     walk,
     written,
@@ -183,3 +184,31 @@ def _holders(block: Block) -> dict[str, tuple[Stmt, ...]]:
         for name in names_in(stmt):
             found.setdefault(name, []).append(stmt)
     return {name: tuple(stmts) for name, stmts in found.items()}
+
+
+def read_first(block: Block) -> set[str]:
+    """The scalars that some block reads before it sets them itself: also what a loop or
+    a branch reads of the block around it, and that of them.
+
+    >>> from pyrev.parse import parse_block
+    >>> sorted(read_first(parse_block('''
+    ... for i in range(n):
+    ...     t = a[i]
+    ...     s = s + t
+    ... ''')) - {"a", "i", "n"})
+    ['s']
+    """
+    found: set[str] = set()
+    own: set[str] = set()
+    for s in block:
+        target = s.target if isinstance(s, Assign) else None
+        plain = isinstance(target, Var)
+        for e in exprs(s):
+            if not (plain and e is target):
+                found |= set(mentioned(e)) - own
+        if isinstance(target, Var):
+            own.add(target.name)
+        for inner in blocks(s):
+            found |= read_first(inner)
+            own -= written(inner)
+    return found

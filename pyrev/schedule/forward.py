@@ -14,7 +14,7 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from pyrev.ir.dtypes import wraps
-from pyrev.ir.liveness import occurs
+from pyrev.ir.liveness import occurs, read_first
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -103,14 +103,13 @@ def _without(block: Block, name: str) -> Block:
     )
 
 
-class _Forward:
-    """One round over a program: each statement takes in what stands before it."""
+class _Uses:
+    """How often statements give scalars a value, and read them."""
 
-    def __init__(self, body: Block, users: Set[str], types: Mapping[str, str]) -> None:
-        self.users, self.types = users, types
-        self.times = assignments(body)
+    def __init__(self, block: Block) -> None:
+        self.times = assignments(block)
         self.reads: Counter[str] = Counter()
-        for s in walk(body):
+        for s in walk(block):
             for e in exprs(s):
                 self.reads.update(mentioned(e))
             if isinstance(s, Alloc):
@@ -118,12 +117,26 @@ class _Forward:
             if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
                 self.reads[s.target.name] -= 1
 
+    def once(self, name: str) -> bool:
+        """Is a scalar set once, and read once?"""
+        return self.times[name] == self.reads[name] == 1
+
+
+class _Forward:
+    """One round over a program: each statement takes in what stands before it."""
+
+    def __init__(self, body: Block, users: Set[str], types: Mapping[str, str]) -> None:
+        self.users, self.types = users, types
+        self.uses = _Uses(body)
+        self.private = self.uses.times.keys() - read_first(body)
+
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
+        here = _Uses(block)
         for s in self.made_once(block):
             s = with_blocks(s, tuple(self.block(b) for b in blocks(s)))
             if isinstance(s, (Assign, Add)):
-                s = self.joined(out, self.taking(out, s))
+                s = self.joined(out, self.taking(out, s, here))
             if not (isinstance(s, Assign) and s.target == s.value):
                 out.append(s)
         return self.called_at_once(self.read_first(self.without_aliases(tuple(out))))
@@ -139,19 +152,19 @@ class _Forward:
             match s:
                 case Assign(Var(name), Call() as value) if (
                     self.is_ours(name)
-                    and self.times[name] == 1
+                    and self.uses.times[name] == 1
                     and name not in mentioned(value)
                 ):
                     first = known.setdefault(value, name)
                     if (
                         first == name
                         or self.types[first] != self.types[name]
-                        or self.reads[first] + self.reads[name] <= 2
+                        or self.uses.reads[first] + self.uses.reads[name] <= 2
                     ):
                         continue
                     behind = self.renamed(block[k + 1 :], name, first)
                     if behind is not None:
-                        self.reads[first] += self.reads[name]
+                        self.uses.reads[first] += self.uses.reads[name]
                         return self.made_once((*block[:k], *behind))
         return block
 
@@ -162,7 +175,7 @@ class _Forward:
         for k, s in enumerate(block):
             match s:
                 case Assign(Var(name), Var() | Load() as place) if (
-                    self.is_ours(name) and self.times[name] == 1
+                    self.is_ours(name) and self.uses.times[name] == 1
                 ):
                     found = self.overwritten_last(block, k, name, place)
                     if found is not None:
@@ -187,7 +200,7 @@ class _Forward:
         if not isinstance(over, (Assign, Add)) or over.target != place or not reading:
             return None
         behind = block[at + 1 : reading[-1] + 1]
-        if not behind or _reads(block[k + 1 :], name) < self.reads[name]:
+        if not behind or _reads(block[k + 1 :], name) < self.uses.reads[name]:
             return None
         most = 3 if isinstance(place, Load) else len(block)
         touched = written(behind)
@@ -211,7 +224,9 @@ class _Forward:
         """
         for k, s in enumerate(block):
             match s:
-                case Assign(Var(name)) if self.is_ours(name) and self.times[name] == 1:
+                case Assign(Var(name)) if (
+                    self.is_ours(name) and self.uses.times[name] == 1
+                ):
                     final = self.final_name(block[k + 1 :], name)
                     if final is None:
                         continue
@@ -239,7 +254,7 @@ class _Forward:
         for k, s in enumerate(block):
             match s:
                 case Assign(Var(name), Var(of)) if (
-                    self.is_ours(name) and self.times[name] == 1 and name != of
+                    self.is_ours(name) and self.uses.times[name] == 1 and name != of
                 ):
                     behind = self.renamed(block[k + 1 :], name, of)
                     if behind is not None:
@@ -251,7 +266,7 @@ class _Forward:
         `of` may be another value there.
         """
         found = self.through(block, name, of, True)
-        if found is None or _reads(block, name) < self.reads[name]:
+        if found is None or _reads(block, name) < self.uses.reads[name]:
             return None
         return found[0]
 
@@ -287,7 +302,7 @@ class _Forward:
             same = not changes
         return tuple(out), same
 
-    def taking(self, out: list[Stmt], s: Assign | Add) -> Assign | Add:
+    def taking(self, out: list[Stmt], s: Assign | Add, here: _Uses) -> Assign | Add:
         """The statement with what was computed for it alone, which goes from `out`."""
         between: set[str] = set()
         for k in range(len(out) - 1, -1, -1):
@@ -295,7 +310,9 @@ class _Forward:
             match one:
                 case Assign(Var(name), value) if (
                     self.is_ours(name)
-                    and self.times[name] == self.reads[name] == 1
+                    and (
+                        self.uses.once(name) or name in self.private and here.once(name)
+                    )
                     and name in names(s.value)
                     and between.isdisjoint(names(value))
                     and not _is_choice(value)

@@ -72,6 +72,50 @@ FOUND = {
         "for k in range(a.shape[0]):\n    u[k] -= a[k]\nv[0] = 1.0\nreturn u, v",
         "u = v - a",
     ),
+    "a function": (
+        BOTH + "for k in range(a.shape[0]):\n    v[k] = np.sin(a[k]) * s\nreturn u, v",
+        "v[:] = np.sin(a) * s",
+    ),
+    "a quotient": (
+        BOTH + "for k in range(a.shape[0]):\n    v[k] = s / (1.0 + a[k])\nreturn u, v",
+        "v[:] = s / (1.0 + a)",
+    ),
+    "a value of each iteration": (
+        BOTH + "for k in range(a.shape[0]):\n    p = a[k] * s\n    u[k] = p * p\n"
+        "    v[k] += p\nreturn u, v",
+        "p = a * s",
+    ),
+    "an element that is overwritten later": (
+        BOTH + "for k in range(a.shape[0]):\n    p = v[k]\n    v[k] = a[k]\n"
+        "    u[k] += p * p\nreturn u, v",
+        "p = v.copy()",
+    ),
+    "no permutation": (
+        BOTH + "for k in range(a.shape[0]):\n    p = u[k]\n    q = u[k]\n"
+        "    u[k] = v[k]\n    v[k] = p + 0.0 * q\nreturn u, v",
+        "q = u.copy()",
+    ),
+    "other dtypes": (
+        "u = np.zeros(a.shape)\nv = np.zeros(a.shape, dtype=np.float32)\n"
+        "for k in range(a.shape[0]):\n    p = u[k]\n    u[k] = v[k]\n    v[k] = p\n"
+        "return u, v",
+        "v[:] = p",
+    ),
+    "a total": (
+        BOTH + "p = s\nfor k in range(a.shape[0]):\n    q = a[k] * s\n    u[k] = q\n"
+        "    p -= q\nreturn u, v, p",
+        "p -= np.sum(q)",
+    ),
+    "a total that begins here": (
+        BOTH + "p = 0.0\nfor k in range(a.shape[0]):\n    q = a[k] * s\n    u[k] = q\n"
+        "    p -= q\nreturn u, v, p",
+        "p = -np.sum(q)",
+    ),
+    "the same name in two nests": (
+        BOTH + "for k in range(a.shape[0]):\n    p = a[k] * s\n    u[k] = p * p\n"
+        "for k in range(a.shape[0]):\n    p = a[k] + s\n    v[k] = p * p\nreturn u, v",
+        "p = a + s",
+    ),
     "names change places": (
         BOTH + "for i in range(n):\n    v[0] += s\n    for k in range(a.shape[0]):\n"
         "        p = u[k]\n        q = v[k]\n        u[k] = q\n        v[k] = p\n"
@@ -119,9 +163,6 @@ KEPT = {
         "m = n\nm += 1\nu = np.zeros(m)\nm += 1\nfor k in range(m - 1):\n"
         "    u[k] = 1.0\nreturn u"
     ),
-    "a function, whose last bit may differ": (
-        BOTH + "for k in range(a.shape[0]):\n    v[k] = np.sin(a[k])\nreturn u, v"
-    ),
     "a quotient of numbers, which may not be evaluated": (
         BOTH + "for k in range(a.shape[0]):\n    v[k] = v[k] * (s / t[0])\nreturn u, v"
     ),
@@ -136,14 +177,28 @@ KEPT = {
         BOTH + "p = 0.0\nfor k in range(a.shape[0]):\n        p = u[k]\n"
         "        u[k] = v[k]\n        v[k] = p\nreturn u, v, p"
     ),
-    "no permutation": (
-        BOTH + "for k in range(a.shape[0]):\n    p = u[k]\n    q = u[k]\n"
-        "    u[k] = v[k]\n    v[k] = p + 0.0 * q\nreturn u, v"
+    "a scalar that another iteration has left": (
+        BOTH + "p = s\nfor k in range(a.shape[0]):\n    v[k] = p * a[k]\n"
+        "    p = a[k]\nreturn u, v"
     ),
-    "other dtypes": (
-        "u = np.zeros(a.shape)\nv = np.zeros(a.shape, dtype=np.float32)\n"
-        "for k in range(a.shape[0]):\n    p = u[k]\n    u[k] = v[k]\n    v[k] = p\n"
-        "return u, v"
+    "a sum that is read while it grows": (
+        BOTH + "p = s\nfor k in range(a.shape[0]):\n    p += a[k]\n"
+        "    v[k] = p\nreturn u, v, p"
+    ),
+    "a number that is added as often as the loop runs": (
+        BOTH + "p = s\nfor k in range(a.shape[0]):\n    p += s\n"
+        "    v[k] = a[k]\nreturn u, v, p"
+    ),
+    "a scalar that is set under a test": (
+        BOTH + "p = s\nfor k in range(a.shape[0]):\n    if a[k] > 1.0:\n"
+        "        p = a[k]\n    v[k] = p\nreturn u, v"
+    ),
+    "a function of a number, which may not be evaluated": (
+        BOTH + "for k in range(a.shape[0]):\n    v[k] = np.log(s)\nreturn u, v"
+    ),
+    "an integer array": (
+        "u = np.zeros(a.shape[0], dtype=np.int64)\nv = a.copy()\n"
+        "for k in range(a.shape[0]):\n    m = u[k]\n    v[k] = a[k] * m\nreturn u, v"
     ),
     "floats that are added to integers": (
         "u = np.zeros(a.shape[0], dtype=np.int64)\nfor k in range(a.shape[0]):\n"
