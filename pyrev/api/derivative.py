@@ -150,16 +150,17 @@ class _Source(Readable):
         return self._listed(self._units, self._before(PYTHON))
 
     @guarded
-    def source_for(self, target: str, *args: Any, **kw: Any) -> Listing:
-        """The text for a target and, if given, for arguments.
+    def source_for(self, *args: Any, **kw: Any) -> Listing:
+        """The text for a target, which comes first, and, if given, for arguments.
 
         The target is "python", "numpy", which is statements about whole arrays, "numba"
         or "cuda", which is CUDA C and its launches. Raises `UnsupportedError` (P304)
         where the target has no form for the function.
         """
+        target, given = (args[0], args[1:]) if args else (kw.pop("target", None), ())
         asked = _named(target)
-        if args or kw:
-            return self._listed(*self._asked(asked, args, kw))
+        if given or kw:
+            return self._listed(*self._asked(asked, given, kw))
         return self._listed(self._units, self._before(asked))
 
     def _listed(self, units: Units, request: Request) -> Listing:

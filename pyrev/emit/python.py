@@ -20,7 +20,13 @@ from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.emit.whole_arrays import tree
 from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, loc_of, tag, write
-from pyrev.ir.text import array_ranks, block_text, expr_tree, stmt_tree
+from pyrev.ir.text import (
+    array_ranks,
+    block_text,
+    error_modules,
+    expr_tree,
+    stmt_tree,
+)
 from pyrev.parse.directives import MARKS
 from pyrev.schedule.forward import WIDEST
 
@@ -76,7 +82,9 @@ def emit_python(
     helpers = [_first_of(n) for n in MARKS if n in used]
     carried = definitions(used)
     used |= {n for f in carried for n in _used(f)}
-    module = ast.Module([*head, *imports(used), *helpers, *carried, function], [])
+    modules = error_modules(program.body)
+    start = [*head, *imports(used, modules), *helpers]
+    module = ast.Module([*start, *carried, function], [])
     text = write(module)
     return Text(text.text + "\n", text.locs)
 
@@ -249,11 +257,14 @@ def _used(function: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
 
 
-def imports(used: Container[str]) -> Iterator[ast.stmt]:
-    """The import statements for these names, the standard library first."""
+def imports(used: Container[str], modules: Sequence[str] = ()) -> Iterator[ast.stmt]:
+    """The import statements for these names, the standard library first, and of some
+    modules of the user's.
+    """
     groups = [
         [ast.Import([ast.alias("math")])] if "math" in used else [],
         [ast.Import([ast.alias("numpy", "np")])] if "np" in used else [],
+        [ast.Import([ast.alias(m)]) for m in modules],
     ]
     first = True
     for group in filter(None, groups):

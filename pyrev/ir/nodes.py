@@ -305,19 +305,33 @@ class If:
     note: str = _note()
 
 
+#: What an exception may be made of.
+Given = str | int | float | bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """``if not test: raise error(message)``: what the user asserts, and what is unsure.
 
-    It computes nothing, so the adjoint has none; the primal stops where it fails.
+    It computes nothing, so the adjoint has none; the primal stops where it fails. The
+    `error` is a builtin exception, or has its module in front of it. What the user
+    raises has its very arguments in `given`, and the message is none of pyrev's.
     """
 
     test: Expr
     error: str
     message: str
+    given: tuple[Given, ...] | None = None
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
+
+    @property
+    def arguments(self) -> tuple[Given, ...]:
+        """What a target raises it with where it has no line of its own to show."""
+        if self.given is None:
+            return (f"{self.loc.place}: {self.message}",)
+        return self.given
 
 
 @dataclass(frozen=True, slots=True)

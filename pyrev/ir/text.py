@@ -121,6 +121,12 @@ def minus(operand: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.USub(), operand)
 
 
+def error_modules(block: Block) -> list[str]:
+    """The modules of the user's exceptions that a block raises."""
+    errors = (s.error for s in walk(block) if isinstance(s, Check))
+    return sorted({e.rpartition(".")[0] for e in errors} - {""})
+
+
 # -------------------------------------------------------------------- expressions
 
 
@@ -352,8 +358,12 @@ def stmt_tree(
             return ast.For(over, range_tree(s), [leave, *inner], [], None)
         case If(test, then, orelse):
             return ast.If(expr_tree(test), body(then), body(orelse))
-        case Check(test, error, message):
-            raised = ast.Raise(call(error, ast.Constant(message)), None)
+        case Check(test, error, message, given):
+            parts = (message,) if given is None else given
+            what = call(error, *map(ast.Constant, parts)) if parts else name(error)
+            raised = ast.Raise(what, None)
+            if test == Const(False):
+                return raised
             return ast.If(expr_tree(negation(test)), [raised], [])
         case Tell(callback, value):
             return ast.Expr(call(callback, expr_tree(value)))

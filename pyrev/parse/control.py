@@ -16,6 +16,7 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import children, identifiers, returns, statements, tail_form
+from pyrev.parse.raising import always_raises
 
 #: The attribute of a loop that holds the names of the flags that end it.
 LEAVE = "pyrev_leave"
@@ -365,10 +366,12 @@ def _values(s: gast.Return) -> tuple[list[gast.AST], bool] | None:
 
 
 def _ends(body: Sequence[gast.AST]) -> bool:
-    """Does every path through the body come to a `return`?"""
+    """Does every path through the body come to a `return`, or raise?"""
     for s in body:
         match s:
             case gast.Return():
+                return True
+            case gast.Assert() if always_raises(s):
                 return True
             case gast.If() if _ends(s.body) and _ends(s.orelse):
                 return True

@@ -30,11 +30,6 @@ REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
         "exceptions are handled here",
         "test for the condition with `if` instead",
     ),
-    gast.Raise: (
-        "P102",
-        "an exception is raised here",
-        "check the arguments before the call",
-    ),
     gast.With: (
         "P102",
         "a context manager is entered here",
@@ -106,14 +101,17 @@ def check(source: Source, findings: Findings) -> None:
 
 
 def _nodes(node: gast.AST) -> Iterator[gast.AST]:
-    """Body nodes, without annotations, decorators, and what a rejected node holds."""
+    """Body nodes, without annotations, decorators, and what a rejected node holds.
+
+    What is raised has rules of its own (`statements.read_raise`).
+    """
     for name, value in gast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "vararg", "kwarg"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, gast.AST):
                 yield child
-                if type(child) not in REJECTED:
+                if type(child) not in REJECTED and not isinstance(child, gast.Raise):
                     yield from _nodes(child)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import gast
 
-from pyrev.ir.nodes import Check, If
+from pyrev.ir.nodes import Check, Expr, Given, If
 from pyrev.ir.text import negation
 from pyrev.parse import fence
 from pyrev.parse.assignments import assign, define
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
 from pyrev.parse.exchanges import exchange_into
+from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.joins import (
     array_bindings,
     inside_compound,
@@ -21,7 +23,9 @@ from pyrev.parse.joins import (
     restore_bindings,
     visible_arrays,
 )
+from pyrev.parse.names import object_of
 from pyrev.parse.points_to import note_new_behind
+from pyrev.parse.raising import RAISE
 from pyrev.parse.reading import read_truth
 from pyrev.parse.scopes import Scope
 from pyrev.parse.walk import Compound, Walk
@@ -52,13 +56,80 @@ def read_annotated(w: Walk, node: gast.AnnAssign, scope: Scope) -> None:
 
 
 def read_assert(w: Walk, node: gast.Assert, scope: Scope) -> None:
-    """``assert test, message``: a check when the program runs."""
+    """``assert test, message``: a check when the program runs. Or what stands for a
+    `raise`.
+    """
     condition = read_truth(w, node.test, scope)
+    raised = getattr(node, RAISE, None)
+    if raised is not None:
+        read_raise(w, raised, condition, scope)
+        return
     text = gast.unparse(node.test).strip()
     if isinstance(node.msg, gast.Constant):
         text = str(node.msg.value)
     at = scope.source.loc(node)
     w.emit.add(Check(condition, "AssertionError", text, loc=at))
+
+
+def read_raise(w: Walk, node: gast.Raise, unless: Expr, scope: Scope) -> None:
+    """``raise ValueError("a message")``, unless a test holds."""
+    at = scope.source.loc(node)
+    match node.exc:
+        case gast.Call(func=named, args=args, keywords=[]):
+            pass
+        case named:
+            args = []
+    kind = None if named is None else object_of(w, named, scope)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        what = "an exception is raised again"
+        if named is not None:
+            what = f"`{gast.unparse(named).strip()}` is no class of exceptions"
+        helps = "name the class: `raise ValueError(...)`"
+        w.refuse("P102", at, what, helps)
+        return
+    given = [literal(w, a, scope) for a in args]
+    if any(isinstance(g, Missing) for g in given):
+        because = "the exception is made of values of the run"
+        w.refuse("P102", at, because, "write a message without values")
+        return
+    module, name = getattr(kind, "__module__", ""), kind.__name__
+    if module != "builtins":
+        if getattr(sys.modules.get(module), name, None) is not kind:
+            because = f"`{name}` is no name of a module"
+            w.refuse("P102", at, because, "define it at the top of a module")
+            return
+        name = f"{module}.{name}"
+    parts = tuple(g for g in given if not isinstance(g, Missing))
+    message = str(parts[0]) if parts else ""
+    w.emit.add(Check(unless, name, message, parts, loc=at))
+
+
+def literal(w: Walk, node: gast.AST, scope: Scope) -> Given | Missing:
+    """What an argument of an exception is, where the text says it; strings may be put
+    together of others, and have names outside.
+    """
+    match node:
+        case gast.Constant(value=None):
+            return None
+        case gast.Constant(value=str() | bool() | int() | float() as value):
+            return value
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=value)):
+            return -value if isinstance(value, (int, float)) else MISSING
+        case gast.BinOp(left=left, op=gast.Add(), right=right):
+            a, b = literal(w, left, scope), literal(w, right, scope)
+            return a + b if isinstance(a, str) and isinstance(b, str) else MISSING
+        case gast.JoinedStr(values=values):
+            parts = [literal(w, v, scope) for v in values]
+            if all(isinstance(p, str) for p in parts):
+                return "".join(map(str, parts))
+        case gast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            part = literal(w, value, scope)
+            return part if isinstance(part, (str, Missing)) else str(part)
+        case gast.Name() | gast.Attribute():
+            found = object_of(w, node, scope)
+            if isinstance(found, str):
+                return found
+    return MISSING
 
 
 def refuse_jump(w: Walk, node: gast.AST, scope: Scope) -> None:

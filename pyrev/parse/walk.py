@@ -21,6 +21,7 @@ from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
 from pyrev.parse.grounds import Grounds
+from pyrev.parse.raising import with_tests
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Texts
@@ -408,10 +409,10 @@ class Walk:
     findings: Findings = field(default_factory=Findings)
 
     def flattened(self, node: gast.AST) -> gast.AST:
-        """A definition without jumps and names of tuples, with the versions of names
-        that are variables.
+        """A definition without jumps and names of tuples, with tests where it raises
+        and the versions of names that are variables.
         """
-        whole = with_elements(node)
+        whole = with_tests(with_elements(node))
         return versioned(structured(whole, self.emit.taken), self.known.split)
 
     def refuse(self, code: str, at: Loc, because: str, helps: str) -> None:

@@ -9,6 +9,7 @@ an exception comes from is read from its traceback, so calls that return pay not
 
 from __future__ import annotations
 
+import dis
 import functools
 import os
 import sysconfig
@@ -34,7 +35,7 @@ _LIBRARIES = tuple(
 
 #: What pyrev raises by these names is meant: an index outside, no memory left.
 _MEANT = (IndexError, MemoryError)
-#: What code that pyrev made raises is the user's, except for this.
+#: What code that pyrev made raises is the user's, except for this where Python does.
 _NEVER = (SystemError, NameError, AttributeError, KeyError, RecursionError)
 
 #: What makes arrays in place of NumPy.
@@ -96,6 +97,7 @@ def meant(error: Exception) -> PyrevError | None:
             where = _place(step)
         step = step.tb_next
     made = isinstance(error, _NEVER) and not isinstance(error, UnboundLocalError)
+    made = made and not _said(error)
     bug = {
         "pyrev": not isinstance(error, _MEANT),
         "run": made,
@@ -108,6 +110,19 @@ def meant(error: Exception) -> PyrevError | None:
         return BackendError(f"Numba: {said} Choose one by NUMBA_THREADING_LAYER")
     what = type(error).__name__ + (f": {said}" if said else "")
     return InternalError(f"{what} ({where})")
+
+
+def _said(error: Exception) -> bool:
+    """Does a `raise` say it, in a generated text or in what was compiled of one?"""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or step.tb_frame.f_code.co_filename not in generated:
+        return False
+    # Numba makes a frame of its own up, which stands at its first instruction.
+    at = step.tb_lasti
+    said = dis.opmap["RAISE_VARARGS"]
+    return at <= 0 or step.tb_frame.f_code.co_code[at] == said
 
 
 def _kind(code: CodeType) -> str:

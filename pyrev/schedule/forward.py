@@ -132,8 +132,9 @@ class _Forward:
 
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
+        block = self.made_once(block)
         here = _Uses(block)
-        for s in self.made_once(block):
+        for s in block:
             s = with_blocks(s, tuple(self.block(b) for b in blocks(s)))
             if isinstance(s, (Assign, Add)):
                 s = self.joined(out, self.taking(out, s, here))

@@ -19,6 +19,7 @@ from pyrev.ir.nodes import (
     Assign,
     Block,
     Call,
+    Check,
     Const,
     DisjointWrites,
     Expr,
@@ -62,7 +63,7 @@ def prove_parallel(
     >>> prove_parallel(loop, (), frozenset({"a"})) is None
     True
     """
-    if any(isinstance(s, Return) for s in walk((loop,))):
+    if any(isinstance(s, Return) for s in walk((loop,))) or _says_which(loop):
         return None
     region = Region((loop,), live_out, outer, integers)
     private = private_names(loop, live_out)
@@ -79,6 +80,13 @@ def prove_parallel(
                 return None
             shared.setdefault(a.name, _subscripts(s))
     return Proof((DisjointWrites(loop.index, tuple(shared.items())),))
+
+
+def _says_which(loop: For) -> bool:
+    """May iterations raise exceptions of the user's that differ? The first counts."""
+    found = [s for s in walk((loop,)) if isinstance(s, Check)]
+    kinds = {(s.error, tuple(map(repr, s.arguments))) for s in found}
+    return len(kinds) > 1 and any(s.given is not None for s in found)
 
 
 def without(proof: Proof | None, array: str) -> Proof | None:

@@ -704,6 +704,7 @@ def test_a_parameter_may_be_called_target() -> None:
     assert f.adjoint.explain("numba", **given) == f.explain("numba", **given)
     assert "target numba" in f.explain("numba", **given)
     assert "def misses_adjoint(" in f.adjoint.source_for("numba", **given)
+    assert f.adjoint.source_for(target="numba") == f.adjoint.source_for("numba")
 
 
 def staged(x, u, dt):

@@ -34,6 +34,7 @@ from pyrev.ir.nodes import (
     Check,
     Const,
     Expr,
+    Given,
     Load,
     Program,
     Return,
@@ -44,7 +45,7 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.printer import Emitted, Text, write
-from pyrev.ir.text import expr_text, numpy_name, range_tree
+from pyrev.ir.text import error_modules, expr_text, numpy_name, range_tree
 from pyrev.schedule.costs import GpuCosts
 from pyrev.schedule.launches import (
     Choose,
@@ -83,6 +84,8 @@ def emit_cuda(
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
     cp = module.cp
     imports = [f"import cupy as {cp}", "import numpy as np"]
+    modules = error_modules(program.body)
+    imports += [""] * bool(modules) + [f"import {m}" for m in modules]
     if module.kernels:
         imports[:0] = ["import functools", ""]
     parts[0] = "\n".join([parts[0], *imports]).lstrip("\n")
@@ -95,7 +98,10 @@ def emit_cuda(
             body = body.replace(f"def {form}(", f"def {module.called[form]}(")
             parts.append(body.replace("cp.", f"{cp}."))
     if module.can_fail:
-        lines = [f"{k}: ({e}, {m!r})" for (e, m), k in module.errors.items()]
+        lines = [
+            f"{k}: ({error}, ({''.join(f'{g}, ' for g in given)}))"
+            for (error, given), k in module.errors.items()
+        ]
         parts.append(_python(f"{module.called['ERRORS']} = {{{', '.join(lines)}}}"))
     parts.append(_python("\n".join(function)))
     text = "\n\n\n".join(parts) + "\n"
@@ -141,7 +147,7 @@ def by_element(places, terms, count):
     found = places.reshape(-1)[order]
     return terms.reshape(-1)[order], cp.searchsorted(found, cp.arange(count + 1))''',
 }
-_NO_MEMORY = "MemoryError", "no memory is left for an array of a kernel"
+_NO_MEMORY = "MemoryError", ("'no memory is left for an array of a kernel'",)
 
 
 class _Module:
@@ -179,7 +185,8 @@ class _Module:
         self.kernels: list[list[str]] = []
         self.helpers: dict[str, None] = {}
         self.forms: set[str] = set()
-        self.errors: dict[tuple[str, str], int] = {_NO_MEMORY: -1}
+        #: By the error and the texts of what it is made of: its number.
+        self.errors: dict[tuple[str, tuple[str, ...]], int] = {_NO_MEMORY: -1}
         self.reassociated: dict[str, None] = {}
         self.faults = Faults(types)
         self.subscripts = Subscripts(program, natural)
@@ -189,10 +196,11 @@ class _Module:
         """Can a kernel find an error?"""
         return "status" in self.forms
 
-    def failure(self, error: str, message: str) -> int:
+    def failure(self, error: str, given: tuple[Given, ...]) -> int:
         """The number that stands for an error in `status`."""
         self.forms.add("status")
-        return self.errors.setdefault((error, message), len(self.errors))
+        key = error, tuple(map(repr, given))
+        return self.errors.setdefault(key, len(self.errors))
 
     def code(self) -> str:
         """The text of the kernels, and before them of what they call."""
@@ -269,9 +277,8 @@ class _Module:
                 if kind == WEAK_INT or weak and not isinstance(value, Const):
                     return [f"{n} = {text}"]
                 return [f"{n} = {numpy_name(concrete(kind))}({text})"]
-            case Check(test, error, message):
-                what = f"{s.loc.place}: {message}"
-                failed = f"    raise {error}({what!r})"
+            case Check(test, error):
+                failed = f"    raise {error}({', '.join(map(repr, s.arguments))})"
                 return [f"if not ({self.number(test)}):", failed]
             case Return(values, single):
                 return self.returned(values, single)
@@ -313,7 +320,7 @@ class _Module:
             f"{failed} = int({status}[0])",
             f"if {failed}:",
             f"    {error}, {message} = {errors}[{failed}]",
-            f"    raise {error}({message})",
+            f"    raise {error}(*{message})",
         ]
 
     def on_host(self, e: Expr) -> bool:

@@ -26,6 +26,7 @@ from pyrev.ir.nodes import (
     Expr,
     Extent,
     For,
+    Given,
     Grow,
     If,
     Load,
@@ -43,7 +44,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import add_int
-from pyrev.ir.text import numpy_name
+from pyrev.ir.text import negation, numpy_name
 from pyrev.ir.trip_counts import iterations
 
 
@@ -181,9 +182,10 @@ class KernelText(Named):
                     out.depth += 1
                     self.block(orelse)
                 out.close()
-            case Check(test, error, message):
+            case Check(test, error):
                 self.guards(s, (test,))
-                self.fail(self.truth(Call("not", (test,)))[0], s, error, message)
+                failed = self.truth(negation(test))[0]
+                self.fail(failed, error, s.arguments)
             case Grow(array):
                 self.grow(array)
             case Tell() | Return() | Restart():
@@ -240,7 +242,8 @@ class KernelText(Named):
                 text = self.as_(n, "int64")[0]
                 if not isinstance(n, (Extent, Const)):
                     what = "negative dimensions are not allowed"
-                    self.fail(f"{inside((text, 1), 11)} < 0", s, "ValueError", what)
+                    failed = f"{inside((text, 1), 11)} < 0"
+                    self.fail(failed, "ValueError", (f"{s.loc.place}: {what}",))
                 out(f"{a}_n{k} = {text};")
             out(f"free({a});")
             out(f"{a} = make<{kind}>({count}, status);")
@@ -333,11 +336,12 @@ class KernelText(Named):
             for p in parts:
                 test = self.module.faults.sound(p, fault)
                 if test is not None:
-                    self.fail(self.truth(Call("not", (test,)))[0], s, error, what)
+                    failed = self.truth(Call("not", (test,)))[0]
+                    self.fail(failed, error, (f"{s.loc.place}: {what}",))
 
-    def fail(self, text: str, s: Stmt, error: str, what: str) -> None:
+    def fail(self, text: str, error: str, given: tuple[Given, ...]) -> None:
         """Say in `status` what failed, and leave, where `text` holds."""
-        code = self.module.failure(error, f"{s.loc.place}: {what}")
+        code = self.module.failure(error, given)
         self.check_status = True
         self.out.open(f"if ({text})")
         self.out(f"*status = {code};")

@@ -18,6 +18,7 @@ from pyrev.ir.nodes import (
     Expr,
     Extent,
     For,
+    Given,
     Grow,
     Load,
     Loc,
@@ -62,7 +63,7 @@ class Module(Protocol):
     def number(self, e: Expr) -> str:
         """An expression of sizes and numbers, in Python."""
 
-    def failure(self, error: str, message: str) -> int:
+    def failure(self, error: str, given: tuple[Given, ...]) -> int:
         """The number that stands for an error in `status`."""
 
 

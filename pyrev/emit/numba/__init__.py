@@ -27,7 +27,7 @@ from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import Expr, Program
 from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
-from pyrev.ir.text import call, name, subscript
+from pyrev.ir.text import call, error_modules, name, subscript
 from pyrev.schedule.costs import SHIPPED, CpuCosts
 from pyrev.schedule.hoist import made_first
 
@@ -71,6 +71,9 @@ def emit_numba(
         imports = [ast.Import([ast.alias("math")]), Blank(), *imports]
     at = 2 if isinstance(imports[0], ast.Import) else 0
     imports.insert(at, ast.Import([ast.alias("numpy", "np")]))
+    modules = error_modules(program.body)
+    if modules:
+        imports += [Blank(), *(ast.Import([ast.alias(m)]) for m in modules)]
     body = [*head, *imports, Blank(), *_options(module), *tree]
     text = write(ast.Module(body, []))
     return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
@@ -106,10 +109,8 @@ def _functions(m: Module) -> list[ast.stmt]:
         failed = subscript(name(m.state), [ast.Constant(0)])
         error = subscript(name("ERRORS"), [failed])
         kind = subscript(error, [ast.Constant(0)])
-        raised = ast.Raise(
-            ast.Call(kind, [subscript(error, [ast.Constant(1)])], []),
-            ast.Constant(None),
-        )
+        given = ast.Starred(subscript(error, [ast.Constant(1)]), ast.Load())
+        raised = ast.Raise(ast.Call(kind, [given], []), ast.Constant(None))
         run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
     outer.append(run)
     outer.append(ast.Return(name(m.result)))
@@ -136,9 +137,9 @@ def _options(m: Module) -> list[ast.stmt]:
     out = [*ast.parse("\n".join(text)).body]
     if m.places:
         errors: list[ast.expr] = [ast.Constant(None)]
-        for kind, what in m.places:
-            pair: list[ast.expr] = [name(kind), ast.Constant(what)]
-            errors.append(ast.Tuple(pair, ast.Load()))
+        for _, kind, given in m.places.values():
+            parts = ast.Tuple([ast.Constant(g) for g in given], ast.Load())
+            errors.append(ast.Tuple([name(kind), parts], ast.Load()))
         out.append(assign("ERRORS", ast.Tuple(errors, ast.Load())))
     return out
 

@@ -9,9 +9,9 @@ from pyrev.emit.faults import FAULTS, all_of
 from pyrev.emit.numba.module import Mode, Module, loose
 from pyrev.emit.numba.trees import returned
 from pyrev.emit.numba.typed import printed
-from pyrev.ir.nodes import ZERO, Alloc, Call, Expr, Loc, Stmt
+from pyrev.ir.nodes import ZERO, Alloc, Call, Expr, Given, Loc, Stmt
 from pyrev.ir.printer import tag
-from pyrev.ir.text import call, name, store, subscript
+from pyrev.ir.text import call, name, negation, store, subscript
 
 
 def guards(m: Module, s: Stmt, parts: Sequence[Expr], mode: Mode) -> list[ast.stmt]:
@@ -20,7 +20,8 @@ def guards(m: Module, s: Stmt, parts: Sequence[Expr], mode: Mode) -> list[ast.st
     for fault, (error, what) in FAULTS.items():
         test = all_of(m.faults.sound(p, fault) for p in parts)
         if test is not None:
-            out.append(unless(m, test, error, what, s.loc, mode))
+            message = f"{s.loc.place}: {what}"
+            out.append(unless(m, test, error, (message,), s.loc, mode))
     return out
 
 
@@ -29,22 +30,21 @@ def sizes(m: Module, s: Alloc, mode: Mode) -> list[ast.stmt]:
     test = all_of(Call("<=", (ZERO, n)) for n in loose(s))
     if test is None:
         return []
-    what = "negative dimensions are not allowed"
-    return [unless(m, test, "ValueError", what, s.loc, mode)]
+    message = f"{s.loc.place}: negative dimensions are not allowed"
+    return [unless(m, test, "ValueError", (message,), s.loc, mode)]
 
 
 def unless(
-    m: Module, test: Expr, error: str, what: str, at: Loc, mode: Mode
+    m: Module, test: Expr, error: str, given: tuple[Given, ...], at: Loc, mode: Mode
 ) -> ast.stmt:
-    """Leave the function, with what it says of its error, unless `test` holds."""
-    message = f"{at.place}: {what}"
-    failing = ast.UnaryOp(ast.Not(), printed(m, test))
+    """Leave the function with an error made of what is `given`, unless `test` holds."""
+    failing = printed(m, negation(test))
     if mode.outputs is None:
-        raised = ast.Raise(call(error, ast.Constant(message)), None)
+        raised = ast.Raise(call(error, *map(ast.Constant, given)), None)
         return tag(ast.If(failing, [raised], []), at)
-    if (error, message) not in m.places:
-        m.places.append((error, message))
-    code = 1 + m.places.index((error, message))
+    # What is equal need not be the same: ``1 == True``.
+    key = error, tuple(map(repr, given))
+    code = m.places.setdefault(key, (1 + len(m.places), error, given))[0]
     place = store(subscript(name(m.state), [ast.Constant(0)]))
     failed: list[ast.stmt] = [
         ast.Assign([place], ast.Constant(code), None),

@@ -19,6 +19,7 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Extent,
+    Given,
     Grow,
     Loc,
     Loop,
@@ -75,7 +76,9 @@ class Module:
         #: The functions so far.
         self.made: list[ast.stmt] = []
         #: The errors that `status` counts.
-        self.places: list[tuple[str, str]] = []
+        self.places: dict[
+            tuple[str, tuple[str, ...]], tuple[int, str, tuple[Given, ...]]
+        ] = {}
         self.reassociated: dict[str, None] = {}
         #: Is there a parallel loop?
         self.drivers = False

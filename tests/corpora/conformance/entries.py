@@ -10,6 +10,7 @@ from tests.corpora.conformance import (
     pdes,
     physics,
     polybench,
+    raising,
     recurrences,
     solvers,
     statistics,
@@ -28,6 +29,7 @@ THEMES = (
     imaging,
     statistics,
     language,
+    raising,
     catalogue,
 )
 CONFORMANCE: tuple[Entry, ...] = tuple(e for t in THEMES for e in t.case.entries)

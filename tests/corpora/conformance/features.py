@@ -51,6 +51,7 @@ BULLETS: Mapping[str, tuple[str, ...]] = {
         "or",
         "not",
         "assert",
+        "raise",
     ),
     "assignment": (
         "annotated assignment",
@@ -173,6 +174,7 @@ _STATEMENTS: Mapping[type[ast.AST], str] = {
     ast.Or: "or",
     ast.Not: "not",
     ast.Assert: "assert",
+    ast.Raise: "raise",
     ast.AnnAssign: "annotated assignment",
     ast.Lambda: "lambda",
 }

@@ -13,7 +13,7 @@ def f(x, y):
         y[1:] = [v for v in x]
         y[i] = scaled(x[i])
         if x[i] > 0:
-            raise ValueError
+            raise x
     return total, "done"
 
 
@@ -38,9 +38,9 @@ def f(x, y):
 #   help: fill an array in a loop
 #
 # P106_several.py:16:13: P102 this statement is outside the language
-#   16 |             raise ValueError
-#      |             ^^^^^^^^^^^^^^^^ an exception is raised here
-#   help: check the arguments before the call
+#   16 |             raise x
+#      |             ^^^^^^^ `x` is no class of exceptions
+#   help: name the class: `raise ValueError(...)`
 #
 # P106_several.py:17:19: P106 this kind of value is outside the language
 #   17 |     return total, "done"

@@ -42,6 +42,7 @@ BRANCHES = (
     "or",
     "not",
     "assert",
+    "raise",
     "pass",
     "bound on one path",
     "truth value in a name",

@@ -49,6 +49,7 @@ class Statements(Whole):
             (1, "several targets"),
             (1, "annotated assignment"),
             (1, "assert"),
+            (1, "raise"),
             (1, "pass"),
             (2, "truth value in a name"),
             (1 if jumps else 0, "loop variable assigned"),
@@ -621,6 +622,9 @@ class Statements(Whole):
                 message = ', "out of range"' if self.chance(40) else ""
                 self.emit(f"assert {text}{message}")
                 return True
+            case "raise":
+                self.raising(scope)
+                return True
             case "pass":
                 self.emit(f"if {self.condition(scope)}:")
                 self.emit("    pass")
@@ -667,6 +671,32 @@ class Statements(Whole):
             self.emit(f"{a}, {b} = {self.value(scope, 1)}, {self.value(scope, 1)}")
         scope.floats += [a, b]
         return True
+
+    def raising(self, scope: Scope) -> None:
+        """A `raise` that no run comes to: alone, or on the last of several paths."""
+        error = self.pick('ValueError("large")', "ArithmeticError", "KeyError(1, None)")
+        large = f"abs({self.value(scope, 1)}) >= 1e6"
+        if self.chance(50):
+            self.emit(f"if {large}:")
+            self.emit(f"    raise {error}")
+            return
+        first, one = self.condition(scope), self.value(scope)
+        other, t = self.value(scope), self.name("t")
+        if self.chance(50):
+            self.emit(f"if {first}:")
+            self.emit(f"    {t} = {one}")
+            self.emit(f"elif not {large}:")
+            self.emit(f"    {t} = {other}")
+            self.emit("else:")
+            self.emit(f"    raise {error}")
+        else:
+            self.emit(f"if {large}:")
+            self.emit(f"    raise {error}")
+            self.emit(f"elif {first}:")
+            self.emit(f"    {t} = 1.0 * {one}")
+            self.emit("else:")
+            self.emit(f"    {t} = 1.0 * {other}")
+        scope.floats.append(t)
 
     def partly_bound(self, scope: Scope) -> bool:
         """A name that only some paths bind, read where it is bound."""
