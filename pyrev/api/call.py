@@ -5,13 +5,12 @@ and checked, and the code that is made for such.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pyrev.analysis.bounds import Variant
-from pyrev.driver.arguments import Kind, bind, check_apart, check_writes
+from pyrev.driver.arguments import Kind, bind, check_apart, check_writes, spread
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
 from pyrev.driver.storage_options import Keeping
@@ -19,13 +18,13 @@ from pyrev.driver.targets import AUTO, PYTHON, named
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Launch, Unit
 from pyrev.driver.units import Units
+from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.custom import verify
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
 from pyrev.schedule.costs import SHIPPED, Costs
 
 T = TypeVar("T")
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,10 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
+        nones = frozenset([n for n, v in values.items() if v is None])
+        if nones != self.reading.nones:
+            captured = self._read_for(nones)
+        values = {n: v for n, v in values.items() if n not in self.reading.nones}
         self.visible = tuple(values)
         self.target = target or named(f._options.target, values)
         if self.target.on_device:
@@ -115,6 +118,23 @@ class Call:
         self.function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = Variant()
+
+    def _read_for(self, nones: frozenset[str]) -> dict[str, Any]:
+        """Take the reading for calls in which some arguments are None; the captured
+        values come back.
+
+        Where the function makes nothing of a None that is no default, these stay what
+        they are, no numbers.
+        """
+        parameters = self.reading.units.function.parsed.signature.parameters
+        left_out = frozenset(n for n in nones if parameters[n].default is None)
+        try:
+            self.reading, captured = self.f._readings.now(nones)
+        except UnsupportedError:
+            if nones == left_out:
+                raise
+            self.reading, captured = self.f._readings.now(left_out)
+        return captured
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What belongs to the function as it is in this call, and is made once."""
@@ -158,12 +178,13 @@ class Call:
         """
         f = self.f
         if self.target.runs_plain and "ValueError" not in self._checks():
-            parameters = self.function.parsed.signature.parameters
-            named = {n for n in self.visible if parameters[n].kind is _KEYWORD}
-            return f.python(
-                *(self.values[n] for n in self.visible if n not in named),
-                **{n: self.values[n] for n in named},
-            )
+            signature = self.function.parsed.signature
+            nones = self.reading.nones
+            given = {
+                n: None if n in nones else self.values[n] for n in signature.parameters
+            }
+            positional, named = spread(signature, given)
+            return f.python(*positional, **named)
         unit = self.made(Units.primal)
         return self.restore(launch(unit, [self.values[p] for p in unit.params]))
 

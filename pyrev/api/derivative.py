@@ -86,14 +86,15 @@ class _Source(Readable):
         """The unit that this is about."""
         raise NotImplementedError
 
-    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    def _names(self, units: Units, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         """What it is a derivative along."""
         return ()
 
     def _before(self, target: Target, units: Units | None = None) -> Request:
         """What is asked for before any call, of a reading or of the present one."""
-        kinds = (units or self._units).function.default_kinds()
-        return Request(target, kinds, self._names(kinds))
+        units = units or self._units
+        kinds = units.function.default_kinds()
+        return Request(target, kinds, self._names(units, kinds))
 
     def _default(self, target: Target, units: Units | None = None) -> Unit:
         units = units or self._units
@@ -106,7 +107,7 @@ class _Source(Readable):
         units, values = self._given(args, kw)
         kinds = units.function.kinds(values)
         variant = units.inspection.check(target, kinds, values)
-        return units, Request(target, kinds, self._names(kinds), values, variant)
+        return units, Request(target, kinds, self._names(units, kinds), values, variant)
 
     def _called(
         self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
@@ -114,7 +115,11 @@ class _Source(Readable):
         """The function's call in a call of its derivative, how that is called, and all
         values by name.
         """
-        visible = self._units.function.visible
+        readings = self._f._readings
+        given_too = {n for n in readings.nones if kw.get(n) is not None}
+        units = readings.now(readings.nones - given_too)[0].units
+        kw = {n: v for n, v in kw.items() if n not in readings.nones - given_too}
+        visible = units.function.visible
         if len(args) >= len(visible) and not kw:
             call = Call(self._f, args[: len(visible)], {}, target)
         else:
@@ -122,7 +127,7 @@ class _Source(Readable):
             given |= {n: kw[n] for n in visible if n in kw}
             if len(given) < len(visible):
                 # Raises, and says what is missing.
-                _Called.of(self._default(PYTHON), self._units.function).bind(args, kw)
+                _Called.of(self._default(PYTHON, units), units.function).bind(args, kw)
             call = Call(self._f, (), given, target)
         called = call.plan.once(
             (type(self), str(self._wrt)),
@@ -137,8 +142,10 @@ class _Source(Readable):
         """What fits the arguments of a call, and these by name, captured values too."""
         parsed = self._units.function.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        values |= {c.name: c.read() for c in parsed.captured}
-        return self._units.fitting(values), values
+        nones = frozenset([n for n, v in values.items() if v is None])
+        reading, captured = self._f._readings.now(nones)
+        values = {n: v for n, v in values.items() if n not in nones} | captured
+        return reading.units.fitting(values), values
 
     @property
     @guarded
@@ -288,8 +295,8 @@ class Derivative(_Source):
     def _made(self, units: Units, request: Request) -> Unit:
         return units.adjoint(request)
 
-    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
-        return self._units.function.wrt(kinds, self._wrt, local=True)
+    def _names(self, units: Units, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        return units.function.wrt(kinds, self._wrt, local=True)
 
     def again(self) -> Callable[..., Any]:
         """The adjoint as a function to differentiate: right for all data.
@@ -442,8 +449,8 @@ class Pushforward(_Source):
     def _made(self, units: Units, request: Request) -> Unit:
         return units.tangent(request)
 
-    def _names(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
-        return self._units.function.wrt(kinds, self._wrt)
+    def _names(self, units: Units, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        return units.function.wrt(kinds, self._wrt)
 
     @guarded
     def __call__(self, *args: Any, **kw: Any) -> Any:

@@ -25,7 +25,7 @@ from pyrev.api.differentiable import (
     pulled,
 )
 from pyrev.api.kept import kept_with
-from pyrev.driver.arguments import bind
+from pyrev.driver.arguments import bind, spread
 from pyrev.driver.held_inputs import Hold, Watched
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
@@ -151,8 +151,9 @@ class Pure:
         return self.f._parsed.signature
 
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name, defaults filled in."""
-        return bind(self.name, self.signature, args, kw)
+        """The arguments by name, defaults filled in, but for those that are None."""
+        bound = bind(self.name, self.signature, args, kw)
+        return {n: v for n, v in bound.items() if v is not None}
 
     def call(self, values: Mapping[str, Any]) -> Call:
         """A call with these values, looked at and not run."""
@@ -304,11 +305,9 @@ class Pure:
         return self.f._options.deterministic
 
     def _spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Values by name as a call takes them."""
-        parameters = self.signature.parameters.values()
-        named = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
-        args = [values[p.name] for p in parameters if p.name not in named]
-        return args, {n: values[n] for n in named}
+        """Values by name as a call takes them; what has none is None."""
+        every = {n: values.get(n) for n in self.signature.parameters}
+        return spread(self.signature, every)
 
 
 def returned_arrays(call: Call) -> tuple[str | None, ...]:

@@ -295,10 +295,13 @@ def wrt_names(
     wrt: object,
     visible: Sequence[str],
     local: Sequence[str] = (),
+    every: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The parameters asked for: all float ones by default, else as named or
-    numbered; behind them what is asked for of the names in `local`.
+    """The parameters asked for: all float ones by default, else as named or numbered
+    (of `every` one, those that are None included); behind them what is asked for of the
+    names in `local`.
     """
+    every = every or visible
     floats = tuple(name for name in visible if found[name].is_float)
     if wrt is None:
         if not floats:
@@ -309,8 +312,8 @@ def wrt_names(
         return floats
     names = []
     for one in references("wrt", wrt):
-        inside = isinstance(one, int) and -len(visible) <= one < len(visible)
-        name = visible[int(one)] if inside else one
+        inside = isinstance(one, int) and -len(every) <= one < len(every)
+        name = every[int(one)] if inside else one
         if name in local:
             names.append(str(name))
             continue

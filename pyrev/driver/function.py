@@ -208,7 +208,7 @@ class Function:
             types = {p.name: (p.rank, p.dtype) for p in self.program.params}
             types |= {n: (1, types[n][1]) for n in names}
             try:
-                parse(self.parsed.function, types)
+                parse(self.parsed.function, types, nones=self.parsed.nones)
             except UnsupportedError:
                 return False
             return True
@@ -230,7 +230,8 @@ class Function:
         Raises `ArgumentError` for names that are neither, and for integers.
         """
         own = self.parsed.own if local else ()
-        return wrt_names(self.program, kinds, wrt, self.visible, own)
+        every = tuple(self.parsed.signature.parameters)
+        return wrt_names(self.program, kinds, wrt, self.visible, own, every)
 
     # ---------------------------------------------------------------- programs
 
@@ -273,7 +274,7 @@ class Function:
     ) -> Parsed:
         """The function, read for arguments of these kinds."""
         own = self.parsed
-        parsed = parse(own.function, given, [own.texts], final, own.rolled)
+        parsed = parse(own.function, given, [own.texts], final, own.rolled, own.nones)
         own.grounds.add(parsed.grounds)
         return parsed
 
@@ -372,7 +373,7 @@ def rolled(function: Function) -> Parsed | None:
     if own.foreign:
         return None
     try:
-        parsed = parse(own.function, own.types, [own.texts], own.final, rolled=True)
+        parsed = parse(own.function, own.types, [own.texts], own.final, True, own.nones)
     except (UnsupportedError, InternalError):
         return None
     if parsed.foreign:

@@ -24,6 +24,7 @@ from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
 _KEPT = 4  # readings: what is changed for a while is often changed back
+_APART = 16  # sets of parameters that are None
 _MOST = 256  # things derived of one function
 _TRIES = 10  # readings during which something may change
 
@@ -35,6 +36,8 @@ class Reading:
         self.units = units
         #: The parameters, where all may be given by position.
         self.positional = positional(units.function.parsed.signature)
+        #: Those that are None: none of the program's.
+        self.nones = units.function.parsed.nones
         self._plans: dict[Target, Plans] = {}
         self._derived: dict[Hashable, Any] = {}
 
@@ -73,22 +76,37 @@ class Readings:
         self._options = keeping, deterministic, quiet, costs
         first = parse(function)
         self.function: FunctionType = first.function
-        self._known: tuple[Reading, ...] = (self._made(first),)
+        #: The parameters that are None where nothing is said of a call.
+        self.nones = first.nones
+        #: By the parameters that are None.
+        self._known: dict[frozenset[str], tuple[Reading, ...]] = {
+            self.nones: (self._made(first),)
+        }
 
-    def now(self) -> tuple[Reading, dict[str, Any]]:
-        """The reading that is right now, and the captured values by name."""
-        first = self._known[0]
-        captured = first.units.function.captured()
-        if captured is not None:
-            return first, captured
+    def now(
+        self, nones: frozenset[str] | None = None
+    ) -> tuple[Reading, dict[str, Any]]:
+        """The reading that is right now, and the captured values by name.
+
+        It is that for calls in which the parameters `nones` are None.
+        """
+        if nones is None:
+            nones = self.nones
+        known = self._known.get(nones, ())
+        if known:
+            captured = known[0].units.function.captured()
+            if captured is not None:
+                return known[0], captured
         with MAKING:
-            for reading in self._known:
+            known = self._known.get(nones, ())
+            for reading in known:
                 captured = reading.units.function.captured()
                 if captured is not None:
                     return self._first(reading), captured
             for _ in range(_TRIES):
-                texts = [r.units.function.parsed.texts for r in self._known]
-                reading = self._made(parse(self.function, known=texts))
+                every = [r for some in self._known.values() for r in some]
+                texts = [r.units.function.parsed.texts for r in every]
+                reading = self._made(parse(self.function, known=texts, nones=nones))
                 captured = reading.units.function.captured()
                 if captured is not None:
                     for rule in reading.units.function.parsed.rules:
@@ -112,6 +130,9 @@ class Readings:
         return Reading(Units(parsed, keeping, deterministic, quiet, costs))
 
     def _first(self, reading: Reading) -> Reading:
-        others = [r for r in self._known if r is not reading]
-        self._known = (reading, *others)[:_KEPT]
+        others = [r for r in self._known.get(reading.nones, ()) if r is not reading]
+        self._known[reading.nones] = (reading, *others)[:_KEPT]
+        for nones in [*self._known][: max(0, len(self._known) - _APART)]:
+            if nones not in (self.nones, reading.nones):
+                self._known.pop(nones, None)
         return reading

@@ -33,6 +33,7 @@ from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.lower import READERS, lower_function, lower_statements
+from pyrev.parse.nones import without_nones
 from pyrev.parse.returned_views import lent
 from pyrev.parse.scopes import Called, Capture
 from pyrev.parse.shallow import shallow
@@ -88,6 +89,8 @@ class Parsed:
     #: places in it? Does somebody else know one of these?
     unrolled: bool = False
     foreign: bool = False
+    #: The parameters that are None: the program has none of these.
+    nones: frozenset[str] = frozenset()
 
 
 @deep
@@ -97,8 +100,12 @@ def parse(
     known: Sequence[Texts] = (),
     final: bool = True,
     rolled: bool = False,
+    nones: frozenset[str] | None = None,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
+
+    The parameters `nones` are None in the calls it is read for. Where it is None, those
+    with that default are, unless it has a meaning only for other values of them.
 
     Unless they are `final`, other dtypes of the same kinds may follow (`retype`): what
     holds for some of them only is not asked for.
@@ -111,8 +118,33 @@ def parse(
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
+    if nones is None:
+        return _by_default(_Asked(f, types, known, final, rolled))
+    return _ranked(_Asked(f, types, known, final, rolled, nones))
+
+
+def _by_default(asked: _Asked) -> Parsed:
+    """The reading for a call that gives nothing for parameters that may be None; or for
+    one that gives all.
+    """
+    function = plain(asked.f, Grounds())
+    defaults: frozenset[str] = frozenset()
+    if function is not None:
+        found = inspect.signature(function, follow_wrapped=False).parameters.values()
+        defaults = frozenset(p.name for p in found if p.default is None)
+    try:
+        return _ranked(replace(asked, nones=defaults))
+    except UnsupportedError:
+        if defaults:
+            with contextlib.suppress(UnsupportedError):
+                return _ranked(asked)
+        raise
+
+
+def _ranked(asked: _Asked) -> Parsed:
+    """The reading with the ranks that it is read for, or with guesses."""
     seen: dict[str, int] = {}
-    asked = _Asked(f, types, known, final, rolled)
+    types, rolled = asked.types, asked.rolled
     try:
         return _in_versions(asked, seen)
     except (UnsupportedError, InternalError) as error:
@@ -148,6 +180,7 @@ class _Asked:
     known: Sequence[Texts]
     final: bool
     rolled: bool
+    nones: frozenset[str] = frozenset()
     #: Ranks to begin with, and those of parameters that have no others.
     least: Mapping[str, int] = field(default_factory=dict)
     exact: Mapping[str, int] = field(default_factory=dict)
@@ -261,6 +294,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     source = read(function, texts)
     _refuse_method(function, source)
     _refuse_rule(function, source)
+    source = replace(source, node=without_nones(source.node, asked.nones))
     given = _given(source, types or {}, asked.exact)
     text = _Text(
         function,
@@ -314,6 +348,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         asked.rolled,
         walk.found.unrolled,
         walk.found.foreign,
+        asked.nones,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from pyrev.parse.helpers import (
 )
 from pyrev.parse.known_calls import is_known, known_call, read_method
 from pyrev.parse.names import object_of, referred
+from pyrev.parse.nones import is_none, none_defaults, without_nones
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.ruled_calls import (
@@ -90,6 +92,7 @@ def inline(
         w.env.fenced.append(helper.key)
         fence.check(helper.source, w.findings)
         w.env.refused |= fence.bound_by_refused(helper.source.node)
+    helper, node = _without_nones(helper, node)
     helper, node = _spread(w, helper, node, scope)
     given = _arguments(w, helper, node, scope)
     if given is None:
@@ -117,6 +120,28 @@ def inline(
     if rule is not None:
         return by_rule(w, helper, rule, inputs, returned, scope, at, mark)
     return returned
+
+
+def _without_nones(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
+    """The helper and the call without the parameters that are None in it."""
+    definition = helper.source.node
+    spec = definition.args
+    positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
+    given = dict(zip(positional, node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords}
+    nones = {n for n, value in given.items() if is_none(value)}
+    nones |= {n for n in none_defaults(definition) if n not in given}
+    new = without_nones(definition, nones)
+    if new is definition:
+        return helper, node
+    call = copy.copy(node)
+    call.args = [
+        a
+        for k, a in enumerate(node.args)
+        if k >= len(positional) or positional[k] not in nones
+    ]
+    call.keywords = [k for k in node.keywords if k.arg not in nones]
+    return replace(helper, source=replace(helper.source, node=new)), call
 
 
 def _spread(

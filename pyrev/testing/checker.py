@@ -224,6 +224,8 @@ def _kind(value: Any) -> str:
     """Why an argument has no gradient, in words."""
     if is_float(value):
         return "not in wrt"
+    if value is None:
+        return "None"
     array = isinstance(value, np.ndarray)
     truth = value.dtype.kind == "b" if array else isinstance(value, (bool, np.bool_))
     kind = "truth value" if truth else "integer"

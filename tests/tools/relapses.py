@@ -661,9 +661,9 @@ RELAPSES: list[Relapse] = [
         "agreement",
         "any reading of old is taken for the present one",
         "pyrev/driver/readings.py",
-        "            for reading in self._known:\n"
+        "            for reading in known:\n"
         "                captured = reading.units.function.captured()\n",
-        "            for reading in self._known:\n"
+        "            for reading in known:\n"
         "                captured = {c.name: c.read() for c in"
         " reading.units.function.parsed.captured}\n",
         AGREEMENT,
@@ -1049,8 +1049,8 @@ RELAPSES: list[Relapse] = [
         "memory",
         "all readings of a function whose helper changes are kept",
         "pyrev/driver/readings.py",
-        "        self._known = (reading, *others)[:_KEPT]\n",
-        "        self._known = (reading, *others)\n",
+        "        self._known[reading.nones] = (reading, *others)[:_KEPT]\n",
+        "        self._known[reading.nones] = (reading, *others)\n",
         MEMORY,
     ),
     Relapse(

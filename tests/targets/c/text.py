@@ -21,6 +21,7 @@ from pyrev.ir.nodes import (
     Const,
     Expr,
     Extent,
+    Given,
     Load,
     Program,
     Return,
@@ -31,7 +32,7 @@ from pyrev.ir.nodes import (
     walk,
 )
 from pyrev.ir.printer import Emitted, Text
-from pyrev.ir.text import expr_text, numpy_name
+from pyrev.ir.text import error_modules, expr_text, numpy_name
 from pyrev.schedule.launches import Kernel
 
 #: What ctypes calls the types of C.
@@ -80,7 +81,7 @@ HEAD = """\
 #include <string.h>
 #include <tgmath.h>"""
 
-NO_MEMORY = "MemoryError", "no memory is left for an array"
+NO_MEMORY = "MemoryError", ("no memory is left for an array",)
 
 #: Names of the text that calls C.
 HOST = frozenset(("np", "builtins", "ctypes", "LIBRARY", "ERRORS", "error", "message"))
@@ -112,7 +113,9 @@ class _Module:
         self.subscripts = Subscripts(program, job.never_negative)
         self.forms: set[str] = set()
         self.called: dict[str, str] = {}
-        self.errors: dict[tuple[str, str], int] = {NO_MEMORY: -1}
+        self.errors: dict[int, tuple[str, tuple[Given, ...]]] = {-1: NO_MEMORY}
+        if error_modules(program.body):
+            no_form(program.loc, "it raises an exception of its own", HELP)
         if self.taken & HOST:
             no_form(program.loc, "it has names that the host's text needs", HELP)
 
@@ -120,16 +123,19 @@ class _Module:
         """An expression of sizes and numbers, in Python."""
         return expr_text(e)
 
-    def failure(self, error: str, message: str) -> int:
+    def failure(self, error: str, given: tuple[Given, ...]) -> int:
         """The number that stands for an error in `status`."""
-        return self.errors.setdefault((error, message), len(self.errors))
+        for number, known in self.errors.items():
+            if repr(known) == repr((error, given)):
+                return number
+        self.errors[number := len(self.errors)] = error, given
+        return number
 
     def emitted(self) -> Emitted:
         """The whole module."""
         function = _Function(self)
         code = function.code()
         host = function.host()
-        errors = {k: (e, m) for (e, m), k in self.errors.items()}
         lines = [
             *(f"# {line}" for line in self.doc.splitlines()),
             "import builtins",
@@ -138,7 +144,7 @@ class _Module:
             "import numpy as np",
             "",
             f'CODE = r"""{code}"""',
-            f"ERRORS = {errors!r}",
+            f"ERRORS = {self.errors!r}",
             "",
             "",
             *host,
@@ -264,8 +270,8 @@ class _Function(KernelText):
             for k, n in enumerate(s.shape):
                 out(f"{a}_n{k} = {self.as_(n, 'int64')[0]};")
                 if not isinstance(n, (Extent, Const)):
-                    what = "negative dimensions are not allowed"
-                    self.fail(f"{a}_n{k} < 0", s, "ValueError", what)
+                    what = f"{s.loc.place}: negative dimensions are not allowed"
+                    self.fail(f"{a}_n{k} < 0", "ValueError", (what,))
         count = " * ".join(self.extent(s.array, k) for k in range(len(s.shape)))
         if s.array in self.local:
             out(f"free({a});")
@@ -346,7 +352,7 @@ class _Function(KernelText):
             ")",
             f"if {status}.value:",
             f"    error, message = ERRORS[{status}.value]",
-            "    raise getattr(builtins, error)(message)",
+            "    raise getattr(builtins, error)(*message)",
         ]
         numbers = (f"{n}.value" for n in own.values())
         found = [

@@ -1,0 +1,197 @@
+"""`None`: parameters that are it in a call, and the tests of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.tools.oracle import check
+
+X = np.array([0.3, 0.7, 0.2, 0.9])
+
+
+def weights_by_default(x, w=None):
+    if w is None:
+        w = np.ones(len(x))
+    return np.sum(w * x * x)
+
+
+def a_choice(x, *, scale=None):
+    k = 2.0 if scale is None else scale * scale
+    return np.sum(x * x) * k
+
+
+def in_a_loop(x, y=None, scale=None, n=3):
+    s = 0.0
+    k = 1.0 if scale is None else scale
+    for i in range(len(x)):
+        if y is not None and i < len(y):
+            s += x[i] * y[i] * k
+        elif scale is None or i % 2:
+            s += x[i] * x[i] * n
+        else:
+            s += x[i]
+    return s
+
+
+def _powered(v, p=None, q=2.0):
+    if p is None:
+        return v * q * v
+    return v**p
+
+
+def in_a_helper(x, p=None):
+    s = 0.0
+    for i in range(len(x)):
+        s += _powered(x[i], p) + _powered(x[i]) + _powered(x[i], None, 3.0)
+        s += _powered(x[i], q=0.5, p=3)
+    return s
+
+
+def an_array_to_write_to(x, out=None):
+    if out is None:
+        out = np.empty_like(x)
+    for i in range(len(x)):
+        out[i] = x[i] ** 2
+    return np.sum(out * x)
+
+
+def a_truth_value(x, w=None):
+    if not w:
+        w = 3.0
+    return x[0] * w * x[1]
+
+
+def what_is_none_raises(x, w=None, strict=None):
+    if w is None:
+        if strict is not None:
+            raise ValueError("no weights")
+        return np.sum(x * x)
+    return np.sum(x * w)
+
+
+def a_local_name(x, w=None):
+    last = None
+    if w is None:
+        last = x[0] * x[0]
+    if last is None:
+        last = w * x[1]
+    return last * x[2]
+
+
+def without_a_default(x, w):
+    if w is None:
+        return np.sum(x * x)
+    return np.sum(x * x * x) * w
+
+
+CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (weights_by_default, {}),
+    (weights_by_default, {"w": X + 1.0}),
+    (weights_by_default, {"w": None}),
+    (a_choice, {}),
+    (a_choice, {"scale": 1.7}),
+    (in_a_loop, {}),
+    (in_a_loop, {"y": X[:2] + 1.0}),
+    (in_a_loop, {"scale": 0.7}),
+    (in_a_loop, {"y": X + 1.0, "scale": 0.7, "n": 2}),
+    (in_a_helper, {}),
+    (in_a_helper, {"p": 2.5}),
+    (an_array_to_write_to, {}),
+    (a_truth_value, {}),
+    (a_truth_value, {"w": 2.0}),
+    (what_is_none_raises, {}),
+    (what_is_none_raises, {"w": X + 2.0}),
+    (a_local_name, {}),
+    (a_local_name, {"w": 0.4}),
+]
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_derivatives_are_those_of_the_call(number: int, target: str) -> None:
+    plain, given = CALLS[number]
+    f = pyrev.differentiable(plain, target=target)
+    nones = {n: v for n, v in given.items() if v is None}
+    values = {"x": X.copy(), **{n: v for n, v in given.items() if v is not None}}
+
+    def called(**kw: Any) -> Any:
+        return plain(**kw, **nones)
+
+    def vjp(f: Any, **kw: Any) -> Any:
+        return pyrev.vjp(f, **kw, **nones)
+
+    check(f, called, values, [], np.random.default_rng(number), vjp=vjp)
+
+
+def test_one_function_is_called_both_ways() -> None:
+    f = pyrev.differentiable(weights_by_default)
+    for _ in range(2):
+        assert np.allclose(pyrev.grad(f, wrt="x")(X), 2 * X)
+        assert np.allclose(pyrev.grad(f, wrt="x")(X, X), 2 * X * X)
+        assert np.allclose(pyrev.grad(f, wrt="w")(X, X), X * X)
+        assert np.allclose(f.adjoint(X, 1.0)[0], 2 * X)
+        assert np.allclose(f.adjoint(X, w=X, d_result=1.0)[1], X * X)
+    # Then it is a value of the function's own, which may be asked for, too.
+    assert np.allclose(pyrev.grad(f, wrt="w")(X), X * X)
+
+
+def test_the_text_before_a_call_is_for_the_defaults() -> None:
+    f = pyrev.differentiable(weights_by_default)
+    assert "def weights_by_default_adjoint(x, d_result):" in f.adjoint.source
+    text = f.adjoint.source_for("python", X, X)
+    assert "def weights_by_default_adjoint(x, w, d_result):" in text
+    assert "return d_x, d_w" in text
+
+
+def test_a_parameter_without_a_default_may_be_none() -> None:
+    f = pyrev.differentiable(without_a_default)
+    assert np.allclose(pyrev.grad(f, wrt="x")(X, None), 2 * X)
+    assert np.allclose(pyrev.grad(f, wrt="x")(X, 2.0), 6 * X * X)
+
+
+def test_where_a_default_has_no_meaning_the_others_are_read() -> None:
+    def scaled(x, w=None):
+        return np.sum(x * w)
+
+    f = pyrev.differentiable(scaled)
+    assert "def scaled_adjoint(x, w, d_result):" in f.adjoint.source
+    assert np.allclose(pyrev.grad(f, wrt="x")(X, 2.0 * X), 2.0 * X)
+    with pytest.raises(pyrev.UnsupportedError):
+        f(X)
+
+
+def test_a_number_may_not_be_none() -> None:
+    def plain(x, k):
+        return np.sum(x) * k
+
+    f = pyrev.differentiable(plain)
+    with pytest.raises(pyrev.ArgumentError, match="k"):
+        f(X, None)
+
+
+def test_what_is_not_known_is_refused() -> None:
+    def best_of(x):
+        best = None
+        for i in range(len(x)):
+            if best is None or x[i] > best:
+                best = x[i]
+        return best
+
+    with pytest.raises(pyrev.UnsupportedError, match="P106"):
+        pyrev.differentiable(best_of)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_exception_depends_on_it(target: str) -> None:
+    f = pyrev.differentiable(what_is_none_raises, target=target)
+    with pytest.raises(ValueError, match="no weights"):
+        f(X, None, 1.0)
+    with pytest.raises(ValueError, match="no weights"):
+        pyrev.vjp(f, X, strict=1.0)
