@@ -177,7 +177,7 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        if self.target.runs_plain and "ValueError" not in self._checks():
+        if self.target.runs_plain and not self.function.asks_shapes(self.kinds):
             signature = self.function.parsed.signature
             nones = self.reading.nones
             given = {
@@ -187,9 +187,6 @@ class Call:
             return f.python(*positional, **named)
         unit = self.made(Units.primal)
         return self.restore(launch(unit, [self.values[p] for p in unit.params]))
-
-    def _checks(self) -> frozenset[str]:
-        return self.function.checks(self.kinds)
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""

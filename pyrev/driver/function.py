@@ -299,13 +299,21 @@ class Function:
     def checks(self, kinds: Mapping[str, Kind]) -> frozenset[str]:
         """The errors that the function raises where what it asserts does not hold.
 
-        An adjoint asserts nothing: the primal runs before it. A `ValueError` is
-        pyrev's own where NumPy stretches an axis whose length is one only in this call.
+        An adjoint asserts nothing: the primal runs before it.
         """
+        return frozenset(s.error for s in self._checks(kinds))
 
-        def make() -> frozenset[str]:
+    def asks_shapes(self, kinds: Mapping[str, Kind]) -> bool:
+        """Does the program raise a `ValueError` of pyrev's own, where NumPy stretches
+        an axis whose length is one only in this call?
+        """
+        own = (s.error for s in self._checks(kinds) if s.given is None)
+        return "ValueError" in own
+
+    def _checks(self, kinds: Mapping[str, Kind]) -> tuple[Check, ...]:
+        def make() -> tuple[Check, ...]:
             body = self.typed(kinds).body
-            return frozenset(s.error for s in walk(body) if isinstance(s, Check))
+            return tuple(s for s in walk(body) if isinstance(s, Check))
 
         return self._memo.once(("checks", key_of(kinds)), make)
 

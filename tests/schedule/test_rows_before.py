@@ -140,3 +140,32 @@ def test_a_plane_of_a_local_array_is_copied() -> None:
 def test_rows_that_may_be_written_are_not(plain: Callable[..., Any]) -> None:
     text = pyrev.differentiable(plain).adjoint.source
     assert "u_before" not in text, text
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_rows_that_are_not_there_are_not_read(target: str) -> None:
+    f = pyrev.differentiable(three_rows, target=target)
+    u = np.ones((1, 0))  # no row number 1, which no iteration reads
+    _, pullback = pyrev.vjp(f, u, np.ones(0), 2)
+    assert pullback(u=u)["u"].shape == (1, 0)
+
+
+def test_the_copy_asks_for_its_rows() -> None:
+    text = pyrev.differentiable(three_rows).adjoint.source
+    assert "if 1 < u.shape[0]:" in text, text
+    assert "if 0 <" not in pyrev.differentiable(planes).adjoint.source
+
+
+def narrow(u, c, steps):
+    for _t in range(steps):
+        for i in range(1, u.shape[1] - 1):
+            u[2, i] = u[1, i - 1] * u[1, i + 1] * c[i]
+        for i in range(u.shape[1]):
+            u[0, i] = 0.5 * u[0, i] * c[i]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_nest_that_does_not_run_needs_no_rows(target: str) -> None:
+    f = pyrev.differentiable(narrow, target=target)
+    given = {"u": np.ones((1, 2)), "c": np.full(2, 0.7), "steps": 2}
+    check(f, narrow, given, ["u"], np.random.default_rng(1))

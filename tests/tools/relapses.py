@@ -1155,6 +1155,14 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "recorded",
+        "rows that are not there are read where no iteration does",
+        "pyrev/schedule/storage/build.py",
+        "return made if record.there is None else (If(record.there, made, loc=loc),)",
+        "return made",
+        "tests/schedule/test_rows_before.py",
+    ),
+    Relapse(
+        "recorded",
         "a copy that changes is the argument",
         "pyrev/schedule/storage/build.py",
         "array in left and s.dtype == like(array) and changed[own] == 1",

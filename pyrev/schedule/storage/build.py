@@ -313,7 +313,8 @@ class _Copier:
         if isinstance(record.target, Var):
             own = record.target.name
             return (Alloc(own, shape, None, like(array), array, loc=loc),)
-        return self._elements(record.target, record.leaf, shape, loc)
+        made = self._elements(record.target, record.leaf, shape, loc)
+        return made if record.there is None else (If(record.there, made, loc=loc),)
 
     def _copy_of(self, kept: Expr, made: Alloc) -> Block:
         """``made`` as a copy of what was `kept` of the array that it is a copy of."""

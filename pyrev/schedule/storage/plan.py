@@ -67,6 +67,7 @@ class Record:
     whole: bool = (
         False  # the array that `leaf` is of, or the rows behind its subscripts
     )
+    there: Expr | None = None  # if there are such rows
     early: bool = False  # whatever tests come out
     behind: bool = False  # just after the statement
     loc: Loc | None = None  # if not that of statement `at`

@@ -28,7 +28,6 @@ from pyrev.ir.nodes import (
     accesses,
     assigned_scalars,
     exprs,
-    loop_indices,
     mentioned,
     walk_expr,
 )
@@ -338,8 +337,8 @@ class Recomputation:
         """The nest before which rows of an array are copied for `leaf`, if any is, and
         the subscripts that say which rows.
 
-        The nest writes to other rows only, reads more than one element of these in an
-        iteration, and has as many loops as they have axes.
+        These are literals. The nest writes to other rows only, reads more than one
+        element of these in an iteration, and has as many loops as they have axes.
         """
         for k, loop in enumerate(loops):
             for front in range(1, len(leaf.index)):
@@ -353,18 +352,11 @@ class Recomputation:
         return None, ()
 
     def _other_rows(self, nest: Loop, array: str, rows: tuple[Expr, ...]) -> bool:
-        """Does a nest write no element behind these subscripts, nor what they are made
-        of?
-        """
-        timeline = self.timeline
-        inside = loop_indices((nest,))
-        for e in (part for r in rows for part in walk_expr(r)):
-            if isinstance(e, (Var, Load)):
-                name = name_of(e)
-                if name in inside or timeline.writes_in(nest.id, name):
-                    return False
-        for w in timeline.writes_in(nest.id, array):
-            target = getattr(timeline.places[w].stmt, "target", None)
+        """Are these subscripts literals behind which a nest writes no element?"""
+        if not all(map(_is_number, rows)):
+            return False
+        for w in self.timeline.writes_in(nest.id, array):
+            target = getattr(self.timeline.places[w].stmt, "target", None)
             if not isinstance(target, Load) or not any(
                 map(_other_number, target.index, rows)
             ):
@@ -413,10 +405,15 @@ class Recomputation:
         )
 
 
-def _other_number(one: Expr, other: Expr) -> bool:
-    """Are these two numbers that do not say the same element?
+def _is_number(e: Expr) -> bool:
+    """Is it a literal that counts from the first element?"""
+    value = integer(e)
+    return value is not None and value >= 0
 
-    Not told of negative ones, nor of variables, which may be: these count from the end.
+
+def _other_number(one: Expr, other: Expr) -> bool:
+    """Are these two literals that do not say the same element?
+
+    Not told of variables, nor of what is negative: that counts from the end.
     """
-    a, b = integer(one), integer(other)
-    return a is not None and b is not None and a != b and min(a, b) >= 0
+    return _is_number(one) and _is_number(other) and one != other

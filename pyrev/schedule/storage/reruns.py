@@ -162,6 +162,8 @@ class Reruns:
             sources += [t for path in paths for t in path]
         if record.room is not None:
             sources += record.room
+        if record.there is not None:
+            sources.append(record.there)
         for source in sources:
             for e in walk_expr(source):
                 if isinstance(e, (Var, Load, Extent)):

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from pyrev.ir.affine import integer
 from pyrev.ir.nodes import (
+    Alloc,
     Call,
     Const,
     Expr,
@@ -249,9 +251,7 @@ class Tapes:
         key = (level, next(same, nest), of)
         if key not in self._snapshots:
             around = loops[: [f.id for f in loops].index(nest)]
-            self._snapshots[key] = self._copied(
-                level, nest, of, around, own[len(rows) :]
-            )
+            self._snapshots[key] = self._copied(level, nest, of, around, own)
         target, prefix = self._snapshots[key]
         index = tuple(self.saved(e, at) for e in leaf.index[len(rows) :])
         return Load(target, (*prefix, *index))
@@ -264,17 +264,21 @@ class Tapes:
         loops: list[Loop],
         own: tuple[Expr, ...],
     ) -> tuple[str, tuple[Expr, ...]]:
-        """A copy of an array, or of rows of it, as they are before `nest`, one for each
-        iteration around.
+        """A copy of an array of the extents `own`, or of rows of it, as they are before
+        `nest`, one for each iteration around.
+
+        A nest that runs reads these rows; where it does not there may be none.
         """
         array = leaf.array
+        there = self._inside(leaf)
+        own = own[len(leaf.index) :]
         target = self.draft.fresh(f"{array}_before")
         kind = self.timeline.dtype_of(array)
         if loops:
             axes = self._axes(level, loops)
             to = Load(target, axes.forward)
             room = (*axes.room, *own)
-            record = Record(nest, leaf, to, kind, room, axes.grows, whole=True)
+            record = Record(nest, leaf, to, kind, room, axes.grows, True, there)
             self._add(level, record, array, (*axes.shape, *own))
             return target, axes.backward
         if leaf.index or any(
@@ -282,8 +286,27 @@ class Tapes:
             for c in self.timeline.controls(level, nest)
         ):
             # Made on every path, filled on this one.
-            record = Record(nest, leaf, Load(target, ()), kind, own, whole=True)
+            to = Load(target, ())
+            record = Record(nest, leaf, to, kind, own, whole=True, there=there)
         else:
             record = Record(nest, leaf, Var(target), kind, whole=True)
         self._add(level, record, array, own)
         return target, ()
+
+    def _inside(self, leaf: Load) -> Expr | None:
+        """The test whether an array has some rows, which literals number; None if it
+        has, whatever the arguments are.
+        """
+        timeline, array = self.timeline, leaf.array
+        makers = filter(timeline.makes, timeline.writes.get(array, ()))
+        made = [timeline.places[w].stmt for w in makers]
+        shapes = [s.shape for s in made if isinstance(s, Alloc)]
+        own = shapes[0] if len(shapes) == 1 and array not in timeline.params else ()
+        open_: list[Expr] = []
+        for k, row in enumerate(leaf.index):
+            size = integer(own[k]) if own else None
+            if size is None or (integer(row) or 0) >= size:
+                open_.append(Call("<", (row, Extent(array, k))))
+        if len(open_) < 2:
+            return open_[0] if open_ else None
+        return Call("and", tuple(open_))
