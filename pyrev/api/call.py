@@ -101,10 +101,13 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
-        nones = frozenset([n for n, v in values.items() if v is None])
-        if nones != self.reading.nones:
-            captured = self._read_for(nones)
-        values = {n: v for n, v in values.items() if n not in self.reading.nones}
+        # By identity: arrays compare element by element.
+        nones = [n for n, v in values.items() if v is None]
+        if nones or self.reading.nones:
+            if self.reading.nones != set(nones):
+                captured = self._read_for(frozenset(nones))
+            own = self.reading.nones
+            values = {n: v for n, v in values.items() if n not in own}
         self.visible = tuple(values)
         self.target = target or named(f._options.target, values)
         if self.target.on_device:

@@ -79,9 +79,8 @@ class Readings:
         #: The parameters that are None where nothing is said of a call.
         self.nones = first.nones
         #: By the parameters that are None.
-        self._known: dict[frozenset[str], tuple[Reading, ...]] = {
-            self.nones: (self._made(first),)
-        }
+        self._known: dict[frozenset[str], tuple[Reading, ...]] = {}
+        self._first(self._made(first))
 
     def now(
         self, nones: frozenset[str] | None = None
@@ -126,7 +125,9 @@ class Readings:
 
     def _made(self, parsed: Parsed) -> Reading:
         keeping, deterministic, quiet, costs = self._options
-        keeping.check_names(parsed.program)
+        if parsed.nones == self.nones:
+            # Others need not have all of the local values.
+            keeping.check_names(parsed.program)
         return Reading(Units(parsed, keeping, deterministic, quiet, costs))
 
     def _first(self, reading: Reading) -> Reading:

@@ -3108,3 +3108,58 @@ def leapfrog_with_a_state(q0, p0, k):
 case(
     leapfrog_with_a_state, lambda n, m: dict(q0=m.scalar(), p0=m.scalar(), k=m.scalar())
 )
+
+
+def weights_or_ones(x, w=None):
+    if w is None:
+        w = np.ones(x.shape[0])
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += w[i] * x[i] * x[i]
+    return total
+
+
+case(weights_or_ones, lambda n, m: dict(x=m(n)))
+
+
+def initial_state_or_zeros(a, h0=None, gain=None):
+    h = np.zeros(a.shape[1]) if h0 is None else h0.copy()
+    g = 0.7 if gain is None else gain
+    for t in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h[j] = math.tanh(g * h[j] + a[t, j])
+    return h
+
+
+case(initial_state_or_zeros, lambda n, m: dict(a=m(n, 3), h0=m(3)), real=20)
+
+
+def _resistance(v, limit=None, factor=1.5):
+    if limit is not None and v > limit:
+        return limit + factor * (v - limit)
+    return v * v
+
+
+def optional_limits(x, lower=None, upper=None):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += _resistance(x[i]) + _resistance(x[i], upper)
+        if lower is not None and x[i] < lower:
+            total += _resistance(x[i], limit=None, factor=2.0) * 0.5
+    return total
+
+
+case(optional_limits, lambda n, m: dict(x=m(n), upper=0.3171))
+
+
+def sampled_or_given_step(y, dx=None, x=None):
+    if dx is None and x is None:
+        dx = 1.0
+    s = 0.0
+    for i in range(y.shape[0] - 1):
+        h = dx if x is None else x[i + 1] - x[i]
+        s += 0.5 * h * (y[i] + y[i + 1]) ** 2
+    return s
+
+
+case(sampled_or_given_step, lambda n, m: dict(y=m(n), x=np.cumsum(m.positive(n))))
