@@ -40,7 +40,7 @@ def lower_function(w: Walk, source: Source, python: FunctionType | None) -> Bloc
     fence.check(source, w.findings)
     w.emit.taken |= identifiers(node)
     w.env.refused |= fence.bound_by_refused(node)
-    flat = w.flattened(node)
+    flat = w.flattened(node, python)
     w.emit.taken |= identifiers(flat)
     w.emit.occupied |= local_names(flat)
     source = replace(source, node=flat)
@@ -64,7 +64,7 @@ def lower_function(w: Walk, source: Source, python: FunctionType | None) -> Bloc
 def lower_statements(w: Walk, source: Source) -> Block:
     """Lower bare statements: free names are parameters."""
     fence.check(source, w.findings)
-    source = replace(source, node=w.flattened(source.node))
+    source = replace(source, node=w.flattened(source.node, None))
     w.emit.taken |= identifiers(source.node)
     scope = Scope(source, None, local_names(source.node), None, (), False)
     w.env.running.append(scope)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from types import FunctionType
 from typing import Literal, NamedTuple
 
 import gast
@@ -25,6 +27,7 @@ from pyrev.parse.raising import with_tests
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Texts
+from pyrev.parse.spellings import respelt
 from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
 from pyrev.parse.versions import versioned
@@ -408,10 +411,13 @@ class Walk:
     found: Found = field(default_factory=Found)
     findings: Findings = field(default_factory=Findings)
 
-    def flattened(self, node: gast.AST) -> gast.AST:
+    def flattened(self, node: gast.AST, python: FunctionType | None) -> gast.AST:
         """A definition without jumps and names of tuples, with tests where it raises
-        and the versions of names that are variables.
+        and the versions of names that are variables; `python` says what the names
+        outside of it stand for.
         """
+        if python is not None:
+            node = respelt(node, partial(self.env.grounds.lookup, python))
         whole = with_tests(with_elements(node))
         return versioned(structured(whole, self.emit.taken), self.known.split)
 
