@@ -180,7 +180,11 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        if self.target.runs_plain and not self.function.asks_shapes(self.kinds):
+        stretched = any(
+            c.error == "ValueError" and c.given is None
+            for c in self.function.checks(self.kinds)
+        )
+        if self.target.runs_plain and not stretched:
             signature = self.function.parsed.signature
             nones = self.reading.nones
             given = {

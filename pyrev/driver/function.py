@@ -296,21 +296,14 @@ class Function:
 
         return self._memo.once(("truncated", key_of(kinds)), find)
 
-    def checks(self, kinds: Mapping[str, Kind]) -> frozenset[str]:
-        """The errors that the function raises where what it asserts does not hold.
+    def checks(self, kinds: Mapping[str, Kind]) -> tuple[Check, ...]:
+        """What the function asserts, and where it raises.
 
-        An adjoint asserts nothing: the primal runs before it.
+        An adjoint asserts nothing: the primal runs before it. A `ValueError` that is
+        not the user's is pyrev's own, where NumPy stretches an axis whose length is one
+        only in this call.
         """
-        return frozenset(s.error for s in self._checks(kinds))
 
-    def asks_shapes(self, kinds: Mapping[str, Kind]) -> bool:
-        """Does the program raise a `ValueError` of pyrev's own, where NumPy stretches
-        an axis whose length is one only in this call?
-        """
-        own = (s.error for s in self._checks(kinds) if s.given is None)
-        return "ValueError" in own
-
-    def _checks(self, kinds: Mapping[str, Kind]) -> tuple[Check, ...]:
         def make() -> tuple[Check, ...]:
             body = self.typed(kinds).body
             return tuple(s for s in walk(body) if isinstance(s, Check))
