@@ -38,6 +38,9 @@ _MEANT = (IndexError, MemoryError)
 #: What code that pyrev made raises is the user's, except for this where Python does.
 _NEVER = (SystemError, NameError, AttributeError, KeyError, RecursionError)
 
+#: So long is the code of a frame that Numba makes up, at most.
+_MADE_UP = 8
+
 #: What makes arrays in place of NumPy.
 _POOL = str(Path(__file__).with_name("pool.py"))
 _runs: set[CodeType] = set()
@@ -119,10 +122,10 @@ def _said(error: Exception) -> bool:
         step = step.tb_next
     if step is None or step.tb_frame.f_code.co_filename not in generated:
         return False
-    # Numba makes a frame of its own up, which stands at its first instruction.
-    at = step.tb_lasti
+    text, at = step.tb_frame.f_code.co_code, step.tb_lasti
     said = dis.opmap["RAISE_VARARGS"]
-    return at <= 0 or step.tb_frame.f_code.co_code[at] == said
+    # Numba makes frames up, whose code does nothing else.
+    return text[at] == said or (len(text) <= _MADE_UP and said in text)
 
 
 def _kind(code: CodeType) -> str:

@@ -224,7 +224,7 @@ def test_the_adjoint_text_alone_gives_the_gradients(name: str) -> None:
         *own.values(), *weights.written.values(), *weights.returned, *hidden
     )
     # Before any call a parameter that is no index is taken for a float.
-    names = f.adjoint._names(f._units.function.default_kinds())
+    names = f.adjoint._names(f._units, f._units.function.default_kinds())
     assert set(names) >= set(expected)
     for parameter, gradient in zip(names, got, strict=True):
         if parameter in expected:

@@ -1,8 +1,8 @@
 def f(x, y):
-    return x if y is None else y
+    return x if y is x else y
 
 
 # P106_is.py:2:17: P106 this kind of value is outside the language
-#    2 |     return x if y is None else y
-#      |                 ^^^^^^^^^ `is` and `in` compare objects, not numbers
+#    2 |     return x if y is x else y
+#      |                 ^^^^^^ `is` and `in` compare objects, not numbers
 #   help: compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`
