@@ -136,7 +136,8 @@ def assert_the_text_is_right(name: str, costs: Costs) -> None:
             bound = inspect.signature(entry.plain).bind(**arguments)
             bound.apply_defaults()
             cotangents = (*weights.written.values(), *weights.returned)
-            return copy.deepcopy([*bound.args, *cotangents, *captured])
+            own = [v for v in bound.args if v is not None]
+            return copy.deepcopy([*own, *cotangents, *captured])
 
         # Lanes that are left over compute with whatever is there, as compiled code may.
         with np.errstate(all="ignore"):
