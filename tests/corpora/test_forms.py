@@ -169,12 +169,13 @@ def inspected(name: str) -> tuple[list[str], list[Any]] | None:
     None where sizes leave nothing in doubt.
     """
     entry = ENTRIES[name]
-    units = compiled(name, EAGER)._units
     values = entry.make(max(6, entry.least), np.float64, entry.generator(6))
     bound = inspect.signature(entry.plain).bind(**values)
     bound.apply_defaults()
-    values = {**bound.arguments, **(units.function.captured() or {})}
-    units = units.fitting(values)
+    nones = frozenset(n for n, v in bound.arguments.items() if v is None)
+    reading, captured = compiled(name, EAGER)._readings.now(nones)
+    values = {n: v for n, v in bound.arguments.items() if n not in nones} | captured
+    units = reading.units.fitting(values)
     kinds = units.function.kinds(values)
     sized, doubts = units.inspection.sized(kinds, values)
     if not doubts:
