@@ -101,11 +101,10 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
-        # By identity: arrays compare element by element.
-        nones = [n for n, v in values.items() if v is None]
-        if nones or self.reading.nones:
-            if self.reading.nones != set(nones):
-                captured = self._read_for(frozenset(nones))
+        if self.reading.nones or any([v is None for v in values.values()]):
+            nones = frozenset([n for n, v in values.items() if v is None])
+            if self.reading.nones != nones:
+                captured = self._read_for(nones)
             own = self.reading.nones
             values = {n: v for n, v in values.items() if n not in own}
         self.visible = tuple(values)
@@ -180,11 +179,7 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        stretched = any(
-            c.error == "ValueError" and c.given is None
-            for c in self.function.checks(self.kinds)
-        )
-        if self.target.runs_plain and not stretched:
+        if self.target.runs_plain and not self._asks_shapes():
             signature = self.function.parsed.signature
             nones = self.reading.nones
             given = {
@@ -194,6 +189,11 @@ class Call:
             return f.python(*positional, **named)
         unit = self.made(Units.primal)
         return self.restore(launch(unit, [self.values[p] for p in unit.params]))
+
+    def _asks_shapes(self) -> bool:
+        """Does the program raise a `ValueError` that is none of the user's?"""
+        checks = self.function.checks(self.kinds)
+        return any(c.error == "ValueError" and c.given is None for c in checks)
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""
