@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, TypeVar
 
 from pyrev.analysis.bounds import Variant
@@ -101,7 +102,7 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
-        if self.reading.nones or any([v is None for v in values.values()]):
+        if NoneType in map(type, values.values()) or self.reading.nones:
             nones = frozenset([n for n, v in values.items() if v is None])
             if self.reading.nones != nones:
                 captured = self._read_for(nones)
