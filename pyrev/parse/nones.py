@@ -21,8 +21,9 @@ import gast
 
 from pyrev.parse.bindings import nodes_of, parameters
 
-#: Which names are None, and which are something else; of others it is not known.
-Known = dict[str, bool]
+#: Which names are None, and which are something else; of others it is not known, and
+#: those with None here may be None: they are not to be read.
+Known = dict[str, bool | None]
 
 _END = (gast.Return, gast.Raise, gast.Break, gast.Continue)
 
@@ -148,13 +149,24 @@ class _Walk:
             both = other if ends[0] else one
         else:
             both = {n: v for n, v in one.items() if other.get(n) is v}
+            nulls = {n for k in (one, other) for n, v in k.items() if v is not False}
+            both |= {n: None for n in nulls if n not in both}
         known.clear()
         known |= both
         return [made]
 
     def loop(self, s: gast.AST, known: Known) -> gast.AST:
+        emptied = {
+            n
+            for child in nodes_of(s)
+            if isinstance(child, gast.Assign) and is_none(child.value)
+            for n in _stored(child)
+        }
         for n in _stored(s):
-            known.pop(n, None)
+            if n in emptied or known.get(n, False) is not False:
+                known[n] = None
+            else:
+                known.pop(n, None)
         made = copy.copy(s)
         if isinstance(s, gast.For):
             made.iter = self.expression(s.iter, known)
@@ -207,7 +219,9 @@ class _Walk:
     def expression(self, e: gast.AST, known: Known) -> gast.AST:
         """The same with literals for names that are None, and decided tests gone."""
         match e:
-            case gast.Name(id=name, ctx=gast.Load()) if known.get(name) is True:
+            case gast.Name(id=name, ctx=gast.Load()) if (
+                known.get(name, False) is not False
+            ):
                 return _located(gast.Constant(None, None), e)
             case gast.IfExp():
                 test = self.test(e.test, known)

@@ -195,3 +195,30 @@ def test_an_exception_depends_on_it(target: str) -> None:
         f(X, None, 1.0)
     with pytest.raises(ValueError, match="no weights"):
         pyrev.vjp(f, X, strict=1.0)
+
+
+def emptied_on_a_path(x):
+    best = x[0]
+    y = 2.0
+    if x[1] > 0.0:
+        best = None
+        if best is None:
+            y = 1.0
+    return best * y
+
+
+def emptied_for_the_next_turn(x):
+    t, s = 1.0, 0.0
+    for i in range(len(x)):
+        s += t * x[i]
+        if x[i] > 0.5:
+            t = None
+            if t is None:
+                s += 1.0
+    return s
+
+
+@pytest.mark.parametrize("plain", [emptied_on_a_path, emptied_for_the_next_turn])
+def test_what_may_be_none_is_not_read(plain: Callable[..., Any]) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(plain)
