@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +35,24 @@ def nodes_of(root: gast.AST) -> list[gast.AST]:
     for node in found:
         found += children(node)
     return found
+
+
+def mapped(node: gast.AST, f: Callable[[gast.AST], gast.AST]) -> gast.AST:
+    """A node with `f` of each node right in it; itself where that changes nothing."""
+    new: dict[str, object] = {
+        name: [f(v) if isinstance(v, gast.AST) else v for v in value]
+        if isinstance(value, list)
+        else f(value)
+        if isinstance(value, gast.AST)
+        else value
+        for name, value in gast.iter_fields(node)
+    }
+    if all(new[name] == value for name, value in gast.iter_fields(node)):
+        return node
+    made = copy.copy(node)
+    for name, value in new.items():
+        setattr(made, name, value)
+    return made
 
 
 def statements(node: gast.AST) -> list[gast.AST]:

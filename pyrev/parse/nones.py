@@ -15,11 +15,11 @@ is and where it is not.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import gast
 
-from pyrev.parse.bindings import nodes_of, parameters
+from pyrev.parse.bindings import mapped, nodes_of, parameters
 
 #: Which names are None, and which are something else; of others it is not known, and
 #: those with None here may be None: they are not to be read.
@@ -233,7 +233,7 @@ class _Walk:
                     return _truth(decided, e)
             case gast.Lambda():
                 return e
-        return _mapped(e, lambda part: self.expression(part, known))
+        return mapped(e, lambda part: self.expression(part, known))
 
 
 def _decided(e: gast.Compare, known: Known) -> bool | None:
@@ -278,24 +278,6 @@ def _stored(node: gast.AST) -> set[str]:
 
 def _pass(at: gast.AST) -> gast.AST:
     return _located(gast.Pass(), at)
-
-
-def _mapped(e: gast.AST, f: Callable[[gast.AST], gast.AST]) -> gast.AST:
-    """A node with `f` of each node right in it."""
-    new: Mapping[str, object] = {
-        name: [f(v) if isinstance(v, gast.AST) else v for v in value]
-        if isinstance(value, list)
-        else f(value)
-        if isinstance(value, gast.AST)
-        else value
-        for name, value in gast.iter_fields(e)
-    }
-    if all(new[n] == value for n, value in gast.iter_fields(e)):
-        return e
-    made = copy.copy(e)
-    for name, value in new.items():
-        setattr(made, name, value)
-    return made
 
 
 def _truth(value: bool, at: gast.AST) -> gast.AST:

@@ -6,13 +6,12 @@ is ``q, r = a // b, a % b``.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import gast
 import numpy as np
 
-from pyrev.parse.bindings import local_names, nodes_of
+from pyrev.parse.bindings import local_names, mapped
 
 #: What a name outside of the definition stands for.
 Lookup = Callable[[str], object]
@@ -41,24 +40,11 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
         q, r = (b // n, b % n)
         return q * r * m * a.size
     """
-    local = local_names(node)
-    calls = [n for n in nodes_of(node) if isinstance(n, gast.Call)]
-    if not any(_meant(c, local, lookup) for c in calls):
-        return node
-    return _mapped(node, local, lookup)
+    return _respelt(node, local_names(node), lookup)
 
 
-def _mapped(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
-    made = copy.copy(node)
-    for name, value in gast.iter_fields(node):
-        if isinstance(value, gast.AST):
-            setattr(made, name, _mapped(value, local, lookup))
-        elif isinstance(value, list):
-            new = [
-                _mapped(v, local, lookup) if isinstance(v, gast.AST) else v
-                for v in value
-            ]
-            setattr(made, name, new)
+def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
+    made = mapped(node, lambda part: _respelt(part, local, lookup))
     if not isinstance(made, gast.Call):
         return made
     meant = _meant(made, local, lookup)

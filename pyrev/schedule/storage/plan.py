@@ -64,9 +64,7 @@ class Record:
     dtype: str
     room: tuple[Expr, ...] | None = None
     grows: int | None = None
-    whole: bool = (
-        False  # the array that `leaf` is of, or the rows behind its subscripts
-    )
+    whole: bool = False  # all of the array, or of its rows, that `leaf` is of
     there: Expr | None = None  # if there are such rows
     early: bool = False  # whatever tests come out
     behind: bool = False  # just after the statement
