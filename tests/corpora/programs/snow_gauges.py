@@ -56,7 +56,10 @@ def program(start, flow, rate, codes, seen, weights=None):
         for i in range(1, start.shape[0] - 1):
             if u[1, i] < -5.0:
                 raise ArithmeticError("a load is negative")
-            depths[i] = settled(1.0 + u[1, i], rate, last if step % 2 else None)
+            if step % 2:
+                depths[i] = settled(1.0 + u[1, i], rate, last)
+            else:
+                depths[i] = settled(1.0 + u[1, i], rate)
         last = depths[1]
         total += weighted(depths, seen, weights) + weighted(depths, seen, floor=1e-3)
     z = 1.0 / (1.0 + np.exp(-(u[1] * rate)))
