@@ -26,6 +26,7 @@ from pyrev.runtime.error_boundary import guarded
 from pyrev.schedule.costs import SHIPPED, Costs
 
 T = TypeVar("T")
+_PLAIN = Variant()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Call:
         self.units = self.plan.units
         self.function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
-        self.variant = Variant()
+        self.variant = _PLAIN
 
     def _read_for(self, nones: frozenset[str]) -> dict[str, Any]:
         """Take the reading for calls in which some arguments are None; the captured
@@ -188,7 +189,7 @@ class Call:
             }
             positional, named = spread(signature, given)
             return f.python(*positional, **named)
-        unit = self.made(Units.primal)
+        unit = self.plan.made(Units.primal, self.values, self.variant)
         return self.restore(launch(unit, [self.values[p] for p in unit.params]))
 
     def _asks_shapes(self) -> bool:

@@ -307,20 +307,13 @@ class Pullback:
         # Of an array that is written the caller's own is none of ours any more.
         self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
-        values = result if isinstance(result, tuple) else (result,)
-        self._likes: dict[str | int, Any] = {n: call.values[n] for n in written}
-        self._likes |= dict(enumerate(values))
-        self._likes = {
-            k: (v.shape, v.dtype) if is_array(v) and v.ndim else ((), None)
-            for k, v in self._likes.items()
-        }
         self._device = call.target.on_device
         self._tuple = isinstance(result, tuple)
-        # A cotangent of a number, as the adjoint was compiled for it. NumPy's numbers
-        # divide by zero without raising.
-        self._scalars: dict[str | int, type] = {
-            k: np.float32 if d == "float32" else np.float64
-            for k, d in enumerate(call.result_dtypes())
+        arrays, self._scalars = call.plan.once("outputs", lambda: _outputs(call))
+        returned = enumerate(result if self._tuple else (result,))
+        self._arrays: dict[str | int, tuple[tuple[int, ...], Any]] = {
+            **arrays,
+            **{k: (v.shape, v.dtype) for k, v in returned if is_array(v) and v.ndim},
         }
 
     @guarded
@@ -349,7 +342,7 @@ class Pullback:
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         unit = self._unit
-        found = self._held.watched.checked(unit, [values[p] for p in unit.params])
+        found = self._held.reverse(unit, [values[p] for p in unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
             if self._device:
@@ -415,7 +408,7 @@ class Pullback:
 
         What a probe calls may change the caller's.
         """
-        shape, dtype = self._likes[of]
+        shape, dtype = self._arrays.get(of, ((), None))
         label = f"`{of}`" if isinstance(of, str) else "the return value"
         if value is None:
             if dtype is None:
@@ -482,6 +475,20 @@ class Pullback:
                         " buffer; pass a buffer of its own"
                     )
         return dict(into)
+
+
+def _outputs(call: Call) -> tuple[dict[str | int, Any], dict[str | int, type]]:
+    """Shape and dtype of the arrays that a call writes, and for each returned value the
+    type of a cotangent that is a number, as the adjoint was compiled for it.
+
+    NumPy's numbers divide by zero without raising.
+    """
+    written = {n: call.values[n] for n in call.function.written}
+    dtypes = enumerate(call.result_dtypes())
+    return (
+        {n: (v.shape, v.dtype) for n, v in written.items()},
+        {k: np.float32 if d == "float32" else np.float64 for k, d in dtypes},
+    )
 
 
 def _like_scalar(value: Any, like: Any) -> Any:

@@ -265,7 +265,7 @@ def check_apart(
 
 
 def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    if is_device(a) or is_device(b):
+    if not type(a) is type(b) is np.ndarray and (is_device(a) or is_device(b)):
         return may_overlap(a, b)
     if not np.may_share_memory(a, b):
         return False

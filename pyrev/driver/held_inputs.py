@@ -132,17 +132,27 @@ class Held:
                 self.own.append(value)
             else:
                 watched[name] = self.arrays[name] = value.view()
-        self._watched = Inputs(watched)
+        self._inputs = Inputs(watched) if watched else None
         self._steering = unit.steering if watched else frozenset[str]()
-        self.watched = Watched(function, {}, self._steering, _REMEDY)
+        self._watched: Watched | None = None
 
     def forward(self, unit: Unit, values: Sequence[Any]) -> Any:
         """Run the code of the call; what is watched has to be from now on as it was."""
-        raw, seals = self._watched.run(unit, values)
-        self.watched = Watched(
-            self._function, self._watched, self._steering, _REMEDY, seals
+        if self._inputs is None:
+            return unit.call(values)
+        raw, seals = self._inputs.run(unit, values)
+        self._watched = Watched(
+            self._function, self._inputs, self._steering, _REMEDY, seals
         )
         return raw
+
+    def reverse(self, unit: Unit, values: Sequence[Any]) -> Any:
+        """Run the code of the pullback; `ArgumentError` if what is watched is another
+        by now.
+        """
+        if self._watched is None:
+            return unit.call(values)
+        return self._watched.checked(unit, values)
 
     def _take(self, size: int) -> bool:
         """Is there room for a copy of so many bytes? Then it is taken."""

@@ -355,15 +355,21 @@ def _unfiled(text: str, path: Path) -> ModuleType:
     return _executed(text.replace('"cache": True', '"cache": False'), path)
 
 
+_started = ""
+
+
 def _layer() -> str:
-    """The threading layer that Numba has started; "" if it has not yet."""
-    parallel = sys.modules.get("numba.np.ufunc.parallel")
-    if parallel is None:
-        return ""
-    try:
-        return str(parallel.threading_layer())
-    except ValueError:  # nothing parallel has run yet
-        return ""
+    """The threading layer that Numba has started, for good; "" if it has not yet."""
+    global _started
+    if not _started:
+        parallel = sys.modules.get("numba.np.ufunc.parallel")
+        if parallel is None:
+            return ""
+        try:
+            _started = str(parallel.threading_layer())
+        except ValueError:  # nothing parallel has run yet
+            return ""
+    return _started
 
 
 def launches_are_safe() -> bool:

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,9 @@ def empty(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Like `numpy.empty`: a new C-ordered array of `shape` and `dtype`."""
     global _kept
     kind = np.dtype(dtype)
-    sizes = tuple(int(n) for n in (shape if isinstance(shape, tuple) else (shape,)))
-    size = kind.itemsize
-    for n in sizes:
-        size *= n
-    if size < LEAST or any(n < 0 for n in sizes):
+    sizes = _sizes(shape)
+    size = kind.itemsize * prod(sizes)
+    if size < LEAST or min(sizes) < 0:
         return np.empty(sizes, kind)
     with _lock:
         free = _free.get(size)
@@ -76,12 +75,17 @@ def empty(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     return np.asarray(_Owner(raw, sizes, kind))
 
 
+def _sizes(shape: Any) -> tuple[int, ...]:
+    return tuple(map(int, shape)) if isinstance(shape, tuple) else (int(shape),)
+
+
 def zeros(shape: Any, dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Like `numpy.zeros`: a new C-ordered array of `shape` and `dtype`."""
-    array = empty(shape, dtype)
-    if array.nbytes < LEAST:
-        array.fill(0)
-        return array
+    kind = np.dtype(dtype)
+    sizes = _sizes(shape)
+    if kind.itemsize * prod(sizes) < LEAST:
+        return np.zeros(sizes, kind)
+    array = empty(sizes, kind)
     # Bytes are set by the C library, which leaves out to read what it overwrites.
     raw = array.reshape(-1).view(np.uint8)
     numba = sys.modules.get("numba")
@@ -110,6 +114,8 @@ def _clear(parts: Sequence[NDArray[np.uint8]]) -> None:
 
 def copy(array: NDArray[Any]) -> NDArray[Any]:
     """Like `numpy.ndarray.copy`: a new C-ordered array with the same elements."""
+    if array.nbytes < LEAST:
+        return array.copy()
     made = empty(array.shape, array.dtype)
     np.copyto(made, array)
     return made

@@ -220,7 +220,7 @@ def test_a_change_of_any_part_of_an_input_is_seen(case: str) -> None:
     f = differentiable(function, target="numba")
     args = make()
     _, pullback = pyrev.vjp(f, *args)
-    watched = pullback._held._watched.arrays
+    watched = pullback._held._inputs.arrays
     assert watched
     for name, array in watched.items():
         keep = array.copy()
