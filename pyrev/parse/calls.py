@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import gast
+import numpy as np
 
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
@@ -19,7 +20,14 @@ from pyrev.parse.helpers import (
     helper_of,
     unseen,
 )
-from pyrev.parse.known_calls import is_known, known_call, read_method
+from pyrev.parse.known_calls import (
+    is_known,
+    known_call,
+    read_method,
+    refuse_arguments,
+)
+from pyrev.parse.library import entries_of, of_method
+from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import object_of, referred
 from pyrev.parse.nones import is_none, none_defaults, without_nones
 from pyrev.parse.operands import read_operands
@@ -56,6 +64,9 @@ def read_call(
             return Refused()
     if isinstance(function, Helper):
         return inline(w, function, node, scope, dropped)
+    listed, first = _listed(w, function, node.func, scope)
+    if entries_of(listed):
+        return from_library(w, listed, text, node, first, scope)
     single = known_call(w, function, text, node, scope)
     if single is None and isinstance(function, Missing):
         single = read_method(w, node, scope)
@@ -78,6 +89,35 @@ def read_call(
         read_operand(w, argument, scope)
     refuse_call(w, function, text, node, scope)
     return Refused()
+
+
+def _listed(
+    w: Walk, function: object, named: gast.AST, scope: Scope
+) -> tuple[object, tuple[gast.AST, ...]]:
+    """NumPy's function that is called, and the array whose method it is."""
+    if not isinstance(function, Missing) or not isinstance(named, gast.Attribute):
+        return function, ()
+    owner = object_of(w, named.value, scope)
+    if isinstance(owner, np.ufunc):
+        return getattr(owner, named.attr, None), ()
+    return of_method(named.attr), (named.value,)
+
+
+def from_library(
+    w: Walk,
+    function: object,
+    text: str,
+    node: gast.Call,
+    first: Sequence[gast.AST],
+    scope: Scope,
+) -> Value:
+    """The text of the library for a call, in place of it."""
+    chosen = chosen_text(w, function, node, first, scope)
+    if chosen is None:
+        refuse_arguments(w, text, node, scope)
+        return Refused()
+    at = scope.source.loc(node)
+    return _entered(w, chosen.helper, chosen.values, {}, scope, at)
 
 
 def inline(

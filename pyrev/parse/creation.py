@@ -90,8 +90,6 @@ def read_filled(
     if source is None or (full and fill_node is None):
         return None
     at = scope.source.loc(source)
-    # Python evaluates the shape first, then the fill value.
-    mark = w.emit.mark
     shape: tuple[Expr, ...] | None
     dtype: Dtype
     resembles = ""
@@ -106,6 +104,8 @@ def read_filled(
         shape, resembles = read_shape(w, source, scope)
         dtype = "float64"
     fill: Expr = Const(0.0 if constant is None else constant)
+    # Python evaluates the shape first, then the fill value.
+    mark = w.emit.mark
     if fill_node is not None:
         fill = read_number(w, fill_node, scope)
         if not like:

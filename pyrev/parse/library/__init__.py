@@ -1,0 +1,14 @@
+"""NumPy's functions that are loops, as plain Python functions of the language.
+
+Who adds one writes it down here, as a user would who has no NumPy: a call of it is
+read like a call of a helper (`parse.library_calls`), so that all modes and targets have
+it. The texts run in CPython, too, which is how they are tested against NumPy.
+"""
+
+from pyrev.parse.library import arranging, numerics, sorting, statistics
+from pyrev.parse.library.entries import Entry, entries_of, of_method
+
+__all__ = [
+    *("Entry", "entries_of", "of_method"),
+    *("arranging", "numerics", "sorting", "statistics"),
+]

@@ -1,0 +1,102 @@
+"""Which text stands for which call: a function, the ranks of its arguments, and what
+has to be written out in the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from types import FunctionType
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+#: How many axes an argument has; a `Count` is a number that is counted with.
+Number = float
+Count = int
+Vector = NDArray[Any]
+Matrix = NDArray[Any]
+
+_RANKS = {"Number": 0, "Count": 0, "Vector": 1, "Matrix": 2}
+
+#: What a call may say as it likes: it decides no value.
+ANY = object()
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One text: the parameters with the numbers of their axes, those of them that a
+    call may leave out, and what else it has to say: literals, by NumPy's names.
+
+    `order` are all parameters of NumPy's function, with its defaults.
+    """
+
+    function: FunctionType
+    ranks: Mapping[str, int]
+    optional: frozenset[str]
+    literals: Mapping[str, object]
+    order: Mapping[str, object]
+
+    def takes(self, said: Mapping[str, object]) -> bool:
+        """Is this the text for a call with these literals, beside its parameters?"""
+        others = self.order.keys() - self.ranks.keys()
+        return said.keys() <= others and all(
+            self._is(said.get(n, self.order[n]), self.literals.get(n, self.order[n]))
+            for n in others
+        )
+
+    @staticmethod
+    def _is(found: object, wanted: object) -> bool:
+        return wanted is ANY or (type(found) is type(wanted) and found == wanted)
+
+
+_ENTRIES: dict[object, tuple[Entry, ...]] = {}
+_METHODS: dict[str, object] = {}
+
+
+def means(*functions: object, method: str = "", **literals: object) -> Callable[[F], F]:
+    """Note that a function is a text for these of NumPy's.
+
+    Annotations give the ranks of its parameters, which are called as NumPy's, and
+    `literals` what a call has to say of the others, where that is no default.
+    """
+
+    def note(text: F) -> F:
+        assert isinstance(text, FunctionType)
+        own = signature(text).parameters
+        ranks = {p.name: _RANKS[p.annotation] for p in own.values()}
+        optional = frozenset(n for n, p in own.items() if p.default is not p.empty)
+        for function in functions:
+            order = _parameters(function) or dict.fromkeys(own)
+            entry = Entry(text, ranks, optional, literals, order)
+            _ENTRIES[function] = (*_ENTRIES.get(function, ()), entry)
+            if method:
+                _METHODS[method] = function
+        return text
+
+    return note
+
+
+def _parameters(function: object) -> dict[str, object]:
+    """The parameters of NumPy's function with their defaults, none if it says none."""
+    try:
+        own = signature(function).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return {}
+    return {n: p.default for n, p in own.items()}
+
+
+def entries_of(function: object) -> tuple[Entry, ...]:
+    """The texts for calls of a function, none if it is not in the library."""
+    try:
+        return _ENTRIES.get(function, ())
+    except TypeError:  # not hashable
+        return ()
+
+
+def of_method(name: str) -> object | None:
+    """NumPy's function that a method of arrays is; None if there is none here."""
+    return _METHODS.get(name)

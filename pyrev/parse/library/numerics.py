@@ -1,0 +1,247 @@
+"""Interpolation, quadrature, polynomials, running products, small linear systems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyrev.parse.library.entries import Matrix, Number, Vector, means
+
+
+@means(np.interp)
+def interp(x: Number, xp: Vector, fp: Vector) -> Number:
+    """Linear between the points, which are finite; constant beyond them.
+
+    At a point, the derivative is that of the line to its right.
+    """
+    n = xp.shape[0]
+    if x < xp[0]:
+        found = 1.0 * fp[0]
+    elif x >= xp[n - 1]:
+        found = 1.0 * fp[n - 1]
+    elif np.isnan(x):
+        found = 1.0 * x
+    else:
+        k = np.searchsorted(xp, x, side="right") - 1
+        slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+        found = fp[k] + slope * (x - xp[k])
+    return found
+
+
+@means(np.interp)
+def interp_all(x: Vector, xp: Vector, fp: Vector) -> Vector:
+    """The same for each element."""
+    made = np.empty(x.shape[0])
+    for k in range(x.shape[0]):
+        made[k] = np.interp(x[k], xp, fp)
+    return made
+
+
+@means(np.trapezoid, getattr(np, "trapz", np.trapezoid))
+def trapezoid(y: Vector, x: Vector) -> Number:
+    """The integral of a polygon through points."""
+    total = 0.0
+    for k in range(y.shape[0] - 1):
+        total += 0.5 * (x[k + 1] - x[k]) * (y[k + 1] + y[k])
+    return total
+
+
+@means(np.trapezoid, getattr(np, "trapz", np.trapezoid))
+def trapezoid_even(y: Vector, dx: Number = 1.0) -> Number:
+    """The same at points `dx` apart."""
+    total = 0.0
+    for k in range(y.shape[0] - 1):
+        total += 0.5 * dx * (y[k + 1] + y[k])
+    return total
+
+
+@means(np.polyval)
+def polyval(p: Vector, x: Number) -> Number:
+    """A polynomial, its highest coefficient first, by Horner's rule."""
+    value = 0.0
+    for k in range(p.shape[0]):
+        value = value * x + p[k]
+    return value
+
+
+@means(np.polyval)
+def polyval_all(p: Vector, x: Vector) -> Vector:
+    """The same for each element."""
+    made = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        for k in range(p.shape[0]):
+            made[i] = made[i] * x[i] + p[k]
+    return made
+
+
+@means(np.cross)
+def cross(a: Vector, b: Vector) -> Vector:
+    """The product of vectors in space."""
+    assert a.shape[0] == 3 and b.shape[0] == 3, "np.cross takes vectors in space"
+    return np.array(
+        [
+            a[1] * b[2] - a[2] * b[1],
+            a[2] * b[0] - a[0] * b[2],
+            a[0] * b[1] - a[1] * b[0],
+        ]
+    )
+
+
+@means(np.cumprod, method="cumprod")
+def cumprod(a: Vector) -> Vector:
+    """The products of all elements up to each."""
+    made = np.empty_like(a)
+    product = 1.0
+    for k in range(a.shape[0]):
+        product = product * a[k]
+        made[k] = product
+    return made
+
+
+@means(np.maximum.accumulate)
+def running_maximum(array: Vector) -> Vector:
+    """The greatest element up to each; the first of equal ones passes the derivative."""
+    made = np.empty_like(array)
+    place = 0
+    for k in range(array.shape[0]):
+        if array[k] > array[place] or np.isnan(array[k]):
+            place = k if not np.isnan(array[place]) else place
+        made[k] = array[place]
+    return made
+
+
+@means(np.minimum.accumulate)
+def running_minimum(array: Vector) -> Vector:
+    """The least element up to each; the first of equal ones passes the derivative."""
+    made = np.empty_like(array)
+    place = 0
+    for k in range(array.shape[0]):
+        if array[k] < array[place] or np.isnan(array[k]):
+            place = k if not np.isnan(array[place]) else place
+        made[k] = array[place]
+    return made
+
+
+@means(np.convolve)
+def convolve(a: Vector, v: Vector) -> Vector:
+    """All places at which the two meet."""
+    made = np.zeros(a.shape[0] + v.shape[0] - 1)
+    for i in range(a.shape[0]):
+        for k in range(v.shape[0]):
+            made[i + k] += a[i] * v[k]
+    return made
+
+
+@means(np.convolve, mode="valid")
+def convolve_inside(a: Vector, v: Vector) -> Vector:
+    """The places at which the shorter one lies inside the longer one."""
+    n = a.shape[0]
+    m = v.shape[0]
+    least = min(n, m)
+    made = np.zeros(max(n, m) - least + 1)
+    for i in range(made.shape[0]):
+        for k in range(least):
+            if n >= m:
+                made[i] += a[i + m - 1 - k] * v[k]
+            else:
+                made[i] += a[k] * v[i + n - 1 - k]
+    return made
+
+
+@means(np.convolve, mode="same")
+def convolve_same(a: Vector, v: Vector) -> Vector:
+    """As many places as the longer one has, from the middle."""
+    n = a.shape[0]
+    m = v.shape[0]
+    first = (min(n, m) - 1) // 2
+    made = np.zeros(max(n, m))
+    for i in range(n):
+        for k in range(m):
+            if first <= i + k < first + made.shape[0]:
+                made[i + k - first] += a[i] * v[k]
+    return made
+
+
+@means(np.linalg.solve)
+def solve(a: Matrix, b: Vector) -> Vector:
+    """Gaussian elimination with partial pivoting (Golub and Van Loan, Matrix
+    Computations, section 3.4).
+    """
+    n = a.shape[0]
+    assert n == a.shape[1] and n == b.shape[0], "np.linalg.solve takes a square matrix"
+    u = np.empty((n, n))
+    x = np.empty(n)
+    for i in range(n):
+        x[i] = b[i]
+        for k in range(n):
+            u[i, k] = a[i, k]
+    for j in range(n):
+        pivot = j
+        for i in range(j + 1, n):
+            if abs(u[i, j]) > abs(u[pivot, j]):
+                pivot = i
+        if u[pivot, j] == 0.0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        for k in range(n):
+            kept = u[j, k]
+            u[j, k] = u[pivot, k]
+            u[pivot, k] = kept
+        kept = x[j]
+        x[j] = x[pivot]
+        x[pivot] = kept
+        for i in range(j + 1, n):
+            factor = u[i, j] / u[j, j]
+            for k in range(j, n):
+                u[i, k] -= factor * u[j, k]
+            x[i] -= factor * x[j]
+    for j in range(n - 1, -1, -1):
+        for k in range(j + 1, n):
+            x[j] -= u[j, k] * x[k]
+        x[j] /= u[j, j]
+    return x
+
+
+@means(np.linalg.solve)
+def solve_all(a: Matrix, b: Matrix) -> Matrix:
+    """The same for each column."""
+    x = np.empty(b.shape)
+    for k in range(b.shape[1]):
+        column = np.linalg.solve(a, b[:, k])
+        for i in range(b.shape[0]):
+            x[i, k] = column[i]
+    return x
+
+
+@means(np.linalg.inv)
+def inv(a: Matrix) -> Matrix:
+    """The inverse, column by column."""
+    return np.linalg.solve(a, np.eye(a.shape[0]))
+
+
+@means(np.linalg.det)
+def det(a: Matrix) -> Number:
+    """The determinant, by elimination with partial pivoting."""
+    n = a.shape[0]
+    assert n == a.shape[1], "np.linalg.det takes a square matrix"
+    u = np.empty((n, n))
+    for i in range(n):
+        for k in range(n):
+            u[i, k] = a[i, k]
+    found = 1.0
+    for j in range(n):
+        pivot = j
+        for i in range(j + 1, n):
+            if abs(u[i, j]) > abs(u[pivot, j]):
+                pivot = i
+        if pivot != j:
+            found = -found
+            for k in range(n):
+                kept = u[j, k]
+                u[j, k] = u[pivot, k]
+                u[pivot, k] = kept
+        found *= u[j, j]
+        if u[j, j] != 0.0:
+            for i in range(j + 1, n):
+                factor = u[i, j] / u[j, j]
+                for k in range(j, n):
+                    u[i, k] -= factor * u[j, k]
+    return found

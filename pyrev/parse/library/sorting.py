@@ -1,0 +1,238 @@
+"""Sorting and searching in vectors.
+
+Which element comes first is an integer, and passes no derivative; what is sorted passes
+its own along the permutation. Equal elements stay in their order; nan comes last, as in
+NumPy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyrev.parse.library.entries import ANY, Count, Matrix, Number, Vector, means
+
+
+@means(np.argsort, method="argsort", kind=ANY, stable=ANY)
+def argsort(a: Vector) -> Vector:
+    """Places in order: bottom-up merge sort (Knuth, The Art of Computer Programming 3,
+    section 5.2.4).
+    """
+    n = a.shape[0]
+    order = np.empty(n, dtype=np.int64)
+    merged = np.empty(n, dtype=np.int64)
+    for k in range(n):
+        order[k] = k
+    width = 1
+    while width < n:
+        start = 0
+        while start < n:
+            middle = min(start + width, n)
+            end = min(middle + width, n)
+            left = start
+            right = middle
+            for k in range(start, end):
+                from_left = right >= end
+                if left < middle and right < end:
+                    x = a[order[left]]
+                    y = a[order[right]]
+                    from_left = not (y < x or (np.isnan(x) and not np.isnan(y)))
+                if from_left:
+                    merged[k] = order[left]
+                    left += 1
+                else:
+                    merged[k] = order[right]
+                    right += 1
+            start = end
+        for k in range(n):
+            order[k] = merged[k]
+        width *= 2
+    return order
+
+
+@means(np.sort, kind=ANY, stable=ANY)
+def sort(a: Vector) -> Vector:
+    """The elements in ascending order."""
+    order = np.argsort(a)
+    made = np.empty_like(a)
+    for k in range(a.shape[0]):
+        made[k] = a[order[k]]
+    return made
+
+
+@means(np.sort, kind=ANY, stable=ANY)
+def sort_rows(a: Matrix) -> Matrix:
+    """Each row in ascending order."""
+    made = np.empty_like(a)
+    for i in range(a.shape[0]):
+        order = np.argsort(a[i])
+        for k in range(a.shape[1]):
+            made[i, k] = a[i, order[k]]
+    return made
+
+
+@means(np.searchsorted, method="searchsorted")
+def first_not_below(a: Vector, v: Number) -> Count:
+    """The first place whose element is not less than `v`: binary search."""
+    low = 0
+    high = a.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < v or (np.isnan(v) and not np.isnan(a[middle])):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@means(np.searchsorted, side="right")
+def first_above(a: Vector, v: Number) -> Count:
+    """The first place whose element is greater than `v`: binary search."""
+    low = 0
+    high = a.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if v < a[middle] or (np.isnan(a[middle]) and not np.isnan(v)):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@means(np.searchsorted)
+def all_not_below(a: Vector, v: Vector) -> Vector:
+    """The same for each element of `v`."""
+    places = np.empty(v.shape[0], dtype=np.int64)
+    for k in range(v.shape[0]):
+        places[k] = np.searchsorted(a, v[k])
+    return places
+
+
+@means(np.searchsorted, side="right")
+def all_above(a: Vector, v: Vector) -> Vector:
+    """The same for each element of `v`."""
+    places = np.empty(v.shape[0], dtype=np.int64)
+    for k in range(v.shape[0]):
+        places[k] = np.searchsorted(a, v[k], side="right")
+    return places
+
+
+@means(np.digitize)
+def bin_of(x: Number, bins: Vector) -> Count:
+    """The bin of a number; `bins` ascend or descend."""
+    if bins.shape[0] > 1 and bins[bins.shape[0] - 1] < bins[0]:
+        place = bins.shape[0] - np.searchsorted(bins[::-1], x)
+    else:
+        place = np.searchsorted(bins, x, side="right")
+    return place
+
+
+@means(np.digitize, right=True)
+def bin_to_the_right_of(x: Number, bins: Vector) -> Count:
+    """The same, each bin with its upper end."""
+    if bins.shape[0] > 1 and bins[bins.shape[0] - 1] < bins[0]:
+        place = bins.shape[0] - np.searchsorted(bins[::-1], x, side="right")
+    else:
+        place = np.searchsorted(bins, x)
+    return place
+
+
+@means(np.digitize)
+def bins_of(x: Vector, bins: Vector) -> Vector:
+    """The bin of each element."""
+    places = np.empty(x.shape[0], dtype=np.int64)
+    for k in range(x.shape[0]):
+        places[k] = np.digitize(x[k], bins)
+    return places
+
+
+@means(np.digitize, right=True)
+def bins_to_the_right_of(x: Vector, bins: Vector) -> Vector:
+    """The same, each bin with its upper end."""
+    places = np.empty(x.shape[0], dtype=np.int64)
+    for k in range(x.shape[0]):
+        places[k] = np.digitize(x[k], bins, right=True)
+    return places
+
+
+@means(np.unique)
+def unique(ar: Vector) -> Vector:
+    """The different elements in ascending order; of equal ones the first passes the
+    derivative. All nan are one.
+    """
+    order = np.argsort(ar)
+    count = 0
+    for k in range(ar.shape[0]):
+        x = ar[order[k]]
+        if k == 0 or not (
+            x == ar[order[k - 1]] or (np.isnan(x) and np.isnan(ar[order[k - 1]]))
+        ):
+            count += 1
+    made = np.empty(count, dtype=ar.dtype)
+    count = 0
+    for k in range(ar.shape[0]):
+        x = ar[order[k]]
+        if k == 0 or not (
+            x == ar[order[k - 1]] or (np.isnan(x) and np.isnan(ar[order[k - 1]]))
+        ):
+            made[count] = x
+            count += 1
+    return made
+
+
+@means(np.median)
+def median(a: Vector) -> Number:
+    """The middle element, or the mean of the two; nan if there is one, or nothing."""
+    n = a.shape[0]
+    found = np.nan
+    if n > 0:
+        order = np.argsort(a)
+        last = a[order[n - 1]]
+        if np.isnan(last):
+            found = last
+        elif n % 2 == 1:
+            found = 1.0 * a[order[n // 2]]
+        else:
+            found = (a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
+    return found
+
+
+@means(np.nanmedian)
+def nanmedian(a: Vector) -> Number:
+    """The median of what is not nan."""
+    n = 0
+    for k in range(a.shape[0]):
+        if not np.isnan(a[k]):
+            n += 1
+    found = np.nan
+    if n > 0:
+        order = np.argsort(a)
+        if n % 2 == 1:
+            found = 1.0 * a[order[n // 2]]
+        else:
+            found = (a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
+    return found
+
+
+@means(np.quantile)
+def quantile(a: Vector, q: Number) -> Number:
+    """Linear between the two elements beside the place `q (n - 1)` (Hyndman and Fan,
+    Sample quantiles in statistical packages, 1996, definition 7).
+    """
+    order = np.argsort(a)
+    n = a.shape[0]
+    last = a[order[n - 1]]
+    found = last
+    if not np.isnan(last):
+        place = q * (n - 1)
+        below = int(np.floor(place))
+        above = min(below + 1, n - 1)
+        part = place - below
+        low = a[order[below]]
+        found = low + (a[order[above]] - low) * part
+    return found
+
+
+@means(np.percentile)
+def percentile(a: Vector, q: Number) -> Number:
+    """The quantile at `q` of a hundred."""
+    return np.quantile(a, q / 100)
