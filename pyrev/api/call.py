@@ -11,7 +11,14 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from pyrev.analysis.bounds import Variant
-from pyrev.driver.arguments import Kind, bind, check_apart, check_writes, spread
+from pyrev.driver.arguments import (
+    Kind,
+    bind,
+    check_apart,
+    check_contiguous,
+    check_writes,
+    spread,
+)
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
 from pyrev.driver.storage_options import Keeping
@@ -161,6 +168,9 @@ class Call:
         """
         own = check_writes if writes else check_apart
         own(self.function.program, self.values, self.function.written)
+        flat = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
+        if flat:
+            check_contiguous(self.function.program, self.values, flat)
         self.variant = self.plan.check(self.values)
 
     def check_derivative(self, writes: bool = True) -> None:

@@ -264,6 +264,19 @@ def check_apart(
                 )
 
 
+def check_contiguous(
+    program: Program, values: Mapping[str, Any], flat: Sequence[str]
+) -> None:
+    """Refuse arrays of which NumPy would make a copy to give it another shape."""
+    for name in flat:
+        if not values[name].flags.c_contiguous:
+            raise ArgumentError(
+                f"{program.name}() writes to `{name}` in another shape, and its"
+                " elements do not lie row by row in memory; pass"
+                " one that is contiguous, such as np.ascontiguousarray makes"
+            )
+
+
 def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     if not type(a) is type(b) is np.ndarray and (is_device(a) or is_device(b)):
         return may_overlap(a, b)

@@ -424,6 +424,8 @@ class Program:
     elements take the place of an array with another name. `callbacks` are the names of
     the functions that its probes call, the second argument of the operation ``probe``
     says which. One that is `derived` was read from a derivative that pyrev has written.
+    Parameters that are `flat` have their elements row by row, without gaps: they are
+    written to in another shape.
     """
 
     name: str
@@ -434,6 +436,7 @@ class Program:
     views: tuple[View, ...] = ()
     callbacks: tuple[str, ...] = ()
     derived: bool = False
+    flat: tuple[str, ...] = ()
     loc: Loc = _loc()
 
 

@@ -328,6 +328,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         parts,
         tuple(c.name for c in walk.found.callbacks.values()),
         str(function.__globals__.get("__name__")).startswith(GENERATED),
+        tuple(sorted(walk.found.flat & nodes.written(body) & {p.name for p in params})),
         loc=at,
     )
     refuse_sums_of_truths(program)

@@ -20,6 +20,7 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.parse import fence, views
+from pyrev.parse.arrangements import METHODS, read_arrangement
 from pyrev.parse.creation import read_copy, read_creation, read_dtype
 from pyrev.parse.directives import probe
 from pyrev.parse.functions import (
@@ -41,20 +42,15 @@ from pyrev.parse.reading import read_operand
 from pyrev.parse.reductions import (
     any_or_all,
     arg_extremum,
-    concatenate,
-    norm,
     reduce_axes,
-    roll,
-    running_sum,
-    trace,
     variance,
 )
 from pyrev.parse.scopes import Capture, Helper, Scope, home, module_name
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.subscripts import measure, measured
+from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import applied, as_array, elementwise, located
+from pyrev.parse.whole_arrays import as_array, elementwise, located
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
@@ -117,7 +113,8 @@ def known_call(
     if multiplies is not None and len(node.args) == 2 and not node.keywords:
         return read_product(w, multiplies, node.args, scope, at)
     if arranges is not None:
-        made = read_arrangement(w, arranges, node, scope)
+        keywords = {k.arg: k.value for k in node.keywords}
+        made = read_arrangement(w, arranges, node.args, keywords, at, scope)
         if made is None:
             refuse_arguments(w, text, node, scope)
         return made
@@ -244,48 +241,6 @@ def _without_axes(
     return None
 
 
-def read_arrangement(
-    w: Walk, kind: str, node: gast.Call, scope: Scope
-) -> Operand | None:
-    """Differences, running sums and the like; None for arguments that do not fit."""
-    at = scope.source.loc(node)
-    if node.keywords or not node.args:
-        return None
-    if kind == "concatenate":
-        parts = node.args[0]
-        if len(node.args) > 1 or not isinstance(parts, (gast.Tuple, gast.List)):
-            return None
-        given = read_operands(w, parts.elts, scope)
-        wholes = [as_array(w, v, at) for v in given]
-        return concatenate(w, [a for a in wholes if a is not None], at)
-    first, *rest = read_operands(w, node.args, scope)
-    whole = as_array(w, first, at)
-    if whole is None:
-        return None
-    match kind, whole.rank, rest:
-        case "transpose", _, []:
-            return measure(w, "T", whole, at)
-        case "flip", _, []:
-            every = [views.sliced(None, None, -1, n) for n in whole.shape]
-            return located(w, views.part(whole, every), at)
-        case "norm", _, []:
-            return norm(w, whole, at)
-        case "trace", 2, []:
-            return trace(w, whole, at)
-        case "cumsum", 1, []:
-            return running_sum(w, whole, at)
-        case "roll", 1, [shift] if not isinstance(shift, Array):
-            return roll(whole, shift, at)
-        case "diff", 1, []:
-            (length,) = whole.shape
-            ends = [
-                located(w, views.part(whole, [views.sliced(low, high, 1, length)]), at)
-                for low, high in ((Const(1), None), (None, Const(-1)))
-            ]
-            return applied(w, "-", ends, at)
-    return None
-
-
 def read_product(
     w: Walk, kind: str, nodes: Sequence[gast.AST], scope: Scope, at: Loc
 ) -> Operand:
@@ -315,16 +270,16 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         return None
     at = scope.source.loc(node)
     base, name = node.func.value, node.func.attr
-    known = name in REDUCING or name in ("dot", "copy", "transpose", "astype")
+    known = name in REDUCING or name in METHODS or name in ("dot", "copy", "astype")
     if not known or (isinstance(base, gast.Name) and referred(w, base, scope) is None):
         return None
     if name == "copy" and not node.args and not node.keywords:
         return read_copy(w, base, scope)
     if name == "dot" and len(node.args) == 1 and not node.keywords:
         return read_product(w, "dot", [base, node.args[0]], scope, at)
-    if name == "transpose" and not node.args and not node.keywords:
-        whole = measured(w, base, scope)
-        return None if whole is None else measure(w, "T", whole, at)
+    if name in METHODS:
+        named = {k.arg: k.value for k in node.keywords}
+        return read_arrangement(w, name, [base, *node.args], named, at, scope)
     if name == "astype" and len(node.args) == 1 and not node.keywords:
         whole = measured(w, base, scope)
         dtype = read_dtype(w, node.args[0], scope)

@@ -19,7 +19,6 @@ from pyrev.ir.nodes import (
     Loc,
     Stmt,
     Var,
-    substitute,
 )
 from pyrev.parse import views
 from pyrev.parse.expression import increment
@@ -27,7 +26,6 @@ from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import (
     allocate,
-    assign_elements,
     elementwise,
     evaluated,
     is_integral,
@@ -254,14 +252,6 @@ def running_sum(w: Walk, whole: Array, at: Loc) -> Array:
     return located(w, made, at)
 
 
-def roll(whole: Array, shift: Expr, at: Loc) -> Array:
-    """``np.roll`` of a vector."""
-    (length,) = whole.shape
-    moved = Call("%", (Call("-", (axis(0), shift), loc=at), length), loc=at)
-    env = {axis(0).name: moved}
-    return Array(whole.shape, substitute(whole.element, env), False, loc=at)
-
-
 def trace(w: Walk, whole: Array, at: Loc) -> Operand:
     """``np.trace`` of a matrix."""
     rows, columns = whole.shape
@@ -277,25 +267,6 @@ def norm(w: Walk, whole: Array, at: Loc) -> Expr:
     total = reduce_axes(w, "sum", squares, range(whole.rank), False, at)
     assert not isinstance(total, Array)
     return Call("sqrt", (total,), loc=at)
-
-
-def concatenate(w: Walk, wholes: Sequence[Array], at: Loc) -> Array | None:
-    """``np.concatenate`` of vectors."""
-    if not wholes or any(a.rank != 1 for a in wholes):
-        return None
-    wholes = [evaluated(w, a, "value", at) for a in wholes]
-    length = wholes[0].shape[0]
-    starts: list[Expr] = [ZERO]
-    for a in wholes[1:]:
-        starts.append(length)
-        length = views.add(length, a.shape[0])
-    tokens = views.union(views.kinds(a.element) for a in wholes)
-    dtype = views.dtype_of(tokens)
-    made = allocate(w, w.emit.fresh("joined"), (length,), None, dtype, at)
-    for start, a in zip(starts, wholes, strict=True):
-        part = views.part(made, [views.Slice(start, 1, a.shape[0])])
-        assign_elements(w, part, a, at)
-    return located(w, made, at)
 
 
 _RESULT = {

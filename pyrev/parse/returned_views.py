@@ -13,6 +13,7 @@ from pyrev.ir.nodes import (
     Alloc,
     Assign,
     Block,
+    Call,
     Expr,
     Load,
     Loc,
@@ -22,6 +23,7 @@ from pyrev.ir.nodes import (
     assigned_scalars,
     mentioned,
     walk,
+    walk_expr,
 )
 
 
@@ -37,7 +39,14 @@ def lent(
     for name, (base, at) in copies.items():
         view = _view(block, name, base)
         known = steady | set(view.axes)
-        if any(
+        if _is_bent(view):
+            findings.add(
+                "P110",
+                at,
+                f"`{base}` is returned in another shape",
+                "return a copy of it: `a.flatten()`, `a.reshape(n, m).copy()`",
+            )
+        elif any(
             n not in known for e in (*view.index, *view.shape) for n in mentioned(e)
         ):
             findings.add(
@@ -49,6 +58,15 @@ def lent(
         else:
             found.append(view)
     return tuple(found)
+
+
+def _is_bent(view: View) -> bool:
+    """Do the elements lie so that no strides say where?"""
+    return any(
+        isinstance(e, Call) and e.op in ("//", "%") and {*mentioned(e)} & {*view.axes}
+        for top in view.index
+        for e in walk_expr(top)
+    )
 
 
 def _view(block: Block, name: str, base: str) -> View:

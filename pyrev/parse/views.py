@@ -22,6 +22,7 @@ from pyrev.ir.nodes import (
     Load,
     Promoted,
     Var,
+    names,
     substitute,
 )
 from pyrev.ir.primitives import CASTS, LOGICAL
@@ -259,12 +260,90 @@ def part(whole: Array, items: Sequence[Item]) -> Array:
     return Array(tuple(shape), element, whole.view, loc=whole.loc)
 
 
-def transposed(whole: Array) -> Array:
-    """``whole.T``"""
-    last = whole.rank - 1
-    env: dict[str, Expr] = {axis(k).name: axis(last - k) for k in range(whole.rank)}
+def transposed(whole: Array, axes: Sequence[int] = ()) -> Array:
+    """``whole.transpose(axes)``; without axes ``whole.T``."""
+    order = list(axes) or list(range(whole.rank))[::-1]
+    env: dict[str, Expr] = {axis(k).name: axis(j) for j, k in enumerate(order)}
+    shape = tuple(whole.shape[k] for k in order)
+    return Array(shape, substitute(whole.element, env), whole.view, loc=whole.loc)
+
+
+def reshaped(whole: Array, shape: Sequence[Expr]) -> Array:
+    """The same elements, row by row, in another shape of as many.
+
+    >>> from pyrev.parse.expression import parse_expr
+    >>> from pyrev.parse.values import whole_array
+    >>> from pyrev.ir.nodes import NOWHERE
+    >>> from pyrev.ir.text import expr_text
+    >>> flat = reshaped(whole_array("a", 2, NOWHERE), [parse_expr("n")])
+    >>> expr_text(flat.at([parse_expr("k")]))
+    'a[k // a.shape[1], k % a.shape[1]]'
+    """
+    place = _row_major(shape)
+    env: dict[str, Expr] = {}
+    behind: Expr = ONE
+    for k in range(whole.rank - 1, -1, -1):
+        position = place if behind == ONE else Call("//", (place, behind))
+        if k:
+            position = Call("%", (position, whole.shape[k]))
+        env[axis(k).name] = position
+        behind = _product(behind, whole.shape[k])
     element = substitute(whole.element, env)
-    return Array(whole.shape[::-1], element, whole.view, loc=whole.loc)
+    return Array(tuple(shape), element, whole.view, loc=whole.loc)
+
+
+def _row_major(shape: Sequence[Expr]) -> Expr:
+    """How many elements are in front of one, by the axis variables."""
+    place: Expr = ZERO
+    for k, length in enumerate(shape):
+        if length == ONE:
+            continue
+        here: Expr = axis(k)
+        place = here if place == ZERO else add(_product(place, length), here)
+    return place
+
+
+def _product(a: Expr, b: Expr) -> Expr:
+    if a == ONE:
+        return b
+    return a if b == ONE else Call("*", (a, b), loc=a.loc)
+
+
+def count(shape: Sequence[Expr]) -> Expr:
+    """How many elements there are."""
+    found: Expr = ONE
+    for length in shape:
+        found = _product(found, length)
+    return found
+
+
+def is_contiguous(whole: Array) -> bool:
+    """Does a view lie in memory row by row, wherever its array does?
+
+    It is one element after the other where only the first of its axes is a part of one
+    of the array, and no axis of that array between its own is left out.
+    """
+    place = whole.element
+    if not isinstance(place, Load):
+        return False
+    first = len(place.index) - whole.rank
+    for k, index in enumerate(place.index):
+        if k < first:
+            if any(n.startswith("@") for n in names(index)):
+                return False
+            continue
+        own = axis(k - first)
+        if k > first:
+            if index != own or whole.shape[k - first] != Extent(place.array, k):
+                return False
+            continue
+        terms, _ = linear(index)
+        others = [t for t in terms if t != own]
+        if terms.get(own) != 1 or any(
+            n.startswith("@") for t in others for n in names(t)
+        ):
+            return False
+    return True
 
 
 def stretched(whole: Array, shape: Sequence[Expr]) -> Array:

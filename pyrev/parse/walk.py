@@ -236,6 +236,8 @@ class Found:
     sums: set[str] = field(default_factory=set)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
+    #: Arrays that are given another shape without a copy: they must be contiguous.
+    flat: set[str] = field(default_factory=set)
     #: Has an array more axes than this walk knew?
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?

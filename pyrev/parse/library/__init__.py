@@ -9,6 +9,11 @@ from pyrev.parse.library import arranging, numerics, sorting, statistics
 from pyrev.parse.library.entries import Entry, entries_of, of_method
 
 __all__ = [
-    *("Entry", "entries_of", "of_method"),
-    *("arranging", "numerics", "sorting", "statistics"),
+    "Entry",
+    "arranging",
+    "entries_of",
+    "numerics",
+    "of_method",
+    "sorting",
+    "statistics",
 ]

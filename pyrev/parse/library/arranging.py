@@ -96,5 +96,3 @@ def triu(m: Matrix, k: Count = 0) -> Matrix:
             if j - i >= k:
                 made[i, j] = m[i, j]
     return made
-
-

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 #: How many axes an argument has; a `Count` is a number that is counted with.
-Number = float
-Count = int
+Number = Any
+Count = Any
 Vector = NDArray[Any]
 Matrix = NDArray[Any]
 

@@ -99,7 +99,7 @@ def cumprod(a: Vector) -> Vector:
 
 @means(np.maximum.accumulate)
 def running_maximum(array: Vector) -> Vector:
-    """The greatest element up to each; the first of equal ones passes the derivative."""
+    """The greatest element up to each; the first of equals passes the derivative."""
     made = np.empty_like(array)
     place = 0
     for k in range(array.shape[0]):
@@ -111,7 +111,7 @@ def running_maximum(array: Vector) -> Vector:
 
 @means(np.minimum.accumulate)
 def running_minimum(array: Vector) -> Vector:
-    """The least element up to each; the first of equal ones passes the derivative."""
+    """The least element up to each; the first of equals passes the derivative."""
     made = np.empty_like(array)
     place = 0
     for k in range(array.shape[0]):

@@ -185,17 +185,13 @@ def array_equal(a1: Vector, a2: Vector) -> Count:
 
 
 @means(np.isclose, np.allclose)
-def isclose(
-    a: Number, b: Number, rtol: Number = 1e-05, atol: Number = 1e-08
-) -> Count:
+def isclose(a: Number, b: Number, rtol: Number = 1e-05, atol: Number = 1e-08) -> Count:
     """Are two numbers equal within a tolerance? Infinite ones if they are equal."""
     return a == b or (np.isfinite(b) and abs(a - b) <= atol + rtol * abs(b))
 
 
 @means(np.allclose)
-def allclose(
-    a: Vector, b: Vector, rtol: Number = 1e-05, atol: Number = 1e-08
-) -> Count:
+def allclose(a: Vector, b: Vector, rtol: Number = 1e-05, atol: Number = 1e-08) -> Count:
     """Are all elements equal within a tolerance?"""
     close = True
     for k in range(len(a)):

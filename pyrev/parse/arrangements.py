@@ -1,0 +1,438 @@
+"""Arrays of the elements of others, in other shapes and orders, put together or apart.
+
+What NumPy has as a view is one here. Where it depends on how an array lies in memory
+whether it has one, the array has to be contiguous if the function writes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import gast
+
+from pyrev.ir.nodes import ONE, ZERO, Call, Const, Expr, Loc, substitute
+from pyrev.parse import views
+from pyrev.parse.names import rank_of
+from pyrev.parse.operands import read_numbers, read_operands
+from pyrev.parse.reading import read_operand
+from pyrev.parse.reductions import norm, running_sum, trace
+from pyrev.parse.scopes import Scope
+from pyrev.parse.shapes import RankFact
+from pyrev.parse.values import Array, Operand, axis
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import (
+    allocate,
+    applied,
+    as_array,
+    assign_elements,
+    check_length,
+    evaluated,
+    located,
+)
+
+#: What is put together of several arrays.
+JOINED = frozenset(["concatenate", "stack", "vstack", "hstack", "column_stack"])
+#: Methods of arrays that are functions of NumPy with the array in front.
+METHODS = frozenset(
+    ["transpose", "swapaxes", "ravel", "flatten", "reshape", "squeeze", "cumsum"]
+)
+
+
+def read_arrangement(
+    w: Walk,
+    kind: str,
+    args: Sequence[gast.AST],
+    keywords: Mapping[str, gast.AST],
+    at: Loc,
+    scope: Scope,
+) -> Operand | None:
+    """The array for a call with these arguments; None for such that do not fit."""
+    if not args:
+        return None
+    if kind in JOINED:
+        return _joined(w, kind, args, keywords, at, scope)
+    first = read_operand(w, args[0], scope)
+    whole = as_array(w, first, at)
+    if whole is None:
+        return None
+    rest, named = list(args[1:]), dict(keywords)
+    if whole.rank < (least := _least_rank(kind, rest, named)):
+        return _deeper(w, whole, least, at)
+    match kind:
+        case "reshape":
+            if named.pop("order", None) is not None or named:
+                return None
+            return _read_reshape(w, whole, rest, at, scope)
+        case "ravel" | "flatten":
+            if rest or named:
+                return None
+            flat = reshape(w, whole, [Const(-1)], at, copies=kind == "flatten")
+            return flat
+        case "contiguous":
+            return None if rest or named else _contiguous(w, whole, at)
+        case "transpose":
+            return _transpose(w, whole, rest, named, at)
+        case "roll":
+            return _read_roll(w, whole, rest, named, at, scope)
+    given = _integers(rest, named, _TAKES.get(kind, ()))
+    if given is None:
+        return None
+    return _of_one(w, kind, whole, given, at)
+
+
+def _least_rank(
+    kind: str, rest: Sequence[gast.AST], named: Mapping[str, gast.AST]
+) -> int:
+    """How many axes an array has that is given these axes."""
+    if kind in ("fliplr", "trace"):
+        return 2
+    nodes = [n for key, n in named.items() if key not in ("n", "shift")]
+    nodes += rest[1:] if kind in ("diff", "roll") else rest
+    match kind, nodes:
+        case "transpose", [gast.Tuple(elts=axes) | gast.List(elts=axes)]:
+            return len(axes)
+        case "transpose", _:
+            return len(nodes)
+        case "expand_dims" | "reshape", _:
+            return 1
+    axes = [k for k in map(integer, nodes) if k is not None]
+    return max([k + 1 if k >= 0 else -k for k in axes], default=1)
+
+
+def _deeper(w: Walk, whole: Array, rank: int, at: Loc) -> Operand | None:
+    """What stands for an array of more axes than it is known to have: the next walk
+    knows of them.
+    """
+    base = whole.base
+    if base is None or w.known.exact:
+        return None
+    w.found.unsettled = True
+    more = rank_of(w, base) + rank - whole.rank
+    w.found.facts.append(RankFact(base, more, at, least=True))
+    return located(w, views.part(whole, [None] * (rank - whole.rank)), at)
+
+
+#: The integers that a function takes behind the array.
+_TAKES = {
+    "flip": ("axis",),
+    "diff": ("n", "axis"),
+    "expand_dims": ("axis",),
+    "squeeze": ("axis",),
+    "swapaxes": ("axis1", "axis2"),
+    "moveaxis": ("source", "destination"),
+    "cumsum": ("axis",),
+}
+
+
+def _of_one(
+    w: Walk, kind: str, whole: Array, given: Mapping[str, int], at: Loc
+) -> Operand | None:
+    """An array made of one other, with integers that are written out."""
+    rank = whole.rank
+    own = given.get("axis")
+    if own is not None and not -rank - 1 <= own <= rank:
+        return None
+    match kind:
+        case "flip" | "flipud" | "fliplr":
+            along = {"flipud": 0, "fliplr": 1}.get(kind, own)
+            if along is not None and not -rank <= along < rank:
+                return None
+            turned = range(rank) if along is None else [along % rank]
+            ways = [-1 if k in turned else 1 for k in range(rank)]
+            every = map(views.sliced, [None] * rank, [None] * rank, ways, whole.shape)
+            return located(w, views.part(whole, list(every)), at)
+        case "diff":
+            return _differences(w, whole, given.get("n", 1), own, at)
+        case "expand_dims" if own is not None:
+            items = _all(whole)
+            items.insert(own % (rank + 1), None)
+            return located(w, views.part(whole, items), at)
+        case "squeeze" if own is not None and -rank <= own < rank:
+            check_length(w, whole.shape[own % rank], ONE, at)
+            items = _all(whole)
+            items[own % rank] = ZERO
+            part = views.part(whole, items)
+            return part.element if not part.rank else located(w, part, at)
+        case "swapaxes" | "moveaxis" if len(given) == 2:
+            one, other = given.values()
+            if not all(-rank <= k < rank for k in (one, other)):
+                return None
+            order = list(range(rank))
+            if kind == "swapaxes":
+                order[one], order[other] = order[other], order[one]
+            else:
+                order.insert(other % rank, order.pop(one % rank))
+            return located(w, views.transposed(whole, order), at)
+        case "norm" if not given:
+            return norm(w, whole, at)
+        case "trace" if rank == 2 and not given:
+            return trace(w, whole, at)
+        case "cumsum" if rank == 1 and own in (None, 0, -1):
+            return running_sum(w, whole, at)
+        case "atleast_1d" if not given:
+            return located(w, whole, at)
+    return None
+
+
+def _integers(
+    args: Sequence[gast.AST], named: Mapping[str, gast.AST], takes: Sequence[str]
+) -> dict[str, int] | None:
+    """The arguments by name, None unless all are integers that are written out."""
+    if len(args) > len(takes) or not named.keys() <= set(takes[len(args) :]):
+        return None
+    found: dict[str, int] = {}
+    for name, node in [*zip(takes, args, strict=False), *named.items()]:
+        value = integer(node)
+        if value is None:
+            return None
+        found[name] = value
+    return found
+
+
+def integer(node: gast.AST) -> int | None:
+    """The integer that a literal with its sign is."""
+    match node:
+        case gast.Constant(value=int() as value) if not isinstance(value, bool):
+            return value
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as value)):
+            return -value
+    return None
+
+
+def _all(whole: Array) -> list[views.Item]:
+    """Subscripts that take all of an array."""
+    return [views.Slice(ZERO, 1, n) for n in whole.shape]
+
+
+# --------------------------------------------------------------------- shapes
+
+
+def _read_reshape(
+    w: Walk, whole: Array, args: Sequence[gast.AST], at: Loc, scope: Scope
+) -> Operand | None:
+    """``a.reshape(n, m)`` or ``a.reshape((n, m))``."""
+    match args:
+        case [gast.Tuple(elts=elements) | gast.List(elts=elements)]:
+            args = elements
+        case [gast.Attribute(value=base, attr="shape")]:
+            like = as_array(w, read_operand(w, base, scope), at)
+            return None if like is None else reshape(w, whole, like.shape, at)
+    if not args:
+        return None
+    return reshape(w, whole, read_numbers(w, args, scope), at)
+
+
+def reshape(
+    w: Walk, whole: Array, shape: Sequence[Expr], at: Loc, copies: bool = False
+) -> Operand | None:
+    """The elements in another shape: a view, unless it `copies` or is of values."""
+    lengths = list(shape)
+    open_ones = [k for k, n in enumerate(lengths) if n == Const(-1)]
+    if len(open_ones) > 1:
+        return None
+    total = views.count(whole.shape)
+    for k in open_ones:
+        known = views.count([n for n in lengths if n != Const(-1)])
+        lengths[k] = total
+        if known != ONE:
+            some = known if isinstance(known, Const) else Call("max", (known, ONE))
+            lengths[k] = Call("//", (total, some), loc=at)
+    if not open_ones or len(lengths) > 1:
+        check_length(w, views.count(lengths), total, at)
+    mine = [n for n in whole.shape if n != ONE]
+    theirs = [n for n in lengths if n != ONE]
+    same = len(mine) == len(theirs) and all(map(views.equal, mine, theirs))
+    if same:
+        found = _with_ones(whole, lengths)
+    else:
+        found = views.reshaped(whole, lengths)
+        if whole.view and not copies and not _lies_flat(w, whole, at):
+            return ZERO
+    if copies:
+        found = replace(found, view=False)
+    return located(w, found, at)
+
+
+def _with_ones(whole: Array, lengths: Sequence[Expr]) -> Array:
+    """The same array with axes of length one put in and left out."""
+    items: list[views.Item] = [
+        ZERO if n == ONE else views.Slice(ZERO, 1, n) for n in whole.shape
+    ]
+    bare = views.part(whole, items)
+    rest = iter(bare.shape)
+    return views.part(
+        bare, [None if n == ONE else views.Slice(ZERO, 1, next(rest)) for n in lengths]
+    )
+
+
+def _lies_flat(w: Walk, whole: Array, at: Loc) -> bool:
+    """Is an array one row in memory, if its argument is? Else it is refused."""
+    if views.is_contiguous(whole):
+        assert whole.base is not None
+        w.found.flat.add(whole.base)
+        return True
+    w.refuse(
+        "P209",
+        at,
+        "a part of an array is given another shape, and whether that is a copy depends"
+        " on where its elements are",
+        "copy it first: `a[:, 1:].copy().reshape(...)`",
+    )
+    return False
+
+
+def _contiguous(w: Walk, whole: Array, at: Loc) -> Array | None:
+    """``np.ascontiguousarray(a)``: itself where it is contiguous."""
+    if not whole.view:
+        return located(w, whole, at)
+    return located(w, whole, at) if _lies_flat(w, whole, at) else None
+
+
+def _transpose(
+    w: Walk,
+    whole: Array,
+    rest: Sequence[gast.AST],
+    named: Mapping[str, gast.AST],
+    at: Loc,
+) -> Array | None:
+    """``a.transpose()``, ``a.transpose(1, 0)``, ``np.transpose(a, (1, 0))``."""
+    args = list(rest)
+    if named:
+        if args or named.keys() != {"axes"}:
+            return None
+        args = [named["axes"]]
+    match args:
+        case [gast.Tuple(elts=elements) | gast.List(elts=elements)]:
+            args = elements
+    order = [integer(node) for node in args]
+    axes = [k % whole.rank for k in order if k is not None]
+    if order and sorted(axes) != list(range(whole.rank)):
+        return None
+    return located(w, views.transposed(whole, axes), at)
+
+
+# --------------------------------------------------- differences and shifts
+
+
+def _differences(
+    w: Walk, whole: Array, times: int, along: int | None, at: Loc
+) -> Operand | None:
+    """``np.diff``: of each element the one before it, along an axis."""
+    rank = whole.rank
+    own = -1 if along is None else along
+    if times < 1 or not -rank <= own < rank:
+        return None
+    found: Operand = whole
+    for _ in range(times):
+        assert isinstance(found, Array)
+        ends = []
+        for low, high in ((ONE, None), (None, Const(-1))):
+            items = _all(found)
+            items[own] = views.sliced(low, high, 1, found.shape[own])
+            ends.append(located(w, views.part(found, items), at))
+        found = applied(w, "-", ends, at)
+    return found
+
+
+def _read_roll(
+    w: Walk,
+    whole: Array,
+    rest: Sequence[gast.AST],
+    named: Mapping[str, gast.AST],
+    at: Loc,
+    scope: Scope,
+) -> Array | None:
+    """``np.roll(a, shift)`` of a vector, ``np.roll(a, shift, axis=0)``."""
+    given = dict(zip(("shift", "axis"), rest, strict=False)) | dict(named)
+    if len(rest) > 2 or not {"shift"} <= given.keys() <= {"shift", "axis"}:
+        return None
+    along = 0
+    if "axis" in given:
+        found = integer(given["axis"])
+        if found is None or not -whole.rank <= found < whole.rank:
+            return None
+        along = found % whole.rank
+    elif whole.rank != 1:
+        return None
+    (shift,) = read_operands(w, [given["shift"]], scope)
+    if isinstance(shift, Array):
+        return None
+    moved = Call("-", (axis(along), shift), loc=at)
+    index = Call("%", (moved, whole.shape[along]), loc=at)
+    element = substitute(whole.element, {axis(along).name: index})
+    return Array(whole.shape, element, False, loc=at)
+
+
+# -------------------------------------------------------------- put together
+
+
+def _joined(
+    w: Walk,
+    kind: str,
+    args: Sequence[gast.AST],
+    keywords: Mapping[str, gast.AST],
+    at: Loc,
+    scope: Scope,
+) -> Array | None:
+    """Arrays behind or above one another."""
+    parts, *more = args
+    takes = ("axis",) if kind in ("concatenate", "stack") else ()
+    given = _integers(more, keywords, takes)
+    if given is None or not isinstance(parts, (gast.Tuple, gast.List)):
+        return None
+    operands = read_operands(w, parts.elts, scope)
+    wholes = [a for v in operands if (a := as_array(w, v, at)) is not None]
+    if not wholes or len(wholes) < len(operands):
+        return None
+    deep = wholes[0].rank > 1
+    along = given.get("axis", 0)
+    match kind:
+        case "vstack":
+            kind = "concatenate" if deep else "stack"
+        case "hstack":
+            kind, along = "concatenate", 1 if deep else 0
+        case "column_stack":
+            kind, along = "concatenate", 1
+            wholes = [a if a.rank > 1 else _column(a) for a in wholes]
+    rank = wholes[0].rank + (kind == "stack")
+    if any(a.rank != wholes[0].rank for a in wholes) or not -rank <= along < rank:
+        return None
+    wholes = [evaluated(w, a, "value", at) for a in wholes]
+    if kind == "stack":
+        wholes = [_with_axis(a, along % rank) for a in wholes]
+    return concatenate(w, wholes, along % rank, at)
+
+
+def _column(whole: Array) -> Array:
+    """A vector as a matrix of one column."""
+    return views.part(whole, [*_all(whole), None])
+
+
+def _with_axis(whole: Array, k: int) -> Array:
+    """An array with one more axis, of length one."""
+    items = _all(whole)
+    items.insert(k, None)
+    return views.part(whole, items)
+
+
+def concatenate(w: Walk, wholes: Sequence[Array], along: int, at: Loc) -> Array:
+    """``np.concatenate`` along an axis."""
+    length = wholes[0].shape[along]
+    starts: list[Expr] = [ZERO]
+    for a in wholes[1:]:
+        starts.append(length)
+        length = views.add(length, a.shape[along])
+        for k, (mine, theirs) in enumerate(zip(wholes[0].shape, a.shape, strict=True)):
+            if k != along:
+                check_length(w, mine, theirs, at)
+    tokens = views.union(views.kinds(a.element) for a in wholes)
+    shape = list(wholes[0].shape)
+    shape[along] = length
+    dtype = views.dtype_of(tokens)
+    made = allocate(w, w.emit.fresh("joined"), tuple(shape), None, dtype, at)
+    for start, a in zip(starts, wholes, strict=True):
+        items = _all(made)
+        items[along] = views.Slice(start, 1, a.shape[along])
+        assign_elements(w, views.part(made, items), a, at)
+    return located(w, made, at)
