@@ -398,10 +398,14 @@ def _joined(
     rank = wholes[0].rank + (kind == "stack")
     if any(a.rank != wholes[0].rank for a in wholes) or not -rank <= along < rank:
         return None
-    wholes = [evaluated(w, a, "value", at) for a in wholes]
     if kind == "stack":
-        wholes = [_with_axis(a, along % rank) for a in wholes]
+        return stack(w, wholes, along % rank, at)
     return concatenate(w, wholes, along % rank, at)
+
+
+def stack(w: Walk, wholes: Sequence[Array], along: int, at: Loc) -> Array:
+    """``np.stack``: arrays of one shape along a new axis."""
+    return concatenate(w, [_with_axis(a, along) for a in wholes], along, at)
 
 
 def _column(whole: Array) -> Array:
@@ -418,6 +422,7 @@ def _with_axis(whole: Array, k: int) -> Array:
 
 def concatenate(w: Walk, wholes: Sequence[Array], along: int, at: Loc) -> Array:
     """``np.concatenate`` along an axis."""
+    wholes = [evaluated(w, a, "value", at) for a in wholes]
     length = wholes[0].shape[along]
     starts: list[Expr] = [ZERO]
     for a in wholes[1:]:

@@ -26,11 +26,13 @@ from pyrev.parse.control import RETURNED
 from pyrev.parse.exchanges import rotate_names
 from pyrev.parse.expression import BINARY, assigned
 from pyrev.parse.iteration import bind_targets, taken_apart
+from pyrev.parse.masked import under_mask
 from pyrev.parse.names import program_name, standing_for
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.points_to import shares
 from pyrev.parse.products import matrix_product
-from pyrev.parse.reading import read_operand
+from pyrev.parse.reading import read_number, read_operand
+from pyrev.parse.rows import Row, read_row, store_row
 from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.subscripts import measured
@@ -55,7 +57,18 @@ def assign(
             return
     single = len(targets) == 1 and isinstance(first, gast.Name)
     since = len(w.storage.allocated)
-    result = read_operand(w, value, scope)
+    bare = under_mask(w, first, value, scope) if len(targets) == 1 else None
+    if bare is not None:
+        store(w, first, read_operand(w, bare, scope), at, scope, masked=True)
+        return
+    result = read_row(w, value, at, scope)
+    if isinstance(result, Row):
+        for target in targets:
+            if isinstance(target, gast.Subscript):
+                store_row(w, target, result, at, scope)
+            else:
+                read_number(w, value, scope)  # which refuses it
+        return
     if isinstance(result, Array):
         if len(targets) > 1:
             result = reusable(w, result, scope, "value")
@@ -288,7 +301,8 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
     # Python reads the target before it evaluates the value.
     place = read_target(w, node.target, scope, augmented=True)
     mark = w.emit.mark
-    value = read_operand(w, node.value, scope)
+    bare = under_mask(w, node.target, node.value, scope)
+    value = read_operand(w, node.value if bare is None else bare, scope)
     if place is None:
         return
     if isinstance(place, Array):
@@ -296,7 +310,8 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
             value = matrix_product(w, place, value, at)
             assign_elements(w, place, value, at)
             return
-        assign_elements(w, place, value, at, BINARY[type(node.op)])
+        word = BINARY[type(node.op)]
+        assign_elements(w, place, value, at, word, masked=bare is not None)
         return
     if isinstance(value, Array) or isinstance(node.op, gast.MatMult):
         augment_number(w, node, place, value, at, scope)

@@ -22,11 +22,12 @@ from pyrev.parse.names import (
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.scopes import Scope
+from pyrev.parse.selections import Chosen, compressed, gathered, is_mask
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis, placed, whole_array
 from pyrev.parse.views import Item
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import as_array, check_length, known_dtype, located
+from pyrev.parse.whole_arrays import as_array, check_length, located
 
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
 Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
@@ -81,19 +82,73 @@ def read_subscript(
             masked = masked_target(w, value, items[0], at)
             if masked is not None:
                 return masked
-        for item in items:
-            for e in item[:2] if isinstance(item, tuple) else (item,):
-                if isinstance(e, Array):
-                    w.refuse(
-                        "P211",
-                        at,
-                        "an array is the index here",
-                        "write the loop over its elements: `x[k[i]]`, or `if` for"
-                        " a mask",
-                    )
-                    return ZERO
+        ends = [e for item in items if isinstance(item, tuple) for e in item[:2]]
+        if any(isinstance(e, Array) for e in ends):
+            w.refuse("P211", at, "an array is the end of a slice", "use a number")
+            return ZERO
+        if any(isinstance(item, Array) for item in items):
+            selected = selection(w, value, items, at, store and last)
+            if selected is None:
+                w.refuse(
+                    "P211",
+                    at,
+                    "an array is the index here, and which elements are meant is not"
+                    " understood",
+                    "write the loop over its elements: `x[k[i]]`, or `if` for a mask",
+                )
+                return ZERO
+            value = selected
+            continue
         value = apply_subscripts(w, value, items, at)
     return value
+
+
+def selection(
+    w: Walk, value: Operand, items: Sequence[Given], at: Loc, store: bool
+) -> Array | None:
+    """``a[k]`` or ``a[mask]`` with arrays of integers or truth values; None if it is
+    not known what is meant.
+    """
+    masks = [e for e in items if isinstance(e, Array) and is_mask(w, e.element)]
+    count = sum(e is not None and e is not Ellipsis for e in items)
+    if masks:
+        (mask,) = masks[:1]
+        whole = subscripted_array(w, value, mask.rank, at)
+        if len(items) > 1 or store or whole is None or whole.rank < mask.rank:
+            return None
+        return compressed(w, whole, mask, at)
+    whole = subscripted_array(w, value, count, at)
+    if whole is None:
+        return None
+    if whole.rank < count:
+        apply_subscripts(w, value, [ZERO] * count, at)  # which asks for more axes
+        return whole if w.found.unsettled else None
+    chosen: list[Chosen] = []
+    k = 0
+    for item in _expanded(items, whole.rank - count):
+        match item:
+            case None:
+                chosen.append(None)
+                continue
+            case (lower, upper, int(step)):
+                assert not isinstance(lower, Array)
+                assert not isinstance(upper, Array)
+                chosen.append(views.sliced(lower, upper, step, whole.shape[k]))
+            case Array() | Const() | Var() | Load() | Extent() | Call():
+                chosen.append(item)
+        k += 1
+    # Truth values of a parameter would be a mask: a call says what they are.
+    w.found.lenient |= not w.known.exact
+    return gathered(w, whole, chosen, at, store)
+
+
+def _expanded(items: Sequence[Given], more: int) -> list[Given]:
+    """Subscripts with a slice for each axis that an ellipsis stands for."""
+    full = list(items)
+    if any(e is Ellipsis for e in full):
+        k = next(k for k, e in enumerate(full) if e is Ellipsis)
+        full[k : k + 1] = [(None, None, 1)] * more
+    return full
 
 
 def is_new_axis(w: Walk, node: gast.AST, scope: Scope) -> bool:
@@ -236,13 +291,9 @@ def apply_subscripts(
             rank = rank_of(w, base) + count - whole.rank
             w.found.facts.append(RankFact(base, rank, at))
         return ZERO
-    full = list(items)
-    if Ellipsis in full:
-        k = full.index(Ellipsis)
-        full[k : k + 1] = [(None, None, 1)] * (whole.rank - count)
     made: list[Item] = []
     k = 0
-    for item in full:
+    for item in _expanded(items, whole.rank - count):
         match item:
             case None:
                 made.append(None)
@@ -273,12 +324,6 @@ def masked_target(w: Walk, value: Operand, mask: Given, at: Loc) -> Array | None
     for mine, theirs in zip(whole.shape, mask.shape, strict=False):
         check_length(w, mine, theirs, at)
     return located(w, replace(whole, mask=mask.element), at)
-
-
-def is_mask(w: Walk, element: Expr) -> bool:
-    """Is this element of an array a truth value?"""
-    found = known_dtype(w, element)
-    return found == "bool" if found else views.kinds(element) == ("bool",)
 
 
 def subscripted_array(w: Walk, value: Operand, count: int, at: Loc) -> Array | None:

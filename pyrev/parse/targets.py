@@ -83,15 +83,25 @@ def refuse_target(w: Walk, node: gast.AST, scope: Scope) -> None:
     )
 
 
-def store(w: Walk, target: gast.AST, value: Operand, at: Loc, scope: Scope) -> None:
-    """Assign a value to a target; Python evaluates the value first."""
+def store(
+    w: Walk,
+    target: gast.AST,
+    value: Operand,
+    at: Loc,
+    scope: Scope,
+    masked: bool = False,
+) -> None:
+    """Assign a value to a target; Python evaluates the value first.
+
+    One that is `masked` has the shape of the array, and not only what a mask selects.
+    """
     with w.emit.aside() as emitted:
         place = read_target(w, target, scope)
     # Python evaluates the value before the subscripts of the target.
     (value,) = held_before(w, [value], emitted)
     w.emit.extend(emitted)
     if isinstance(place, Array):
-        assign_elements(w, place, value, at)
+        assign_elements(w, place, value, at, masked=masked)
     elif place is None:
         return
     elif isinstance(value, Array):

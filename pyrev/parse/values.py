@@ -45,6 +45,8 @@ class Array:
     blank: bool = False
     #: Of a target: the elements that are assigned to.
     mask: Expr | None = None
+    #: Of a target: may several of its elements be one?
+    scattered: bool = False
     #: Which object of Python's a view is that has a name: see `same`.
     object: int = field(default=0, compare=False)
     #: Where the text has it.

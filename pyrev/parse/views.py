@@ -230,6 +230,16 @@ def _from_end(
 Item = Expr | Slice | None
 
 
+def stepped(item: Slice, index: Expr) -> Expr:
+    """Where the element `index` of a slice stands."""
+    moved = index
+    if abs(item.step) > 1:
+        moved = Call("*", (Const(abs(item.step)), moved))
+    if item.step < 0:
+        return Call("-", (item.start, moved))
+    return Call("+", (moved, item.start)) if item.start != ZERO else moved
+
+
 def part(whole: Array, items: Sequence[Item]) -> Array:
     """`whole` subscripted: an index drops its axis, None makes one of length one."""
     env: dict[str, Expr] = {}
@@ -240,15 +250,8 @@ def part(whole: Array, items: Sequence[Item]) -> Array:
             case None:
                 shape.append(ONE)
                 continue
-            case Slice(start, step, length):
-                moved: Expr = axis(len(shape))
-                if abs(step) > 1:
-                    moved = Call("*", (Const(abs(step)), moved))
-                if step < 0:
-                    moved = Call("-", (start, moved))
-                elif start != ZERO:
-                    moved = Call("+", (moved, start))
-                env[axis(k).name] = moved
+            case Slice(length=length):
+                env[axis(k).name] = stepped(item, axis(len(shape)))
                 shape.append(length)
             case index:
                 env[axis(k).name] = index

@@ -33,7 +33,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import views
 from pyrev.parse.bindings import bindings
-from pyrev.parse.expression import assigned
+from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import is_array, rank_of
 from pyrev.parse.points_to import note_write
 from pyrev.parse.scopes import Scope
@@ -142,15 +142,23 @@ def assign_elements(
     at: Loc,
     op: str = "",
     replaces: bool = False,
+    masked: bool = False,
 ) -> None:
     """``target[...] = value``, or ``target[...] op= value``.
 
-    `replaces`: in Python another array gets the name, and none is written.
+    `replaces`: in Python another array gets the name, and none is written. One that is
+    `masked` has the shape of the array, and not only what a mask selects.
     """
     place = target.element
     assert isinstance(place, Load)
     whole: Array | None = None
     element: Expr
+    if op and target.scattered:
+        # An element that is meant several times is changed once.
+        before = make(w, replace(target, view=False, scattered=False), "before", at)
+        value, op = applied(w, op, [before, value], at), ""
+    if isinstance(value, Array) and _selects(target) and not masked:
+        value, masked = spread_over(w, target, value, at), True
     if not isinstance(value, Array):
         if isinstance(value, Call) or place.array in names(value):
             value = w.emit.temp(value, "value")
@@ -163,17 +171,17 @@ def assign_elements(
         whole = fitted
         target = replace(target, shape=_simplest(target.shape, whole.shape))
         element = views.stretched(whole, target.shape).element
-        if _overlaps(place, element):
+        if _overlaps(place, element, target.scattered):
             made = make(w, whole, "value", at)
             element = views.stretched(made, target.shape).element
     if not replaces:
         note_write(w, place.array, at, place=replace(target, mask=None))
     mask = target.mask
-    if mask is not None and whole is not None and whole.rank:
+    if mask is not None and whole is not None and whole.rank and not masked:
         w.refuse(
             "P201",
             at,
-            "an array is assigned to the elements that a mask selects",
+            "an array is assigned to the rows that a mask selects",
             "write the loop with `if`, or use `np.where`",
         )
         return
@@ -353,11 +361,23 @@ def update(place: Var | Load, value: Expr, op: str, at: Loc) -> Stmt:
     return assigned(place, Call(op, (place, value), loc=at), at)
 
 
-def _overlaps(place: Load, element: Expr) -> bool:
-    """May `element` read what a write to `place` at another index changes?"""
+def _selects(target: Array) -> bool:
+    """Does a mask say which single elements are assigned to?"""
+    mask = target.mask
+    axes = {axis(k).name for k in range(target.rank)}
+    return mask is not None and (target.rank == 1 or axes <= names(mask))
+
+
+def _overlaps(place: Load, element: Expr, scattered: bool = False) -> bool:
+    """May `element` read what a write to `place` at another index changes?
+
+    Where it is `scattered` two indices may be of one element.
+    """
     own = views.collected(place)
     for e in walk_expr(element):
-        if isinstance(e, Load) and e.array == place.array and views.collected(e) != own:
+        if not isinstance(e, Load) or e.array != place.array:
+            continue
+        if scattered or views.collected(e) != own:
             return True
     return any(place.array in names(i) for i in place.index)
 
@@ -371,3 +391,41 @@ def is_steady(name: str, scope: Scope) -> bool:
                 return bindings(place.source.node).count(user) == 1
         place = place.outer
     return True
+
+
+def true_ones(w: Walk, mask: Array, at: Loc) -> Var:
+    """How many elements of a mask are true."""
+    count = Var(w.emit.fresh("count"), loc=at)
+    w.emit.add(Assign(count, ZERO, loc=at))
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        test = views.collected(mask.at(index))
+        return [If(test, (increment(count, ONE, at),), loc=at)]
+
+    w.emit.nest(mask.shape, at, body)
+    return count
+
+
+def spread_over(w: Walk, target: Array, value: Array, at: Loc) -> Array:
+    """The value of ``a[mask] = value`` as an array of the shape of `a`: each of its
+    elements where the mask is true.
+    """
+    assert target.mask is not None
+    mask = Array(target.shape, target.mask, False)
+    dtype = views.dtype_of(views.kinds(value.element))
+    made = allocate(w, w.emit.fresh("spread"), target.shape, ZERO, dtype, at)
+    assert made.name is not None
+    name = made.name
+    place = Var(w.emit.fresh("place"), loc=at)
+    w.emit.add(Assign(place, ZERO, loc=at))
+    count = true_ones(w, mask, at)
+    check_length(w, count, value.shape[0], at)
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        given = views.collected(value.at([place]))
+        stored = Assign(Load(name, index, loc=at), given, loc=at)
+        test = views.collected(mask.at(index))
+        return [If(test, (stored, increment(place, ONE, at)), loc=at)]
+
+    w.emit.nest(target.shape, at, body)
+    return made

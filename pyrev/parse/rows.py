@@ -1,0 +1,98 @@
+"""Lists and tuples that are assigned to parts of arrays: ``out[i] = [a, b, c]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gast
+
+from pyrev.ir.nodes import ONE, ZERO, Const, Load, Loc, Var
+from pyrev.parse import views
+from pyrev.parse.arrangements import stack
+from pyrev.parse.calls import read_call
+from pyrev.parse.creation import array_of_list
+from pyrev.parse.operands import held_before, read_operands
+from pyrev.parse.reading import only_value, read_operand
+from pyrev.parse.scopes import Scope
+from pyrev.parse.targets import read_target, store
+from pyrev.parse.values import Array, Operand, Tuple
+from pyrev.parse.walk import Walk
+from pyrev.parse.whole_arrays import as_array, assign_elements, check_length
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Several values, side by side."""
+
+    values: tuple[Operand, ...]
+
+
+def read_row(w: Walk, node: gast.AST, at: Loc, scope: Scope) -> Operand | Row:
+    """What is assigned: several values for a list, a tuple or a helper that returns
+    such, else one.
+    """
+    match node:
+        case gast.List(elts=[_, *_] as elements) | gast.Tuple(elts=[_, *_] as elements):
+            if all(isinstance(e, (gast.List, gast.Tuple)) for e in elements):
+                made = array_of_list(w, node, at, scope)
+                return Const(0) if made is None else made
+            return Row(tuple(read_operands(w, elements, scope)))
+        case gast.Call():
+            value = read_call(w, node, scope)
+            if isinstance(value, Tuple):
+                parts = [only_value(w, e, at) for e in value.elements]
+                return Row(tuple(parts))
+            return only_value(w, value, scope.source.loc(node))
+    return read_operand(w, node, scope)
+
+
+def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> None:
+    """Assign several values to a part of an array: numbers one by one, arrays one
+    above the other.
+    """
+    numbers = [v for v in row.values if not isinstance(v, Array)]
+    if len(numbers) < len(row.values):
+        wholes = [a for v in row.values if (a := as_array(w, v, at)) is not None]
+        ranks = {a.rank for a in wholes}
+        if len(wholes) < len(row.values) or len(ranks) > 1:
+            refuse_row(w, at)
+            return
+        store(w, target, stack(w, wholes, 0, at), at, scope)
+        return
+    values: list[Operand] = [
+        v if isinstance(v, (Const, Var)) else w.emit.temp(v, "value") for v in numbers
+    ]
+    with w.emit.aside() as emitted:
+        place = read_target(w, target, scope)
+    values = held_before(w, values, emitted)
+    w.emit.extend(emitted)
+    if isinstance(place, Load):
+        if w.known.exact:
+            refuse_row(w, at)
+            return
+        place = as_array(w, place, at)
+    if not isinstance(place, Array):
+        return
+    if place.mask is not None or place.scattered:
+        refuse_row(w, at)
+        return
+    if len(values) > 1:
+        check_length(w, place.shape[-1], Const(len(values), loc=at), at)
+    elif place.shape[-1] != ONE:
+        assign_elements(w, place, values[0], at)
+        return
+    for k, value in enumerate(values):
+        items: list[views.Item] = [views.Slice(ZERO, 1, n) for n in place.shape]
+        items[-1] = Const(k, loc=at)
+        assign_elements(w, views.part(place, items), value, at)
+
+
+def refuse_row(w: Walk, at: Loc) -> None:
+    """Values that do not fit side by side into what they are assigned to."""
+    w.refuse(
+        "P201",
+        at,
+        "several values are assigned to one element, or to elements that are chosen by"
+        " an array",
+        "assign them one by one, or make an array of them: `np.array([a, b])`",
+    )
