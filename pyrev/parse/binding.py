@@ -13,6 +13,7 @@ from pyrev.parse.joins import (
     bind_array,
     compound_at,
     is_deeper,
+    replace_elements,
     take_over,
 )
 from pyrev.parse.names import array_name, program_name
@@ -23,7 +24,7 @@ from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, same
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import assign_elements, make, reusable
+from pyrev.parse.whole_arrays import make, reusable
 
 
 def bind_name(
@@ -128,7 +129,7 @@ def overwrites(
         keep_elements(w, current.name, value, may_be, False, scope, at)
         w.aliases.replaced.append((current.name, path[len(scope.start) :]))
         if not value.blank:
-            assign_elements(w, current, value, at, replaces=True)
+            replace_elements(w, current, value, at)
         for user, e in scope.bound.items():
             if same(e, value) and user != name:
                 scope.retired.add(user)

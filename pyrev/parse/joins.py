@@ -18,6 +18,7 @@ from pyrev.parse import views
 from pyrev.parse.copies import keep_elements, note_copy
 from pyrev.parse.names import array_name
 from pyrev.parse.points_to import origins_of, shares, turned
+from pyrev.parse.resized import ask_lengths, resize
 from pyrev.parse.rooms import allocate_room, refuse_rebinding
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, Operand, same, whole_array
@@ -112,8 +113,10 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
         if name
         else "the paths of a function return arrays of different shapes"
     )
+    ask_lengths(w, target, whole)
+    counted = target.name in w.storage.lengths
     for mine, theirs in zip(target.shape, whole.shape, strict=True):
-        if not views.equal(mine, theirs):
+        if not counted and not views.equal(mine, theirs):
             test = Call("==", (mine, theirs), loc=at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
     assert target.name is not None
@@ -126,6 +129,16 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     w.found.alike_kinds.append((target.name, dtype, at))
     return True
+
+
+def replace_elements(w: Walk, target: Array, value: Array, at: Loc) -> None:
+    """The array of a name gets the elements of another one, which has its shape or
+    whose lengths are counted.
+    """
+    if target.name in w.storage.lengths:
+        resize(w, target, value, at)
+    else:
+        assign_elements(w, target, value, at, replaces=True)
 
 
 @contextmanager
@@ -302,6 +315,6 @@ def copy_back(
             todo[first] = target, make(w, replace(value, view=False), first, at)
             continue
         target, value = todo.pop(free[0])
-        assign_elements(w, target, value, at, replaces=True)
+        replace_elements(w, target, value, at)
         assert target.name is not None
         w.aliases.replaced.append((target.name, w.emit.path[len(scope.start) :]))

@@ -27,6 +27,7 @@ from pyrev.parse.bindings import identifiers, local_names, parameters
 from pyrev.parse.blocks import read_statement
 from pyrev.parse.names import stored_as
 from pyrev.parse.paths import read_body, read_return
+from pyrev.parse.resized import with_lengths
 from pyrev.parse.scopes import RESERVED, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.values import Nothing, Refused, Tuple, Value
@@ -58,7 +59,8 @@ def lower_function(w: Walk, source: Source, python: FunctionType | None) -> Bloc
         scope.bound[parameter.id] = stored_as(w, parameter.id, NOWHERE)
     emit_return(w, read_body(w, scope), w.env.returned_at)
     w.found.spelt()
-    return tuple(rename(s, w.found.spelling) for s in w.emit.out)
+    block = with_lengths(w.emit.out, w.storage.lengths)
+    return tuple(rename(s, w.found.spelling) for s in block)
 
 
 def lower_statements(w: Walk, source: Source) -> Block:
@@ -74,7 +76,8 @@ def lower_statements(w: Walk, source: Source) -> Block:
         else:
             read_statement(w, node, scope)
     w.found.spelt()
-    return tuple(rename(s, w.found.spelling) for s in w.emit.out)
+    block = with_lengths(w.emit.out, w.storage.lengths)
+    return tuple(rename(s, w.found.spelling) for s in block)
 
 
 def emit_return(w: Walk, value: Value, at: Loc) -> None:

@@ -19,7 +19,12 @@ from pyrev.parse.bindings import tail_form
 from pyrev.parse.blocks import begin, new_block, read_statement
 from pyrev.parse.calls import read_call
 from pyrev.parse.copies import end_function
-from pyrev.parse.joins import array_bindings, rebind_arrays, take_over
+from pyrev.parse.joins import (
+    array_bindings,
+    rebind_arrays,
+    replace_elements,
+    take_over,
+)
 from pyrev.parse.names import rank_of
 from pyrev.parse.operands import read_operands
 from pyrev.parse.points_to import identity_of, note_may_be
@@ -38,7 +43,6 @@ from pyrev.parse.values import (
     whole_array,
 )
 from pyrev.parse.walk import Differing, Walk, Wanted
-from pyrev.parse.whole_arrays import assign_elements
 
 #: What a body returns, and where.
 Returned = tuple[Value, Loc]
@@ -206,7 +210,7 @@ def array_result(
         found.wholes.append(value)
         target = whole_array(found.name, rank_of(w, found.name), at)
         take_over(w, target, value, "", at)
-        assign_elements(w, target, value, at, replaces=True)
+        replace_elements(w, target, value, at)
         if value.view and value.base is not None:
             note_may_be(w, found.name, {value.base}, scope, at)
         number, choice = identity_of(w, value, len(found.wholes) - 1)

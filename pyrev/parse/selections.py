@@ -92,7 +92,7 @@ def gathered(
     first of them does, or in front if a slice stands between two (NumPy, Advanced
     indexing).
     """
-    if not _is_direct(whole, items):
+    if whole.base in w.storage.lengths or not _is_direct(whole, items):
         if store:
             return None
         whole = make(w, whole, "value", at)

@@ -245,7 +245,9 @@ def measured(w: Walk, node: gast.AST, scope: Scope, axes: int = 1) -> Array | No
             return found
         if array is not None:
             w.found.facts.append(RankFact(array, axes, at, least=True))
-            return whole_array(array, max(rank_of(w, array), axes), at)
+            whole = whole_array(array, max(rank_of(w, array), axes), at)
+            lengths = w.storage.lengths.get(array)
+            return whole if lengths is None else replace(whole, shape=lengths)
         if isinstance(node, gast.Name):
             owner = find(w, node.id, scope)
             lent = owner.bound.get(node.id) if isinstance(owner, Scope) else None
@@ -347,9 +349,14 @@ def axis_position(w: Walk, whole: Array, k: int, index: Expr) -> Expr:
     """An index as a position on axis `k`; beyond a slice it is checked here."""
     length = whole.shape[k]
     base = whole.element
-    direct = isinstance(base, Load) and any(
-        e == axis(k) and length == Extent(base.array, m)
-        for m, e in enumerate(base.index)
+    sure = isinstance(base, Load) and base.array not in w.storage.lengths
+    direct = (
+        isinstance(base, Load)
+        and sure
+        and any(
+            e == axis(k) and length == Extent(base.array, m)
+            for m, e in enumerate(base.index)
+        )
     )
     if direct:
         # Bounds of the array itself are checked where it is read.

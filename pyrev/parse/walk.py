@@ -41,11 +41,14 @@ class Wanted(NamedTuple):
     when the program runs; and the paths of a function fill one "result" by its number.
     A name of arrays of some `rank` that are made in a loop or a branch, and are read
     behind it, gets "room" in front of it, and a "flag" that says whether one was made.
+    Of an array that gets others of another shape the "lengths" are counted.
     """
 
     name: str
     at: Loc
-    what: Literal["copy", "back", "selector", "result", "room", "flag"] = "copy"
+    what: Literal["copy", "back", "selector", "result", "room", "flag", "lengths"] = (
+        "copy"
+    )
     rank: int = 0
 
 
@@ -359,6 +362,10 @@ class Storage:
     first: int = 0
     #: How many views have got names.
     objects: int = 0
+    #: The numbers that say how long an array is, where that changes; those that count
+    #: what a mask selects.
+    lengths: dict[str, tuple[Var, ...]] = field(default_factory=dict)
+    counts: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

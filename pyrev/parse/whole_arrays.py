@@ -39,7 +39,7 @@ from pyrev.parse.points_to import note_write
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis, whole_array
-from pyrev.parse.walk import MOST_AXES, Walk
+from pyrev.parse.walk import MOST_AXES, Walk, Wanted
 
 _CHEAP = frozenset(["+", "-", "*", "/", "//", "%", "neg"])
 
@@ -246,6 +246,12 @@ def allocate(
         w.found.same.append((name, shaped))
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
+    if w.wants(Wanted(name, at, "lengths", len(shape))):
+        del w.storage.sizes[name]
+        words = [
+            f"{name}_length{k if len(shape) > 1 else ''}" for k in range(len(shape))
+        ]
+        w.storage.lengths[name] = tuple(Var(w.emit.fresh(n), loc=at) for n in words)
     w.emit.add(Alloc(name, shape, fill, dtype, source, loc=at))
     return whole_array(name, len(shape), at)
 
@@ -303,6 +309,8 @@ def freeze(w: Walk, whole: Array, scope: Scope) -> Array:
                 return w.emit.temp(e, name)
             case Load():
                 return w.emit.temp(e, "index")
+            case Extent(array, k) if array in w.storage.lengths:
+                return w.emit.temp(w.storage.lengths[array][k], "length")
         return e
 
     def visit(e: Expr) -> Expr:
@@ -330,7 +338,9 @@ def returned_expr(w: Walk, value: Operand, at: Loc) -> Expr:
     """A returned value, as the function gives it to its caller."""
     if not isinstance(value, Array):
         return value
-    if value.name is not None and is_array(w, value.name):
+    known = value.name is not None and is_array(w, value.name)
+    if known and value.name not in w.storage.lengths:
+        assert value.name is not None
         return Var(value.name, loc=value.loc)
     made = make(w, value, "result", at)
     assert made.name is not None
@@ -396,6 +406,7 @@ def is_steady(name: str, scope: Scope) -> bool:
 def true_ones(w: Walk, mask: Array, at: Loc) -> Var:
     """How many elements of a mask are true."""
     count = Var(w.emit.fresh("count"), loc=at)
+    w.storage.counts.add(count.name)
     w.emit.add(Assign(count, ZERO, loc=at))
 
     def body(index: tuple[Expr, ...]) -> list[Stmt]:

@@ -296,13 +296,15 @@ class _Decision:
         name, place = leaf.array, timeline.places[at]
         if place.counts(name) or timeline.constant(leaf):
             return leaf
+        makers = [w for w in timeline.writes[name] if timeline.makes(w)]
         for loop in reversed(place.loops):
             if legal.private(loop.id, name):
+                if any(timeline.places[w].loops[-1].id != loop.id for w in makers):
+                    break  # it has the lengths of the last one that it made
                 needs = legal.slice(loop.id, name)
                 if needs is not None:
                     self.draft.need([*sorted(needs), (loop.id, name)])
                     return leaf
-        makers = filter(timeline.makes, timeline.writes[name])
         if any(timeline.places[w].loops for w in makers):
             if isinstance(place.stmt, Alloc) and place.stmt.array == name:
                 return self.saved(place.stmt.shape[leaf.axis], at)

@@ -1,0 +1,131 @@
+"""Arrays whose lengths change in a loop: ``f = f[1:]``, the levels of a pyramid.
+
+The array has room for the first one, and numbers say how long it is by now. While a
+text is read its present lengths are `Extent`s, like those of any array; they become the
+numbers when all is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyrev.ir.nodes import (
+    ONE,
+    ZERO,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Check,
+    Expr,
+    Extent,
+    For,
+    Load,
+    Loc,
+    Stmt,
+    Var,
+    blocks,
+    children,
+    map_whole,
+    rebuild,
+    walk_expr,
+    with_blocks,
+)
+from pyrev.parse import views
+from pyrev.parse.values import Array
+from pyrev.parse.walk import Walk, Wanted
+from pyrev.parse.whole_arrays import make
+
+#: The length that an array was made with.
+_ROOM = "room"
+
+
+def ask_lengths(w: Walk, target: Array, whole: Array) -> None:
+    """Let the next walk count the lengths of an array, if what it gets has others."""
+    name = target.name
+    if name is None or name in w.env.rooms or name not in w.storage.allocated:
+        return
+    pairs = zip(target.shape, whole.shape, strict=True)
+    if any(not views.equal(a, b) and _varies(w, b, name) for a, b in pairs):
+        w.ask(Wanted(name, w.storage.allocated[name], "lengths", target.rank))
+
+
+def _varies(w: Walk, length: Expr, array: str) -> bool:
+    """Is a length made of that of the array itself, or counted by a mask?"""
+    for e in walk_expr(length):
+        match e:
+            case Extent(other, k):
+                known = w.storage.sizes.get(other, ())
+                if other == array:
+                    return True
+                if k < len(known) and known[k] != e and _varies(w, known[k], array):
+                    return True
+            case Var(name):
+                if name in w.storage.counts:
+                    return True
+    return False
+
+
+def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:
+    """``f = whole``: the array has these elements from here on, and their number."""
+    name = target.name
+    assert name is not None
+    if name in whole.reads():
+        whole = make(w, replace(whole, view=False), "value", at)
+    message = "an array grows in this loop: make it as long as it gets before"
+    for k, length in enumerate(whole.shape):
+        own = Extent(name, k, loc=at)
+        if not views.equal(length, own):
+            test = Call("<=", (length, Call(_ROOM, (own,), loc=at)), loc=at)
+            w.emit.add(Check(test, "ValueError", message, loc=at))
+            w.emit.add(Assign(w.storage.lengths[name][k], length, loc=at))
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        given = views.collected(whole.at(index))
+        return [Assign(Load(name, index, loc=at), given, loc=at)]
+
+    w.emit.nest(whole.shape, at, body)
+
+
+def with_lengths(
+    block: Sequence[Stmt], lengths: Mapping[str, tuple[Var, ...]]
+) -> Block:
+    """The block with numbers for the lengths that change."""
+    if not lengths:
+        return tuple(block)
+
+    def number(e: Expr) -> Expr:
+        match e:
+            case Call(op, (Extent() as own,)) if op == _ROOM:
+                return own
+            case Extent(array, k) if array in lengths:
+                return lengths[array][k]
+        old = children(e)
+        return rebuild(e, tuple(map(number, old))) if old else e
+
+    made: list[Stmt] = []
+    for stmt in block:
+        inner = tuple(with_lengths(b, lengths) for b in blocks(stmt))
+        bare = with_blocks(stmt, tuple(() for _ in inner))
+        new = with_blocks(map_whole(bare, number), inner)
+        match new:
+            case Alloc(array, shape) if array in lengths:
+                made.append(new)
+                for size, n in zip(lengths[array], shape, strict=True):
+                    made.append(Assign(size, n, loc=new.loc))
+            case Alloc(array, shape, source=str(source)) if source in lengths:
+                made.append(replace(new, source=None))
+                made.append(_copied(array, source, shape, new.loc))
+            case _:
+                made.append(new)
+    return tuple(made)
+
+
+def _copied(array: str, source: str, shape: Sequence[Expr], at: Loc) -> Stmt:
+    """Loops that copy the elements of one array into another."""
+    index = tuple(Var(f"{array}_at{k}", loc=at) for k in range(len(shape)))
+    made: Stmt = Assign(Load(array, index, loc=at), Load(source, index, loc=at), loc=at)
+    for k, length in reversed([*zip(index, shape, strict=True)]):
+        made = For(k.name, ZERO, length, ONE, (made,), loc=at)
+    return made
