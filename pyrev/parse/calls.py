@@ -24,9 +24,8 @@ from pyrev.parse.known_calls import (
     is_known,
     known_call,
     read_method,
-    refuse_arguments,
 )
-from pyrev.parse.library import entries_of, of_method
+from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import object_of, referred
 from pyrev.parse.nones import is_none, none_defaults, without_nones
@@ -113,10 +112,11 @@ def from_library(
 ) -> Value:
     """The text of the library for a call, in place of it."""
     chosen = chosen_text(w, function, node, first, scope)
-    if chosen is None:
-        refuse_arguments(w, text, node, scope)
-        return Refused()
     at = scope.source.loc(node)
+    if chosen is None:
+        because = f"`{text}` does not take these arguments here"
+        w.refuse("P108", at, because, f"give it {in_words(entries_of(function))}")
+        return Refused()
     return _entered(w, chosen.helper, chosen.values, {}, scope, at)
 
 

@@ -198,11 +198,17 @@ def array_of_list(
             refuse_creation(w, dtype_node, "this dtype", _DTYPE, scope)
             return None
     assert dtype is not None
+    return array_of_values(w, values, [Const(n) for n in shape], dtype, at)
+
+
+def array_of_values(
+    w: Walk, values: Sequence[Expr], shape: Sequence[Const], dtype: Dtype, at: Loc
+) -> Array:
+    """A new vector or matrix with these elements, row by row."""
     name = w.emit.fresh("values")
-    extents = tuple(Const(n) for n in shape)
-    made = allocate(w, name, extents, None, dtype, at)
+    made = allocate(w, name, tuple(shape), None, dtype, at)
     for k, value in enumerate(values):
-        place = (k,) if len(shape) == 1 else divmod(k, shape[1])
+        place = (k,) if len(shape) == 1 else divmod(k, int(shape[1].value))
         index = tuple(Const(n, loc=value.loc) for n in place)
         w.emit.add(Assign(Load(name, index, loc=at), value, loc=at))
     return made

@@ -10,7 +10,7 @@ from pyrev.ir.nodes import ONE, ZERO, Const, Load, Loc, Var
 from pyrev.parse import views
 from pyrev.parse.arrangements import stack
 from pyrev.parse.calls import read_call
-from pyrev.parse.creation import array_of_list
+from pyrev.parse.creation import array_of_list, array_of_values
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import only_value, read_operand
 from pyrev.parse.scopes import Scope
@@ -59,22 +59,22 @@ def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> Non
             return
         store(w, target, stack(w, wholes, 0, at), at, scope)
         return
-    values: list[Operand] = [
+    numbers = [
         v if isinstance(v, (Const, Var)) else w.emit.temp(v, "value") for v in numbers
     ]
+    values: list[Operand] = [*numbers]
     with w.emit.aside() as emitted:
         place = read_target(w, target, scope)
     values = held_before(w, values, emitted)
     w.emit.extend(emitted)
     if isinstance(place, Load):
-        if w.known.exact:
-            refuse_row(w, at)
-            return
         place = as_array(w, place, at)
     if not isinstance(place, Array):
         return
     if place.mask is not None or place.scattered:
-        refuse_row(w, at)
+        dtype = views.dtype_of(views.union(map(views.kinds, numbers)))
+        made = array_of_values(w, numbers, [Const(len(values))], dtype, at)
+        assign_elements(w, place, made, at)
         return
     if len(values) > 1:
         check_length(w, place.shape[-1], Const(len(values), loc=at), at)
@@ -92,7 +92,6 @@ def refuse_row(w: Walk, at: Loc) -> None:
     w.refuse(
         "P201",
         at,
-        "several values are assigned to one element, or to elements that are chosen by"
-        " an array",
-        "assign them one by one, or make an array of them: `np.array([a, b])`",
+        "numbers and arrays, or arrays of different ranks, stand side by side",
+        "assign them one by one",
     )

@@ -8,7 +8,19 @@ from types import EllipsisType
 
 import gast
 
-from pyrev.ir.nodes import ZERO, Call, Check, Const, Expr, Extent, Load, Loc, Var
+from pyrev.ir.nodes import (
+    ZERO,
+    Call,
+    Check,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Loc,
+    Var,
+    walk_expr,
+)
+from pyrev.ir.primitives import LOGICAL
 from pyrev.parse import fence, views
 from pyrev.parse.names import (
     find,
@@ -21,7 +33,7 @@ from pyrev.parse.names import (
 )
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import read_number, read_operand
-from pyrev.parse.scopes import Scope
+from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.selections import Chosen, compressed, gathered, is_mask
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis, placed, whole_array
@@ -78,6 +90,9 @@ def read_subscript(
                     items.append(None)
                 case _:
                     items.append(next(given))
+        if any([note_mask(w, item, value, at) for item in items]):
+            # What stands for the elements until the next walk.
+            return subscripted_array(w, value, 1, at) or ZERO
         if store and last and len(items) == 1:
             masked = masked_target(w, value, items[0], at)
             if masked is not None:
@@ -101,6 +116,26 @@ def read_subscript(
             continue
         value = apply_subscripts(w, value, items, at)
     return value
+
+
+def note_mask(w: Walk, item: Given, value: Operand, at: Loc) -> bool:
+    """A truth value is no index: what is compared here, a number so far, is an array
+    and gives a mask. Does the next walk know more?
+    """
+    if w.known.exact or not isinstance(item, Call) or item.op not in LOGICAL:
+        return False
+    outermost = w.env.outermost
+    given = parameter_ids(outermost) if outermost is not None else ()
+    parts = [e.name for e in walk_expr(item) if isinstance(e, Var)]
+    compared = [n for n in parts if n in given]
+    if not compared:
+        return False
+    match value:
+        case Var(own) | Array(name=str(own)) if own in compared:
+            compared = [own]
+    w.found.unsettled = True
+    w.found.facts.append(RankFact(compared[0], 1, at, least=True))
+    return True
 
 
 def selection(

@@ -6,12 +6,13 @@ it. The texts run in CPython, too, which is how they are tested against NumPy.
 """
 
 from pyrev.parse.library import arranging, numerics, sorting, statistics
-from pyrev.parse.library.entries import Entry, entries_of, of_method
+from pyrev.parse.library.entries import Entry, entries_of, in_words, of_method
 
 __all__ = [
     "Entry",
     "arranging",
     "entries_of",
+    "in_words",
     "numerics",
     "of_method",
     "sorting",

@@ -67,8 +67,14 @@ def diag(v: Vector) -> Matrix:
     return made
 
 
-@means(np.diag, np.diagonal, method="diagonal")
-def diagonal(v: Matrix) -> Vector:
+@means(np.diagonal, method="diagonal")
+def diagonal(a: Matrix) -> Vector:
+    """The diagonal of a matrix."""
+    return np.diag(a)
+
+
+@means(np.diag)
+def diagonal_of(v: Matrix) -> Vector:
     """The diagonal of a matrix."""
     made = np.empty(min(v.shape[0], v.shape[1]), dtype=v.dtype)
     for k in range(made.shape[0]):

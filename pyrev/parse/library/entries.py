@@ -4,7 +4,7 @@ has to be written out in the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from types import FunctionType
@@ -100,3 +100,15 @@ def entries_of(function: object) -> tuple[Entry, ...]:
 def of_method(name: str) -> object | None:
     """NumPy's function that a method of arrays is; None if there is none here."""
     return _METHODS.get(name)
+
+
+def in_words(entries: Sequence[Entry]) -> str:
+    """What a function takes: "a (1 axis), v (a number)", one text after the other."""
+    axes = {0: "a number", 1: "1 axis", 2: "2 axes"}
+    found: dict[str, None] = {}
+    for entry in entries:
+        parts = [f"{name} ({axes[rank]})" for name, rank in entry.ranks.items()]
+        said = {n: v for n, v in entry.literals.items() if v is not ANY}
+        parts += [f"{name}={value!r}" for name, value in said.items()]
+        found[", ".join(parts)] = None
+    return "; or ".join(found)

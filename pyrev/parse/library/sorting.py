@@ -120,7 +120,7 @@ def all_above(a: Vector, v: Vector) -> Vector:
 def bin_of(x: Number, bins: Vector) -> Count:
     """The bin of a number; `bins` ascend or descend."""
     if bins.shape[0] > 1 and bins[bins.shape[0] - 1] < bins[0]:
-        place = bins.shape[0] - np.searchsorted(bins[::-1], x)
+        place = bins.shape[0] - np.searchsorted(bins[::-1], x, side="right")
     else:
         place = np.searchsorted(bins, x, side="right")
     return place
@@ -130,7 +130,7 @@ def bin_of(x: Number, bins: Vector) -> Count:
 def bin_to_the_right_of(x: Number, bins: Vector) -> Count:
     """The same, each bin with its upper end."""
     if bins.shape[0] > 1 and bins[bins.shape[0] - 1] < bins[0]:
-        place = bins.shape[0] - np.searchsorted(bins[::-1], x, side="right")
+        place = bins.shape[0] - np.searchsorted(bins[::-1], x)
     else:
         place = np.searchsorted(bins, x)
     return place

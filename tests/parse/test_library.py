@@ -1,0 +1,240 @@
+"""NumPy's functions that are loops: the texts against NumPy, derivatives against
+differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from pyrev.parse.library import entries_of
+from pyrev.parse.library.entries import _ENTRIES
+from tests.corpora.everything import on_targets
+from tests.tools.oracle import check
+
+RNG = np.random.default_rng(11)
+V, W, T = RNG.normal(size=7), RNG.normal(size=7), RNG.normal(size=3)
+M, S = RNG.normal(size=(4, 3)), RNG.normal(size=(3, 3))
+TIES = np.array([2.0, 1.0, 2.0, np.nan, 1.0, -0.0, 0.0])
+SORTED = np.sort(V)
+K = np.array([3, 0, 1, 0, 3, 5])
+EMPTY = np.zeros(0)
+
+#: Of each function the calls that its texts are tried with.
+CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    np.argsort: [((V,), {}), ((TIES,), {"kind": "stable"}), ((EMPTY,), {}), ((K,), {})],
+    np.sort: [((V,), {}), ((TIES,), {}), ((EMPTY,), {}), ((K,), {}), ((M,), {})],
+    np.searchsorted: [
+        *(((SORTED, t), {}) for t in (*SORTED[:2], -9.0, 9.0, 0.1, np.nan)),
+        *(((SORTED, t), {"side": "right"}) for t in (*SORTED[:2], 9.0, np.nan)),
+        ((SORTED, W), {}),
+        ((SORTED, W), {"side": "right"}),
+        ((EMPTY, 1.0), {}),
+    ],
+    np.digitize: [
+        *(((t, SORTED), {}) for t in (*SORTED[:2], 9.0)),
+        *(((t, SORTED[::-1]), {}) for t in (*SORTED[:2], 9.0)),
+        *(((t, SORTED), {"right": True}) for t in (*SORTED[:2], -9.0)),
+        *(((t, SORTED[::-1]), {"right": True}) for t in (*SORTED[:2], -9.0)),
+        ((W, SORTED), {}),
+        ((W, SORTED), {"right": True}),
+    ],
+    np.unique: [((V,), {}), ((TIES,), {}), ((EMPTY,), {}), ((K,), {})],
+    np.median: [((V,), {}), ((V[1:],), {}), ((TIES,), {}), ((K,), {}), ((V[:1],), {})],
+    np.nanmedian: [((V,), {}), ((TIES,), {})],
+    np.quantile: [((V, q), {}) for q in (0.0, 0.3, 0.5, 1.0)] + [((TIES, 0.5), {})],
+    np.percentile: [((V, q), {}) for q in (0.0, 30.0, 100.0)],
+    np.nansum: [((V,), {}), ((TIES,), {}), ((M,), {})],
+    np.nanmean: [((V,), {}), ((TIES,), {}), ((M,), {})],
+    np.nanvar: [((V,), {}), ((TIES,), {})],
+    np.nanstd: [((V,), {}), ((TIES,), {})],
+    np.nanmax: [((V,), {}), ((TIES,), {})],
+    np.nanmin: [((V,), {}), ((TIES,), {})],
+    np.ptp: [((V,), {}), ((M,), {})],
+    np.average: [((V,), {}), ((V,), {"weights": W})],
+    np.count_nonzero: [((V > 0,), {}), ((TIES,), {}), ((M > 0,), {}), ((EMPTY,), {})],
+    np.flatnonzero: [((V > 0,), {}), ((TIES,), {}), ((EMPTY,), {})],
+    np.bincount: [((K,), {}), ((K,), {"weights": V[:6]})],
+    np.array_equal: [((V, V), {}), ((V, W), {}), ((V, V[1:]), {}), ((TIES, TIES), {})],
+    np.isclose: [((1.0, 1.0 + 1e-9), {}), ((1.0, 1.1), {}), ((np.inf, np.inf), {})]
+    + [((1.0, np.inf), {}), ((np.nan, np.nan), {}), ((1.0, 1.1), {"atol": 0.2})],
+    np.allclose: [((V, V + 1e-12), {}), ((V, W), {}), ((V, W), {"rtol": 9e9})],
+    np.interp: [((t, SORTED, W), {}) for t in (*SORTED[:2], -9.0, 9.0, 0.1, np.nan)]
+    + [((W, SORTED, V), {})],
+    np.trapezoid: [((V, W), {}), ((V,), {"dx": 0.3}), ((V,), {}), ((V[:1],), {})],
+    np.polyval: [((V, 0.7), {}), ((V, W), {})],
+    np.cross: [((T, T[::-1]), {})],
+    np.cumprod: [((V,), {}), ((EMPTY,), {})],
+    np.maximum.accumulate: [((V,), {}), ((TIES,), {}), ((K,), {})],
+    np.minimum.accumulate: [((V,), {}), ((TIES,), {}), ((K,), {})],
+    np.convolve: [
+        ((a, b), {"mode": mode})
+        for mode in ("full", "same", "valid")
+        for a, b in ((V, T), (T, V), (V, V[:4]), (V[:4], V), (V, W))
+    ]
+    + [((V, T), {})],
+    np.linalg.solve: [((S, T), {}), ((S, M[:3, :2]), {})],
+    np.linalg.inv: [((S,), {})],
+    np.linalg.det: [((S,), {}), ((np.zeros((2, 2)),), {}), ((S[::-1],), {})],
+    np.append: [((V, 1.0), {}), ((V, W), {}), ((K, 1.5), {})],
+    np.repeat: [((V, 2), {}), ((V[:6], K), {})],
+    np.tile: [((V, 3), {}), ((K, 2), {})],
+    np.diag: [((V,), {}), ((M,), {})],
+    np.diagonal: [((M,), {})],
+    np.tril: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
+    np.triu: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
+}
+
+
+def text_for(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """What the text for such a call gives."""
+    for entry in entries_of(function):
+        given = dict(zip(entry.order, args, strict=False)) | named
+        own = {n: v for n, v in given.items() if n in entry.ranks}
+        ranks = {n: np.ndim(v) for n, v in own.items()}
+        said = {n: v for n, v in given.items() if n not in own}
+        needed = entry.ranks.keys() - entry.optional
+        if ranks.items() <= entry.ranks.items() and needed <= own.keys():
+            if entry.takes(said):
+                return entry.function(**own)
+    raise AssertionError("no text takes this")
+
+
+def test_every_function_of_the_library_is_tried() -> None:
+    assert {f for f in _ENTRIES if f not in CALLS} <= {getattr(np, "trapz", None)}
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "named"),
+    [(f, *call) for f, calls in CALLS.items() for call in calls],
+)
+def test_a_text_gives_in_cpython_what_numpy_gives(
+    function: Any, args: tuple[Any, ...], named: dict[str, Any]
+) -> None:
+    found = text_for(function, args, named)
+    wanted = function(*args, **named)
+    assert np.shape(found) == np.shape(wanted)
+    np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+
+
+# ------------------------------------------------------------- as users call them
+
+
+def order_of_weights(x, w):
+    order = np.argsort(w)[::-1]
+    s = 0.0
+    for k in range(len(order)):
+        s += k * x[order[k]] ** 2
+    return s
+
+
+def by_methods(x, w):
+    order = w.argsort()
+    return np.sum(x[order].cumprod()) + w[order].searchsorted(0.0) * x[0]
+
+
+def sorted_rows(x, w):
+    m = np.stack((x, w))
+    return np.sum(np.sort(m) * np.sort(x) * w)
+
+
+def table_lookup(x, w):
+    grid = np.linspace(-3.0, 3.0, 5)
+    s = 0.0
+    for k in range(len(x)):
+        j = np.searchsorted(grid, x[k], side="right") - 1
+        t = (x[k] - grid[j]) / (grid[j + 1] - grid[j])
+        s += (1.0 - t) * w[j] + t * w[j + 1]
+    return s + np.sum(np.interp(x, grid, w[:5]) ** 2)
+
+
+def robust_scale(x, w):
+    centre = np.median(x)
+    spread = np.median(np.abs(x - centre))
+    return centre * spread + np.quantile(w, 0.3) ** 2 + np.percentile(w, 80.0)
+
+
+def gaps(x, w):
+    y = x.copy()
+    y[2] = np.nan
+    return np.nansum(y * w) + np.nanmean(y) * np.nanstd(y) + np.nanmax(y) * np.nanmin(y)
+
+
+def bins(x, w):
+    k = np.digitize(x, np.array([-0.5, 0.0, 0.5]))
+    sums = np.bincount(k, weights=w * x)
+    return np.sum(sums * sums) + np.count_nonzero(x > 0.0) * np.average(
+        x, weights=w * w
+    )
+
+
+def small_system(x, w):
+    a = np.array([[2.0 + x[0], x[1], 0.3], [w[0], 3.0, x[2]], [0.1, w[1], 2.5]])
+    s = np.linalg.solve(a, w[:3])
+    return np.sum(s * s) * np.linalg.det(a) + np.sum(np.linalg.inv(a) ** 2)
+
+
+def polynomials(x, w):
+    return np.polyval(w, 0.3) * np.trapezoid(x, dx=0.1) + np.sum(
+        np.convolve(x, w[:3], mode="same") ** 2
+    )
+
+
+def torque(x, w):
+    c = np.cross(x[:3], w[:3])
+    return np.sum(c * c) + np.ptp(x) * np.sum(np.maximum.accumulate(x) * w)
+
+
+def arranged(x, w):
+    a = np.append(np.repeat(x, 2), w[0])
+    return (
+        np.sum(a**3)
+        + np.sum(np.tril(np.diag(x)) * np.triu(np.diag(w))) * np.tile(w, 2)[9]
+    )
+
+
+FORMS = [
+    order_of_weights,
+    by_methods,
+    sorted_rows,
+    table_lookup,
+    robust_scale,
+    gaps,
+    bins,
+    small_system,
+    polynomials,
+    torque,
+    arranged,
+]
+
+
+@pytest.mark.parametrize(("plain", "target"), on_targets(FORMS, 3))
+def test_derivatives(plain: Callable[..., Any], target: str) -> None:
+    rng = np.random.default_rng(3)
+    order = rng.permutation(7)
+    given = {"x": 0.4 * (order - 3.2), "w": 0.3 * (rng.permutation(7) - 2.7)}
+    check(pyrev.differentiable(plain, target=target), plain, given, [], rng)
+
+
+def test_a_singular_matrix_raises_what_numpy_raises() -> None:
+    def f(a):
+        return np.sum(np.linalg.solve(a, np.ones(2)))
+
+    for target in ("python", "numba"):
+        with pytest.raises(np.linalg.LinAlgError):
+            pyrev.differentiable(f, target=target)(np.ones((2, 2)))
+
+
+def test_a_function_of_the_same_name_is_the_users() -> None:
+    def sort(a):
+        return a * 2.0
+
+    def f(x):
+        return np.sum(sort(x) * x)
+
+    x = np.array([2.0, 1.0])
+    assert pyrev.differentiable(f, target="python")(x) == f(x)
