@@ -23,7 +23,7 @@ from pyrev.parse.rooms import allocate_room, refuse_rebinding
 from pyrev.parse.scopes import Scope
 from pyrev.parse.values import Array, Operand, same, whole_array
 from pyrev.parse.walk import Compound, Room, Walk, Wanted
-from pyrev.parse.whole_arrays import assign_elements, make
+from pyrev.parse.whole_arrays import assign_elements, count_lengths, make
 
 #: The arrays that names stand for.
 Arrays = Mapping[str, Array]
@@ -219,6 +219,7 @@ def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
         w.storage.allocated[own] = at
         w.storage.made_in[own] = w.emit.path
         w.storage.sizes[own] = tuple(Extent(own, k) for k in range(rank))
+        count_lengths(w, own, rank, at)
         scope.owned.add(own)
         bind_array(w, name, whole_array(own, rank, at), scope)
     return rooms

@@ -44,7 +44,7 @@ _ROOM = "room"
 def ask_lengths(w: Walk, target: Array, whole: Array) -> None:
     """Let the next walk count the lengths of an array, if what it gets has others."""
     name = target.name
-    if name is None or name in w.env.rooms or name not in w.storage.allocated:
+    if name is None or name not in w.storage.allocated:
         return
     pairs = zip(target.shape, whole.shape, strict=True)
     if any(not views.equal(a, b) and _varies(w, b, name) for a, b in pairs):
@@ -57,7 +57,7 @@ def _varies(w: Walk, length: Expr, array: str) -> bool:
         match e:
             case Extent(other, k):
                 known = w.storage.sizes.get(other, ())
-                if other == array:
+                if other == array or other in w.storage.lengths:
                     return True
                 if k < len(known) and known[k] != e and _varies(w, known[k], array):
                     return True

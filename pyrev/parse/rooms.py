@@ -92,7 +92,8 @@ def allocate_room(
             break
     else:
         return False
-    w.storage.sizes[name] = shape
+    if name not in w.storage.lengths:
+        w.storage.sizes[name] = shape
     dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
     room = Alloc(name, shape, None, dtype, loc=at)
     w.found.facts.append(RankFact(name, whole.rank, at))

@@ -246,14 +246,20 @@ def allocate(
         w.found.same.append((name, shaped))
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
-    if w.wants(Wanted(name, at, "lengths", len(shape))):
-        del w.storage.sizes[name]
-        words = [
-            f"{name}_length{k if len(shape) > 1 else ''}" for k in range(len(shape))
-        ]
-        w.storage.lengths[name] = tuple(Var(w.emit.fresh(n), loc=at) for n in words)
+    count_lengths(w, name, len(shape), at)
     w.emit.add(Alloc(name, shape, fill, dtype, source, loc=at))
     return whole_array(name, len(shape), at)
+
+
+def count_lengths(w: Walk, name: str, rank: int, at: Loc) -> None:
+    """The lengths of a new array are counted, if the last walk found that it gets
+    others (`resized`).
+    """
+    if w.wants(Wanted(name, at, "lengths", rank)):
+        del w.storage.sizes[name]
+        words = [f"{name}_length{k if rank > 1 else ''}" for k in range(rank)]
+        numbers = [Var(w.emit.fresh(n), loc=at) for n in words]
+        w.storage.lengths[name] = tuple(numbers)
 
 
 def make(w: Walk, whole: Array, hint: str, at: Loc, name: str = "") -> Array:

@@ -46,6 +46,10 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
         "tests.tools.rotations --count 3000 --start {seed} --jobs {jobs}",
         {},
     ),
+    "resizing": (
+        "tests.tools.resizing --count 3000 --start {seed} --jobs {jobs}",
+        {},
+    ),
     "sequences": ("tests.tools.sequences --count 2000 --first {seed}", {}),
     "hostile": ("tests.tools.hostile --count 5000 --first {seed}", {}),
     "misuse": ("tests.tools.misuse", {}),

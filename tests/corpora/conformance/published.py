@@ -237,19 +237,24 @@ case(
 # ------------------------------------------------------------- shapes
 
 
-def mosaic_of_blocks(image, b):
+def coarse_image_and_residual(image, b):
     h, w = image.shape
-    blocks = image.reshape(h // b, b, w // b, b).swapaxes(1, 2)
-    flat = np.ascontiguousarray(blocks).reshape(-1, b * b)
+    coarse = image.reshape(h // b, b, w // b, b).mean(axis=3).mean(axis=1)
+    fine = np.empty((h, w))
+    for i in range(h):
+        fine[i] = np.repeat(coarse[i // b], b)
+    left = (image - fine).reshape(-1)
     total = 0.0
-    for k in range(flat.shape[0]):
-        level = np.mean(flat[k])
-        for v in flat[k]:
-            total += (v - level) ** 2 * level
-    return total, flat
+    for k in range(1, left.size):
+        total += left[k] * left[k] * left[k - 1]
+    return coarse.ravel(), total
 
 
-case(mosaic_of_blocks, lambda n, m: dict(image=m(2 * n, 4), b=2), real=5)
+case(
+    coarse_image_and_residual,
+    lambda n, m: dict(image=m(2 * n, 4), b=2),
+    real=5,
+)
 
 
 def portfolio_risk(correlation, volatility, weight):
@@ -289,7 +294,7 @@ def reaction_and_diffusion_rolled(u, v, feed, steps):
         around = around + np.roll(u, 1, axis=1) + np.roll(u, -1, axis=1)
         eaten = u * v * v
         u = u + 0.1 * (around - 4.0 * u) - eaten + feed * (1.0 - u)
-        v = v + 0.05 * (np.roll(v, (1, 0), axis=(0, 1)) - v) + eaten - feed * v
+        v = v + 0.05 * (np.roll(v, 2, axis=0) - v) + eaten - feed * v
     return u, v
 
 
@@ -395,24 +400,25 @@ case(
 )
 
 
-def light_through_plates(stokes, retardance, axes):
-    beam = np.expand_dims(stokes, 1)
-    for k in range(axes.shape[0]):
-        c, s = math.cos(2.0 * axes[k]), math.sin(2.0 * axes[k])
-        turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-        d = retardance[k]
-        plate = np.diag(np.array([1.0, math.cos(d), math.cos(d)]))
-        plate[1, 2] += math.sin(d)
-        plate[2, 1] -= math.sin(d)
-        beam = np.ascontiguousarray(turn.T) @ (plate @ (turn @ beam))
-    return np.squeeze(beam, axis=1)
+def fringes_of_slits(slits, screen, wavenumber):
+    path = np.sqrt((np.expand_dims(screen, 1) - slits[None, :]) ** 2 + 4.0)
+    phase = wavenumber * path
+    wave = np.stack((np.cos(phase) / path, np.sin(phase) / path), axis=0)
+    field = np.squeeze(wave.sum(axis=2, keepdims=True), axis=2)
+    parts = field.swapaxes(0, 1)
+    light = parts[:, 0] ** 2 + parts[:, 1] ** 2
+    contrast = 0.0
+    for k in range(1, light.shape[0]):
+        contrast += (light[k] - light[k - 1]) ** 2
+    return np.repeat(light / (0.1 + np.mean(light)), 2), contrast
 
 
 case(
-    light_through_plates,
-    lambda n, m: dict(stokes=m(3), retardance=m(n), axes=m(n)),
-    real=5,
+    fringes_of_slits,
+    lambda n, m: dict(slits=m(n), screen=m(n + 2), wavenumber=m.scalar(1.0, 3.0)),
+    real=7,
 )
+
 
 # ------------------------------------------------------------- masks and index arrays
 
@@ -549,8 +555,9 @@ def _from_equator_to_ecliptic(ra, dec, tilt):
 def stars_along_the_ecliptic(stars, tilt, out):
     for k in range(stars.shape[0]):
         out[k] = _from_equator_to_ecliptic(stars[k, 0], stars[k, 1], tilt)
+    longitude = out[:, 0]
     near = np.abs(out[:, 1]) < 0.3517
-    return np.sum(np.cos(out[near, 0]))
+    return np.sum(np.cos(longitude[near]))
 
 
 case(
@@ -603,23 +610,6 @@ case(
     covers=("time stepping", "index from an array"),
 )
 
-
-def read_through_a_wheel(weights, spin, chosen):
-    total = np.zeros(weights.shape[1])
-    for t in range(spin.shape[0]):
-        row = np.roll(np.arange(weights.shape[0]), t)
-        total += weights[row[: spin.shape[0]]].T @ spin
-        total[chosen] = total[chosen[::-1]] * spin[t]
-    return total
-
-
-case(
-    read_through_a_wheel,
-    lambda n, m: dict(weights=m(n + 1, 4), spin=m(n), chosen=np.array([3, 0, 2])),
-    real=5,
-    covers=("index from an array",),
-)
-
 # ------------------------------------------------------------- lengths that change
 
 
@@ -637,19 +627,25 @@ def alternating_series_of_euler(terms):
 case(alternating_series_of_euler, lambda n, m: dict(terms=m(n)), least=1)
 
 
-def path_of_casteljau(control, t):
-    points = control
-    while points.shape[0] > 1:
-        points = (1.0 - t) * points[:-1] + t * points[1:]
-    return points[0]
+def surplus_by_condensation(shares):
+    a = np.eye(shares.shape[0]) * 3.0 - shares
+    pivots = np.zeros(shares.shape[0])
+    k = 0
+    while a.shape[0] > 1:
+        pivots[k] = a[0, 0]
+        a = a[1:, 1:] - np.outer(a[1:, 0], a[0, 1:]) / a[0, 0]
+        k += 1
+    pivots[k] = a[0, 0]
+    return np.prod(pivots), pivots
 
 
-case(
-    path_of_casteljau,
-    lambda n, m: dict(control=m(n, 2), t=m.scalar(0.2, 0.8)),
-    least=1,
-    real=6,
-)
+case(surplus_by_condensation, lambda n, m: dict(shares=m(n, n)), least=1, real=5)
+
+
+def _halves(a):
+    even = a[::2]
+    odd = a[1::2]
+    return (even + odd) / math.sqrt(2.0), (even - odd) / math.sqrt(2.0)
 
 
 def haar_energies(signal):
@@ -657,16 +653,18 @@ def haar_energies(signal):
     level = 0
     a = signal
     while a.shape[0] > 1:
-        if a.shape[0] % 2 == 1:
-            a = np.append(a, a[-1])
-        detail = (a[::2] - a[1::2]) / math.sqrt(2.0)
-        a = (a[::2] + a[1::2]) / math.sqrt(2.0)
+        a, detail = _halves(a)
         energies[level] = np.sum(detail * detail)
         level += 1
-    return energies, a[0]
+    return energies, a[0] ** 2
 
 
-case(haar_energies, lambda n, m: dict(signal=m(n)), least=1, real=13)
+case(
+    haar_energies,
+    lambda n, m: dict(signal=m(2**n)),
+    real=4,
+    covers=("array helper",),
+)
 
 
 def self_thinning_of_a_stand(mass, light, years):
@@ -707,16 +705,15 @@ case(
 )
 
 
-def romberg_by_rows(samples):
+def romberg_by_rows(samples, levels):
     n = samples.shape[0] - 1
-    row = np.zeros(0)
-    step = n
-    while step >= 1:
-        total = 0.5 * (samples[0] + samples[-1])
-        for k in range(step, n, step):
-            total += samples[k]
-        row = np.append(row, total * step / n)
-        step //= 2
+    row = np.empty(levels)
+    for k in range(levels):
+        step = n >> k
+        total = 0.5 * (samples[0] + samples[n])
+        for i in range(step, n, step):
+            total += samples[i]
+        row[k] = total * step / n
     factor = 4.0
     while row.size > 1:
         row = (factor * row[1:] - row[:-1]) / (factor - 1.0)
@@ -724,7 +721,7 @@ def romberg_by_rows(samples):
     return row[0]
 
 
-case(romberg_by_rows, lambda n, m: dict(samples=m(2**n + 1)), real=5)
+case(romberg_by_rows, lambda n, m: dict(samples=m(2**n + 1), levels=n + 1), real=5)
 
 
 def queue_of_parcels(parcels, demand, decay):
@@ -764,27 +761,22 @@ case(
 )
 
 
-def _reduced(x):
-    smooth = np.convolve(x, np.array([0.25, 0.5, 0.25]), mode="same")
-    return smooth[::2]
-
-
 def contrast_over_scales(brightness, weight):
     level = brightness
     contrast = 0.0
     for s in range(weight.shape[0]):
-        if level.shape[0] < 3:
+        if level.shape[0] < 2 or level.shape[1] < 2:
             break
-        contrast += weight[s] * np.var(level)
-        level = _reduced(level)
+        left = level[:, ::2] + level[:, 1::2]
+        contrast += weight[s] * np.var(left)
+        level = 0.25 * (left[::2] + left[1::2]) ** 2
     return contrast, np.mean(level)
 
 
 case(
     contrast_over_scales,
-    lambda n, m: dict(brightness=m(n), weight=m.positive(3)),
-    least=1,
-    covers=("array helper",),
+    lambda n, m: dict(brightness=m(2**n, 2**n), weight=m.positive(4)),
+    real=3,
 )
 
 
@@ -803,15 +795,3 @@ case(
     lambda n, m: dict(lengths=2.0 + m.distinct(n)),
     real=8,
 )
-
-
-def response_of_poles(poles, at):
-    c = np.ones(1)
-    for p in poles:
-        c = np.append(c, 0.0) - p * np.append(np.zeros(1), c)
-    value = np.polyval(c, at)
-    slope = np.polyval(c[:-1] * np.arange(c.size - 1, 0, -1), at)
-    return value, slope
-
-
-case(response_of_poles, lambda n, m: dict(poles=m(n), at=m.scalar()), real=6)

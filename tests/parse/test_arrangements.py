@@ -1,0 +1,138 @@
+"""Other shapes and orders, views where NumPy has views, and arrays put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.corpora.everything import on_targets
+from tests.tools.oracle import check
+
+
+def flattened(x, a):
+    f = a.flatten()
+    f[0] = 0.0
+    return np.sum(f * f) * a[0, 0] + np.sum(a.ravel() * x)
+
+
+def a_flat_view_that_is_written(x, a):
+    b = a.copy()
+    flat = b.ravel()
+    flat[1] = 3.0 * flat[0]
+    b[1, 0] = x[0]
+    return np.sum(b**3) + flat[3] * flat[1]
+
+
+def another_shape(x, a):
+    b = x.reshape(2, 3) * a
+    c = x.reshape((-1, 2))
+    d = np.reshape(a, (3, -1))
+    return np.sum(b * b) + np.sum(c * d * c) + np.sum(x.reshape(a.shape) * a)
+
+
+def a_column_and_a_row(x, a):
+    table = x.reshape(-1, 1) * x.reshape(1, -1)
+    return np.sum(table * np.expand_dims(x, 0)) + np.sum(np.squeeze(a[:1], axis=0) ** 2)
+
+
+def a_loop_over_all(x, a):
+    flat = a.reshape(-1)
+    s = 0.0
+    for k in range(flat.shape[0]):
+        s += flat[k] * x[k] * k
+    return s
+
+
+def a_row_in_another_shape(x, a):
+    b = np.zeros((3, 2, 2))
+    b[1] = x[:4].reshape(2, 2)
+    flat = b[1].ravel()
+    flat[0] = 7.0 * x[5]
+    return np.sum(b * b) * a[0, 0]
+
+
+def above_and_beside(x, a):
+    s, t = np.stack((x, x * x)), np.stack([x, x[::-1]], axis=1)
+    v, h = np.vstack((a, a * a)), np.hstack((a, a[::-1]))
+    c = np.column_stack((x, x * 2.0))
+    return (
+        np.sum(s**3)
+        + np.sum(t[:, 0] * t[:, 1])
+        + np.sum(v**3)
+        + np.sum(h[0] * h[1])
+        + np.sum(c[:, 0] * c[:, 1] ** 2)
+        + np.sum(np.concatenate((a, 2.0 * a), axis=1) ** 3)
+    )
+
+
+def turned(x, a):
+    b = np.roll(a, 1, axis=0) * np.flip(a, axis=1) + np.fliplr(a) * np.flipud(a)
+    t = a.transpose(1, 0)
+    u = np.swapaxes(a, 0, 1) * np.transpose(a, (1, 0)) * np.moveaxis(a, 0, 1)
+    return np.sum(b * b) + np.sum(t[0] ** 3) + np.sum(u[2]) * x[0]
+
+
+def differences(x, a):
+    return (
+        np.sum(np.diff(a, axis=0) ** 2)
+        + np.sum(np.diff(a) ** 3)
+        + np.sum(np.diff(x, n=2) ** 2)
+        + np.sum(x.cumsum() ** 2)
+    )
+
+
+FORMS = [
+    flattened,
+    a_flat_view_that_is_written,
+    another_shape,
+    a_column_and_a_row,
+    a_loop_over_all,
+    a_row_in_another_shape,
+    above_and_beside,
+    turned,
+    differences,
+]
+
+
+@pytest.mark.parametrize(("plain", "target"), on_targets(FORMS, 3))
+def test_derivatives(plain: Callable[..., object], target: str) -> None:
+    rng = np.random.default_rng(5)
+    given = {"x": rng.uniform(0.5, 1.0, 6), "a": rng.uniform(0.5, 1.0, (2, 3))}
+    check(pyrev.differentiable(plain, target=target), plain, given, [], rng)
+
+
+def squares(out, x):
+    flat = out.reshape(-1)
+    for k in range(flat.shape[0]):
+        flat[k] = x[k] ** 2
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_argument_that_is_written_in_another_shape(target: str) -> None:
+    f = pyrev.differentiable(squares, target=target)
+    out, x = np.zeros((3, 4)), np.arange(12.0)
+    _, pullback = pyrev.vjp(f, out, x)
+    np.testing.assert_array_equal(out.reshape(-1), x**2)
+    np.testing.assert_array_equal(pullback(out=1.0).x, 2.0 * x)
+    # Of this one NumPy would make a copy, and leave it as it is.
+    with pytest.raises(pyrev.ArgumentError, match="`out` in another shape"):
+        f(np.zeros((4, 3)).T, x)
+
+
+def test_an_argument_that_is_only_read_may_lie_as_it_likes() -> None:
+    def f(a):
+        return np.sum(a.ravel() * np.arange(6))
+
+    a = np.arange(6.0).reshape(3, 2).T
+    assert pyrev.differentiable(f, target="python")(a) == f(a)
+
+
+def test_elements_that_do_not_fit_the_shape_raise() -> None:
+    def f(x):
+        return np.sum(x.reshape(2, -1))
+
+    with pytest.raises(ValueError):
+        pyrev.differentiable(f, target="python")(np.ones(3))
