@@ -444,7 +444,9 @@ PRIMITIVES: dict[str, Primitive] = {
     "int64": _call("own", "np.int64", x="0"),
     # made where arithmetic of few bits is written out, of what has its derivative
     **{
-        kind: _call("own", python=f"np.{kind}") for kind in _INTEGERS if kind != "int64"
+        kind: _call("own", python=f"np.{kind}", x="0")
+        for kind in _INTEGERS
+        if kind != "int64"
     },
 }
 

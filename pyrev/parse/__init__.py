@@ -32,6 +32,7 @@ from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.grounds import Grounds
+from pyrev.parse.laid_out import written_flat
 from pyrev.parse.lower import READERS, lower_function, lower_statements
 from pyrev.parse.nones import without_nones
 from pyrev.parse.returned_views import lent
@@ -318,6 +319,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     body = settle_sizes(body, params)
     body = shapes.number(shallow(body, walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
+    flat = written_flat(walk, body, params)
     walk.findings.check()
     program = nodes.Program(
         function.__name__ if function.__name__.isidentifier() else "function",
@@ -328,7 +330,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         parts,
         tuple(c.name for c in walk.found.callbacks.values()),
         str(function.__globals__.get("__name__")).startswith(GENERATED),
-        tuple(sorted(walk.found.flat & nodes.written(body) & {p.name for p in params})),
+        flat,
         loc=at,
     )
     refuse_sums_of_truths(program)

@@ -16,7 +16,7 @@ from pyrev.parse import views
 from pyrev.parse.names import rank_of
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import read_operand
-from pyrev.parse.reductions import norm, running_sum, trace
+from pyrev.parse.reductions import norm, running, trace
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis
@@ -36,6 +36,7 @@ JOINED = frozenset(["concatenate", "stack", "vstack", "hstack", "column_stack"])
 #: Methods of arrays that are functions of NumPy with the array in front.
 METHODS = frozenset(
     ["transpose", "swapaxes", "ravel", "flatten", "reshape", "squeeze", "cumsum"]
+    + ["cumprod", "diagonal"]
 )
 
 
@@ -85,7 +86,7 @@ def _least_rank(
     kind: str, rest: Sequence[gast.AST], named: Mapping[str, gast.AST]
 ) -> int:
     """How many axes an array has that is given these axes."""
-    if kind in ("fliplr", "trace"):
+    if kind in ("fliplr", "trace", "diagonal"):
         return 2
     nodes = [n for key, n in named.items() if key not in ("n", "shift")]
     nodes += rest[1:] if kind in ("diff", "roll") else rest
@@ -122,6 +123,7 @@ _TAKES = {
     "swapaxes": ("axis1", "axis2"),
     "moveaxis": ("source", "destination"),
     "cumsum": ("axis",),
+    "cumprod": ("axis",),
 }
 
 
@@ -168,10 +170,20 @@ def _of_one(
             return norm(w, whole, at)
         case "trace" if rank == 2 and not given:
             return trace(w, whole, at)
-        case "cumsum" if rank == 1 and own in (None, 0, -1):
-            return running_sum(w, whole, at)
+        case "cumsum" | "cumprod" if rank == 1 and own in (None, 0, -1):
+            return running(w, "+" if kind == "cumsum" else "*", whole, at)
         case "atleast_1d" if not given:
             return located(w, whole, at)
+        case "diag" if rank == 1 and not given:
+            test = Call("==", (axis(0), axis(1)), loc=at)
+            element = Call("where", (test, whole.at([axis(0)]), ZERO), loc=at)
+            return Array((whole.shape[0],) * 2, element, False, by_rows=True, loc=at)
+        case "diagonal" | "diag" if rank == 2 and not given:
+            rows, columns = whole.shape
+            same = views.equal(rows, columns)
+            length = rows if same else Call("min", (rows, columns), loc=at)
+            both = whole.at([axis(0), axis(0)])
+            return located(w, Array((length,), both, whole.view, loc=at), at)
     return None
 
 
@@ -250,7 +262,7 @@ def reshape(
         if whole.view and not copies and not _lies_flat(w, whole, at):
             return ZERO
     if copies:
-        found = replace(found, view=False)
+        found = replace(found, view=False, by_rows=True)
     return located(w, found, at)
 
 
@@ -270,7 +282,7 @@ def _lies_flat(w: Walk, whole: Array, at: Loc) -> bool:
     """Is an array one row in memory, if its argument is? Else it is refused."""
     if views.is_contiguous(whole):
         assert whole.base is not None
-        w.found.flat.add(whole.base)
+        w.found.flat.setdefault(whole.base, at)
         return True
     w.refuse(
         "P209",

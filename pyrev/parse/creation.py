@@ -64,7 +64,7 @@ def read_creation(
             made = read_eye(w, arguments, at, scope)
         case "copy":
             source = arguments.take(0, "a")
-            made = None if source is None else read_copy(w, source, scope)
+            made = None if source is None else read_copy(w, source, scope, False)
         case _:
             full = function in (np.full, np.full_like)
             made = read_filled(w, arguments, kind == "like", full, constant, scope)
@@ -127,20 +127,23 @@ def read_filled(
         refuse_creation(w, source, what, helps, scope)
         return None
     blank = constant is None and not full
-    return Array(shape, fill, False, dtype, resembles, blank, loc=at)
+    return Array(shape, fill, False, dtype, resembles, blank, not like, loc=at)
 
 
-def read_copy(w: Walk, source: gast.AST, scope: Scope) -> Array | None:
-    """``a.copy()``: the elements of an array in a new one."""
+def read_copy(
+    w: Walk, source: gast.AST, scope: Scope, by_rows: bool = True
+) -> Array | None:
+    """``a.copy()``: the elements of an array in a new one, laid out `by_rows`."""
     whole = measured(w, source, scope)
     if whole is None:
         refuse_creation(w, source, "a number", _NUMBER, scope)
         return None
     at = scope.source.loc(source)
     if whole.name is None:
-        return replace(whole, view=False, loc=at)
+        return replace(whole, view=False, by_rows=by_rows, loc=at)
     name = whole.name
-    return Array(whole.shape, whole.element, False, like(name), name, loc=at)
+    made = Array(whole.shape, whole.element, False, like(name), name, loc=at)
+    return replace(made, by_rows=by_rows)
 
 
 def literal_array(
@@ -206,6 +209,7 @@ def array_of_values(
 ) -> Array:
     """A new vector or matrix with these elements, row by row."""
     name = w.emit.fresh("values")
+    w.storage.by_rows.add(name)
     made = allocate(w, name, tuple(shape), None, dtype, at)
     for k, value in enumerate(values):
         place = (k,) if len(shape) == 1 else divmod(k, int(shape[1].value))

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import gast
+import numpy as np
 
 from pyrev.ir.nodes import (
     ZERO,
     Call,
+    Check,
     Const,
     Expr,
     Load,
@@ -31,6 +33,7 @@ from pyrev.parse.functions import (
     REDUCING,
     REDUCTIONS,
     Meaning,
+    dtype_name,
     is_range,
     meaning,
 )
@@ -38,7 +41,7 @@ from pyrev.parse.grounds import Missing
 from pyrev.parse.names import callback_number, find, rank_of, referred
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.products import matrix_product, outer_product
-from pyrev.parse.reading import read_operand
+from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.reductions import (
     any_or_all,
     arg_extremum,
@@ -90,6 +93,10 @@ def known_call(
             "P111", at, "a range outside a `for`", "write it in the `for` statement"
         )
         return None
+    if is_integer_type(function) and len(node.args) == 1 and not node.keywords:
+        name = dtype_name(function)
+        assert name is not None
+        return read_cast(w, name, node.args[0], at, scope)
     created = read_creation(w, function, node, scope)
     if created is not None:
         return created
@@ -127,6 +134,31 @@ def known_call(
         args = read_numbers(w, node.args, scope)
         return Call(node.func.id, tuple(args), loc=at)
     return None
+
+
+def is_integer_type(function: object) -> bool:
+    """Is it a class of NumPy's integers, of 64 bits with a sign or fewer?"""
+    return (
+        isinstance(function, type)
+        and issubclass(function, np.integer)
+        and dtype_name(function) is not None
+    )
+
+
+def read_cast(
+    w: Walk, name: str, node: gast.AST, at: Loc, scope: Scope
+) -> Operand | None:
+    """``np.int32(x)`` of a number: `OverflowError` if it does not fit."""
+    value: Expr = Call("int", (read_number(w, node, scope),), loc=at)
+    if name != "int64":
+        value = w.emit.temp(value, "whole")
+        room = np.iinfo(name)
+        ends = [Const(int(n), loc=at) for n in (room.min, room.max)]
+        low, high = Call("<=", (ends[0], value)), Call("<=", (value, ends[1]))
+        message = f"an integer is out of bounds for {name}"
+        test = Call("and", (low, high), loc=at)
+        w.emit.add(Check(test, "OverflowError", message, loc=at))
+    return Call(name, (value,), loc=at)
 
 
 def read_fold(
@@ -270,13 +302,22 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         return None
     at = scope.source.loc(node)
     base, name = node.func.value, node.func.attr
-    known = name in REDUCING or name in METHODS or name in ("dot", "copy", "astype")
+    known = name in REDUCING or name in METHODS
+    known = known or name in ("dot", "copy", "astype", "clip", "round")
     if not known or (isinstance(base, gast.Name) and referred(w, base, scope) is None):
         return None
     if name == "copy" and not node.args and not node.keywords:
         return read_copy(w, base, scope)
     if name == "dot" and len(node.args) == 1 and not node.keywords:
         return read_product(w, "dot", [base, node.args[0]], scope, at)
+    if name in ("clip", "round"):
+        call = gast.Call(node.func, [base, *node.args], node.keywords)
+        gast.copy_location(call, node)
+        function: object = {"clip": np.clip, "round": np.round}[name]
+        found = meaning(function)
+        assert found is not None
+        text = f"np.{name}"
+        return apply_meaning(w, found, text, call, scope, True)
     if name in METHODS:
         named = {k.arg: k.value for k in node.keywords}
         return read_arrangement(w, name, [base, *node.args], named, at, scope)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import gast
 import numpy as np
 
-from pyrev.parse.bindings import mapped
+from pyrev.parse.bindings import mapped, nodes_of
 from pyrev.parse.functions import meaning
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import find, object_of, standing_for
@@ -31,7 +31,19 @@ def under_mask(
     bare = _without(value, mask)
     if bare is value or not _is_elementwise(w, value, mask, scope):
         return None
-    return bare
+    # One of fewer axes would go along with others of the target.
+    every = [target, *(n for n in nodes_of(value) if _selects(n, mask))]
+    ranks = {_rank(w, n.value, scope) for n in every}
+    return bare if len(ranks) == 1 and ranks != {-1} else None
+
+
+def _rank(w: Walk, node: gast.AST, scope: Scope) -> int:
+    """How many axes a name has, as far as is known; -1 if it has no value here."""
+    found = find(w, node.id, scope) if isinstance(node, gast.Name) else None
+    if not isinstance(found, Scope):
+        return -1
+    value = standing_for(w, node.id, found)
+    return value.rank if isinstance(value, Array) else 0
 
 
 def _without(node: gast.AST, mask: str) -> gast.AST:

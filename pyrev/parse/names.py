@@ -78,9 +78,8 @@ def seen_at(w: Walk, value: Operand, at: Loc) -> Operand:
 
 def rank_of(w: Walk, array: str) -> int:
     """How many axes an array has, as far as the last walk knows."""
-    if array in w.storage.sizes:
-        return len(w.storage.sizes[array])
-    return max(w.known.ranks.get(array, 1), 1)
+    made = w.storage.axes(array)
+    return made or max(w.known.ranks.get(array, 1), 1)
 
 
 def is_array(w: Walk, name: str) -> bool:

@@ -21,7 +21,6 @@ from pyrev.ir.nodes import (
     Var,
 )
 from pyrev.parse import views
-from pyrev.parse.expression import increment
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import (
@@ -231,22 +230,24 @@ def arg_extremum(w: Walk, kind: str, whole: Array, at: Loc) -> Expr:
     return place
 
 
-def running_sum(w: Walk, whole: Array, at: Loc) -> Array:
-    """``np.cumsum`` of a vector."""
+def running(w: Walk, op: str, whole: Array, at: Loc) -> Array:
+    """``np.cumsum`` or ``np.cumprod`` of a vector."""
     element = whole.element
     if is_integral(w, element):
         element = Call("int64", (element,), loc=at)
     source = Array(whole.shape, element, False)
-    name, total = w.emit.fresh("sums"), Var(w.emit.fresh("total"), loc=at)
+    words = ("sums", "total") if op == "+" else ("products", "product")
+    name, total = w.emit.fresh(words[0]), Var(w.emit.fresh(words[1]), loc=at)
+    unit = 0 if op == "+" else 1
     dtype = views.dtype_of(views.kinds(element))
     made = allocate(w, name, whole.shape, None, dtype, at)
-    zero = Const(0 if is_integral(w, element) else 0.0, loc=at)
-    w.emit.add(Assign(total, zero, loc=at))
+    start = Const(unit if is_integral(w, element) else float(unit), loc=at)
+    w.emit.add(Assign(total, start, loc=at))
 
     def body(index: tuple[Expr, ...]) -> list[Stmt]:
         given = views.collected(source.at(index))
         place = Load(name, index, loc=at)
-        return [increment(total, given, at), Assign(place, total, loc=at)]
+        return [update(total, given, op, at), Assign(place, total, loc=at)]
 
     w.emit.nest(whole.shape, at, body)
     return located(w, made, at)

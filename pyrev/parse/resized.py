@@ -62,7 +62,9 @@ def _varies(w: Walk, length: Expr, array: str) -> bool:
                 if k < len(known) and known[k] != e and _varies(w, known[k], array):
                     return True
             case Var(name):
-                if name in w.storage.counts:
+                if name in w.storage.counts or any(
+                    e in numbers for numbers in w.storage.lengths.values()
+                ):
                     return True
     return False
 
@@ -71,7 +73,10 @@ def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:
     """``f = whole``: the array has these elements from here on, and their number."""
     name = target.name
     assert name is not None
-    if name in whole.reads():
+    parts = [e for top in (whole.element, *whole.shape) for e in walk_expr(top)]
+    before = {*(Extent(name, k) for k in range(whole.rank)), *w.storage.lengths[name]}
+    if name in whole.reads() or any(e in before for e in parts):
+        # Which elements are meant is said in terms of the lengths before.
         whole = make(w, replace(whole, view=False), "value", at)
     message = "an array grows in this loop: make it as long as it gets before"
     for k, length in enumerate(whole.shape):

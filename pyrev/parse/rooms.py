@@ -53,7 +53,7 @@ def check_filled(w: Walk, value: Operand) -> None:
         return
     if room.loop is not None:
         # It may have the array of an iteration before.
-        rank = len(w.storage.sizes[room.name])
+        rank = w.storage.axes(room.name)
         w.ask(Wanted(room.user, room.loop, "room", rank))
         return
     if room.flag is None:

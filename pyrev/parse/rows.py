@@ -14,7 +14,7 @@ from pyrev.parse.creation import array_of_list, array_of_values
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import only_value, read_operand
 from pyrev.parse.scopes import Scope
-from pyrev.parse.targets import read_target, store
+from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, Operand, Tuple
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, assign_elements, check_length
@@ -57,7 +57,22 @@ def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> Non
         if len(wholes) < len(row.values) or len(ranks) > 1:
             refuse_row(w, at)
             return
-        store(w, target, stack(w, wholes, 0, at), at, scope)
+        made = stack(w, wholes, 0, at)
+        with w.emit.aside() as emitted:
+            place = read_target(w, target, scope)
+        w.emit.extend(emitted)
+        if not isinstance(place, Array):
+            return
+        if any(a.view and a.base == place.base for a in wholes):
+            w.refuse(
+                "P201",
+                at,
+                "parts of an array are assigned to it one after the other, and a part"
+                " may have changed by its turn",
+                "assign copies: `a[:2] = [a[1].copy(), a[0].copy()]`",
+            )
+            return
+        assign_elements(w, place, made, at)
         return
     numbers = [
         v if isinstance(v, (Const, Var)) else w.emit.temp(v, "value") for v in numbers

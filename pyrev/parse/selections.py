@@ -58,7 +58,7 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
     other.
     """
     for mine, theirs in zip(whole.shape, mask.shape, strict=False):
-        check_length(w, mine, theirs, at)
+        check_length(w, mine, theirs, at, "IndexError")
     if any(isinstance(e, Call) and e.op in _DEAR for e in walk_expr(mask.element)):
         mask = make(w, mask, "mask", at)
     count = true_ones(w, mask, at)
@@ -92,6 +92,8 @@ def gathered(
     first of them does, or in front if a slice stands between two (NumPy, Advanced
     indexing).
     """
+    if store and not whole.view:
+        return None
     if whole.base in w.storage.lengths or not _is_direct(whole, items):
         if store:
             return None

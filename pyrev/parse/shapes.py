@@ -47,7 +47,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
-from pyrev.ir.primitives import LOGICAL
+from pyrev.ir.primitives import CASTS, LOGICAL
 from pyrev.ir.renaming import guarded_leaves
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.views import Kinds, dtype_of, kinds, union
@@ -301,7 +301,9 @@ _CARRY = frozenset(
     ["+", "-", "*", "//", "%", "**", "neg", "min", "max", "minimum", "maximum", "abs"]
     + ["fmin", "fmax", "&", "|", "^", "<<", ">>", "~"]
 )
-_INTEGER = LOGICAL | {"int", "int64", "round"}
+_INTEGER = (
+    LOGICAL | {"int", "round"} | {op for op in CASTS if op.startswith(("int", "uint"))}
+)
 _BITS = frozenset(["&", "|", "^", "<<", ">>", "~"])
 
 

@@ -77,6 +77,14 @@ def read_subscript(
     w.emit.extend(emitted)
     for parts in levels:
         last = parts is levels[-1]
+        if store and last and isinstance(value, Array) and not value.view:
+            w.refuse(
+                "P112",
+                at,
+                "this writes to a copy, which nobody reads",
+                "give the copy a name, or write to the array itself",
+            )
+            return ZERO
         items: list[Given] = []
         for part in parts:
             match part:
@@ -359,7 +367,7 @@ def masked_target(w: Walk, value: Operand, mask: Given, at: Loc) -> Array | None
     if whole is None or not whole.view or whole.rank < mask.rank:
         return None
     for mine, theirs in zip(whole.shape, mask.shape, strict=False):
-        check_length(w, mine, theirs, at)
+        check_length(w, mine, theirs, at, "IndexError")
     return located(w, replace(whole, mask=mask.element), at)
 
 

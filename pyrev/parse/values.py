@@ -43,6 +43,8 @@ class Array:
     dtype: Dtype = ""
     like: str = ""
     blank: bool = False
+    #: Does NumPy lay it out row by row, whatever it is made of?
+    by_rows: bool = False
     #: Of a target: the elements that are assigned to.
     mask: Expr | None = None
     #: Of a target: may several of its elements be one?

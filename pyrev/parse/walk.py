@@ -239,8 +239,9 @@ class Found:
     sums: set[str] = field(default_factory=set)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
-    #: Arrays that are given another shape without a copy: they must be contiguous.
-    flat: set[str] = field(default_factory=set)
+    #: Arrays that are given another shape without a copy, and where: they must lie in
+    #: memory row by row.
+    flat: dict[str, Loc] = field(default_factory=dict)
     #: Has an array more axes than this walk knew?
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?
@@ -362,10 +363,16 @@ class Storage:
     first: int = 0
     #: How many views have got names.
     objects: int = 0
-    #: The numbers that say how long an array is, where that changes; those that count
-    #: what a mask selects.
+    #: The numbers that say how long an array is, where that changes; others that do for
+    #: a while, and those that count what a mask selects.
     lengths: dict[str, tuple[Var, ...]] = field(default_factory=dict)
     counts: set[str] = field(default_factory=set)
+    #: Those that NumPy lays out row by row, whatever they are made of.
+    by_rows: set[str] = field(default_factory=set)
+
+    def axes(self, array: str) -> int:
+        """How many axes an array was made with; 0 if the function has not made it."""
+        return len(self.sizes.get(array) or self.lengths.get(array) or ())
 
 
 @dataclass(slots=True)

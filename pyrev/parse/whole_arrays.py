@@ -128,11 +128,11 @@ def broadcast(w: Walk, wholes: Sequence[Array], at: Loc) -> tuple[Expr, ...]:
     return tuple(shape)
 
 
-def check_length(w: Walk, a: Expr, b: Expr, at: Loc) -> None:
+def check_length(w: Walk, a: Expr, b: Expr, at: Loc, error: str = "ValueError") -> None:
     """Two lengths must be equal: checked when it runs, unless the text shows it."""
     if not views.equal(a, b):
         test = Call("==", (a, b), loc=at)
-        w.emit.add(Check(test, "ValueError", _SHAPES, loc=at))
+        w.emit.add(Check(test, error, _SHAPES, loc=at))
 
 
 def assign_elements(
@@ -265,6 +265,8 @@ def count_lengths(w: Walk, name: str, rank: int, at: Loc) -> None:
 def make(w: Walk, whole: Array, hint: str, at: Loc, name: str = "") -> Array:
     """A new array with the elements of `whole`."""
     name = name or w.emit.fresh(hint)
+    if whole.by_rows:
+        w.storage.by_rows.add(name)
     if whole.dtype:
         source = whole.source
         fill = None if whole.blank or source is not None else whole.element
@@ -316,7 +318,9 @@ def freeze(w: Walk, whole: Array, scope: Scope) -> Array:
             case Load():
                 return w.emit.temp(e, "index")
             case Extent(array, k) if array in w.storage.lengths:
-                return w.emit.temp(w.storage.lengths[array][k], "length")
+                kept = w.emit.temp(w.storage.lengths[array][k], "length")
+                w.storage.counts.add(kept.name)
+                return kept
         return e
 
     def visit(e: Expr) -> Expr:

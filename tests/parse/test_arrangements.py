@@ -136,3 +136,48 @@ def test_elements_that_do_not_fit_the_shape_raise() -> None:
 
     with pytest.raises(ValueError):
         pyrev.differentiable(f, target="python")(np.ones(3))
+
+
+def transposed_before(a):
+    b = a.T * 2.0
+    flat = b.ravel()
+    flat[1] = 7.0 * a[0, 0]
+    return b[0, 1]
+
+
+def like_the_argument(a):
+    b = np.zeros_like(a)
+    b.reshape(-1)[1] = a[0, 0]
+    return b[0, 1]
+
+
+def bound_again(a):
+    b = a.copy()
+    for _ in range(1):
+        b = b[:, 1:]
+    flat = b.ravel()
+    flat[0] = 9.0
+    return b[0, 0]
+
+
+@pytest.mark.parametrize("plain", [transposed_before, like_the_argument, bound_again])
+def test_what_lies_in_memory_as_its_operands_do_is_not_written_flat(
+    plain: Callable[..., object],
+) -> None:
+    with pytest.raises(pyrev.UnsupportedError, match="P209"):
+        pyrev.differentiable(plain, target="python")(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_diagonal_is_a_view(target: str) -> None:
+    def f(a):
+        d, e = np.diagonal(a), np.diag(a)
+        a[0, 0] = 5.0 * a[1, 1]
+        return d[0] * e[1] + a.diagonal()[0]
+
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    g = pyrev.differentiable(f, target=target)
+    assert g.primal(a.copy()) == f(a.copy())
+    # d = 5 y, e = y, so 5 y y + 5 y
+    gradient = pyrev.grad(g)(a.copy())["a"]
+    np.testing.assert_allclose(gradient, [[0.0, 0.0], [0.0, 45.0]])

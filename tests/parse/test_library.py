@@ -68,7 +68,6 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.trapezoid: [((V, W), {}), ((V,), {"dx": 0.3}), ((V,), {}), ((V[:1],), {})],
     np.polyval: [((V, 0.7), {}), ((V, W), {})],
     np.cross: [((T, T[::-1]), {})],
-    np.cumprod: [((V,), {}), ((EMPTY,), {})],
     np.maximum.accumulate: [((V,), {}), ((TIES,), {}), ((K,), {})],
     np.minimum.accumulate: [((V,), {}), ((TIES,), {}), ((K,), {})],
     np.convolve: [
@@ -83,8 +82,9 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.append: [((V, 1.0), {}), ((V, W), {}), ((K, 1.5), {})],
     np.repeat: [((V, 2), {}), ((V[:6], K), {})],
     np.tile: [((V, 3), {}), ((K, 2), {})],
-    np.diag: [((V,), {}), ((M,), {})],
-    np.diagonal: [((M,), {})],
+    np.ndarray.sort: [],
+    np.ndarray.fill: [],
+    np.add.at: [],
     np.tril: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
     np.triu: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
 }
@@ -197,7 +197,32 @@ def arranged(x, w):
     )
 
 
+def in_place(x, w):
+    y = x.copy()
+    y.sort()
+    z = np.zeros(7)
+    np.add.at(z, np.array([1, 0, 1]), x[:3] * w[:3])
+    np.add.at(z, np.array([6, 6]), x[0])
+    t = np.empty((2, 2))
+    t.fill(x[1])
+    u = np.empty(3)
+    u.fill(w[1])
+    k = np.int32(2.7)
+    return np.sum(y * w) + np.sum(z * z) + np.sum(t * t) * u[0] + x.clip(-0.5, 0.5)[k]
+
+
+def along_axes(x, w):
+    m = np.stack((x, w, x * w))
+    return (
+        np.sum(np.sort(m, axis=0)[0] ** 2)
+        + np.sum(np.median(m, axis=0) * x)
+        + np.sum(np.median(m, axis=1) ** 2)
+    )
+
+
 FORMS = [
+    in_place,
+    along_axes,
     order_of_weights,
     by_methods,
     sorted_rows,
@@ -227,6 +252,45 @@ def test_a_singular_matrix_raises_what_numpy_raises() -> None:
     for target in ("python", "numba"):
         with pytest.raises(np.linalg.LinAlgError):
             pyrev.differentiable(f, target=target)(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8])
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x: np.append(x, 1.5),
+        lambda x: np.append(x, 2),
+        lambda x: np.cumprod(x),
+        lambda x: np.convolve(x, x),
+        lambda x: np.polyval(x, x),
+        lambda x: np.sort(x),
+        lambda x: np.repeat(x, 2),
+        lambda x: np.unique(x),
+        lambda x: np.diag(x),
+    ],
+)
+def test_the_dtype_is_that_of_numpy(of: Callable[..., Any], dtype: Any) -> None:
+    x = np.array([3, 1, 2], dtype)
+    wanted, found = of(x), pyrev.differentiable(of, target="python").primal(x)
+    np.testing.assert_array_equal(found, wanted)
+    # Products of unsigned integers are signed here, as their sums are.
+    assert found.dtype == wanted.dtype or wanted.dtype == np.uint64
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_numpy_raises_is_raised(target: str) -> None:
+    def negative(x):
+        return np.bincount(np.array([-1, 2]))[0] + x[0]
+
+    def beyond(x):
+        return np.quantile(x, 1.2 * x[0])
+
+    def unequal(x):
+        return np.trapezoid(x, x[1:])
+
+    for f in (negative, beyond, unequal):
+        with pytest.raises(ValueError):
+            pyrev.differentiable(f, target=target).primal(np.ones(3))
 
 
 def test_a_function_of_the_same_name_is_the_users() -> None:

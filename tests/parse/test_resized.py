@@ -87,8 +87,8 @@ def length_before_and_behind(x, t):
     s = 0.0
     for _ in range(3):
         f, n = f[1:], f.shape[0]
-        m, f = f.shape[0], f[:-1] if n > 100 else f * t
-        s += n * f[0] + m * f[m - 1]
+        m, f = f.shape[0], f[:-1] * t
+        s += n * f[0] + m * f[m - 2]
     return s
 
 
@@ -115,7 +115,46 @@ def made_in_an_inner_loop(x, t):
     return s
 
 
+def made_of_its_length_alone(x, t):
+    y = x[:4] * t
+    for _ in range(2):
+        y = x[len(x) - len(y) + 1 :] * t
+    s = np.sum(y * y) + len(y)
+    y = x * t
+    for k in range(2):
+        y = np.full(len(y) - 1, x[k])
+    return s + np.sum(y * y)
+
+
+def other_axes(x, t):
+    a = np.zeros((3, 4)) + t
+    for k in range(2):
+        a = np.full((a.shape[1] - 1, a.shape[0] - 1), x[k])
+    return np.sum(a * a) * a.shape[0]
+
+
+def two_of_one_length(x, t):
+    y = x.copy()
+    z = x * t
+    for _ in range(2):
+        y = y[1:]
+        z = z[: len(y)] * y
+    return np.sum(z * z)
+
+
+def a_row_of_what_is_left(x, t):
+    a = x.reshape(-1, 1) * x
+    for _ in range(2):
+        a = a[1:, 1:] * t
+    return np.sum(a[0] ** 2)
+
+
 FORMS = [
+    made_of_its_length_alone,
+    other_axes,
+    two_of_one_length,
+    a_row_of_what_is_left,
+    length_before_and_behind,
     differences_of_differences,
     pyramid,
     de_casteljau,

@@ -111,7 +111,15 @@ def stacked_rows(x, a, k):
     return np.sum(out**3) + np.sum(m**2)
 
 
+def rows_under_a_mask(x, a, k):
+    b = a.copy()
+    m = x > 0.5
+    b[m] = 2.0 * a[m] + b[m]
+    return np.sum(b**3)
+
+
 FORMS = [
+    rows_under_a_mask,
     gathered,
     beside_other_indices,
     two_arrays,
@@ -181,3 +189,49 @@ def test_one_mask_is_one_nest() -> None:
         y[x > 0.0] = 2.0 * x[x > 0.0]
 
     assert "selected" not in pyrev.differentiable(f, target="python").primal.source
+
+
+def written_to_a_copy(x, k):
+    x[k][0] = 0.0
+
+
+def written_to_a_copy_that_is_made_for_it(x):
+    x.copy()[0] = 0.0
+
+
+def written_flat_to_a_copy(x):
+    x.flatten()[0] = 0.0
+
+
+def fewer_axes_under_one_mask(a, v, m):
+    a[m] = v[m]
+
+
+def exchanged_by_a_list(a):
+    a[0:2] = [a[1], a[0]]
+
+
+REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (written_to_a_copy, (np.ones(3), np.array([0, 1]))),
+    (written_to_a_copy_that_is_made_for_it, (np.ones(3),)),
+    (written_flat_to_a_copy, (np.ones(3),)),
+    (fewer_axes_under_one_mask, (np.ones((2, 2)), np.ones(2), np.array([True, False]))),
+    (exchanged_by_a_list, (np.ones((2, 2)),)),
+]
+
+
+@pytest.mark.parametrize(("plain", "args"), REFUSED, ids=lambda p: "")
+def test_what_numpy_does_otherwise_is_refused(
+    plain: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    with pytest.raises((pyrev.UnsupportedError, pyrev.ArgumentError)):
+        pyrev.differentiable(plain, target="numba")(*args)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_mask_of_another_length_raises(target: str) -> None:
+    def f(x, m):
+        return np.sum(x[m])
+
+    with pytest.raises(IndexError):
+        pyrev.differentiable(f, target=target).primal(np.ones(3), np.array([True]))

@@ -10,11 +10,7 @@ from pyrev.parse.library.entries import Count, Matrix, Number, Vector, means
 @means(np.append)
 def append(arr: Vector, values: Number) -> Vector:
     """One element more."""
-    made = np.empty(arr.shape[0] + 1, dtype=np.result_type(arr, values))
-    for k in range(arr.shape[0]):
-        made[k] = arr[k]
-    made[arr.shape[0]] = values
-    return made
+    return np.concatenate((arr, np.array([values])))
 
 
 @means(np.append)
@@ -36,6 +32,8 @@ def repeat(a: Vector, repeats: Count) -> Vector:
 @means(np.repeat)
 def repeat_each(a: Vector, repeats: Vector) -> Vector:
     """Each element as often as said for it."""
+    if a.shape[0] != repeats.shape[0]:
+        raise ValueError("operands could not be broadcast together")
     count = 0
     for i in range(a.shape[0]):
         count += repeats[i]
@@ -55,30 +53,6 @@ def tile(A: Vector, reps: Count) -> Vector:
     for i in range(reps):
         for k in range(A.shape[0]):
             made[i * A.shape[0] + k] = A[k]
-    return made
-
-
-@means(np.diag)
-def diag(v: Vector) -> Matrix:
-    """A matrix with these elements on its diagonal."""
-    made = np.zeros((v.shape[0], v.shape[0]), dtype=v.dtype)
-    for k in range(v.shape[0]):
-        made[k, k] = v[k]
-    return made
-
-
-@means(np.diagonal, method="diagonal")
-def diagonal(a: Matrix) -> Vector:
-    """The diagonal of a matrix."""
-    return np.diag(a)
-
-
-@means(np.diag)
-def diagonal_of(v: Matrix) -> Vector:
-    """The diagonal of a matrix."""
-    made = np.empty(min(v.shape[0], v.shape[1]), dtype=v.dtype)
-    for k in range(made.shape[0]):
-        made[k] = v[k, k]
     return made
 
 
@@ -102,3 +76,32 @@ def triu(m: Matrix, k: Count = 0) -> Matrix:
             if j - i >= k:
                 made[i, j] = m[i, j]
     return made
+
+
+@means(np.ndarray.fill, method="fill")
+def fill(a: Vector, value: Number) -> None:
+    """One value everywhere."""
+    for k in range(a.shape[0]):
+        a[k] = value
+
+
+@means(np.ndarray.fill)
+def fill_all(a: Matrix, value: Number) -> None:
+    """The same of a matrix."""
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            a[i, k] = value
+
+
+@means(np.add.at)
+def add_at(a: Vector, indices: Vector, b: Vector) -> None:
+    """Each value is added to the element that is named for it, also if others are."""
+    for k in range(indices.shape[0]):
+        a[indices[k]] += b[k]
+
+
+@means(np.add.at)
+def add_one_at(a: Vector, indices: Vector, b: Number) -> None:
+    """The same of one value."""
+    for k in range(indices.shape[0]):
+        a[indices[k]] += b

@@ -71,6 +71,9 @@ def means(*functions: object, method: str = "", **literals: object) -> Callable[
         optional = frozenset(n for n, p in own.items() if p.default is not p.empty)
         for function in functions:
             order = _parameters(function) or dict.fromkeys(own)
+            if "self" in order:
+                order = {**dict.fromkeys(own), **order}
+                del order["self"]
             entry = Entry(text, ranks, optional, literals, order)
             _ENTRIES[function] = (*_ENTRIES.get(function, ()), entry)
             if method:

@@ -14,6 +14,10 @@ def interp(x: Number, xp: Vector, fp: Vector) -> Number:
     At a point, the derivative is that of the line to its right.
     """
     n = xp.shape[0]
+    if n != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    if n == 0:
+        raise ValueError("array of sample points is empty")
     if x < xp[0]:
         found = 1.0 * fp[0]
     elif x >= xp[n - 1]:
@@ -24,7 +28,7 @@ def interp(x: Number, xp: Vector, fp: Vector) -> Number:
         k = np.searchsorted(xp, x, side="right") - 1
         slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
         found = fp[k] + slope * (x - xp[k])
-    return found
+    return np.float64(found)
 
 
 @means(np.interp)
@@ -39,6 +43,8 @@ def interp_all(x: Vector, xp: Vector, fp: Vector) -> Vector:
 @means(np.trapezoid, getattr(np, "trapz", np.trapezoid))
 def trapezoid(y: Vector, x: Vector) -> Number:
     """The integral of a polygon through points."""
+    if x.shape[0] != y.shape[0]:
+        raise ValueError("operands could not be broadcast together")
     total = 0.0
     for k in range(y.shape[0] - 1):
         total += 0.5 * (x[k + 1] - x[k]) * (y[k + 1] + y[k])
@@ -66,7 +72,7 @@ def polyval(p: Vector, x: Number) -> Number:
 @means(np.polyval)
 def polyval_all(p: Vector, x: Vector) -> Vector:
     """The same for each element."""
-    made = np.zeros(x.shape[0])
+    made = np.zeros(x.shape[0], dtype=np.result_type(p, x))
     for i in range(x.shape[0]):
         for k in range(p.shape[0]):
             made[i] = made[i] * x[i] + p[k]
@@ -76,7 +82,8 @@ def polyval_all(p: Vector, x: Vector) -> Vector:
 @means(np.cross)
 def cross(a: Vector, b: Vector) -> Vector:
     """The product of vectors in space."""
-    assert a.shape[0] == 3 and b.shape[0] == 3, "np.cross takes vectors in space"
+    if a.shape[0] != 3 or b.shape[0] != 3:
+        raise ValueError("np.cross takes vectors of three elements here")
     return np.array(
         [
             a[1] * b[2] - a[2] * b[1],
@@ -84,17 +91,6 @@ def cross(a: Vector, b: Vector) -> Vector:
             a[0] * b[1] - a[1] * b[0],
         ]
     )
-
-
-@means(np.cumprod, method="cumprod")
-def cumprod(a: Vector) -> Vector:
-    """The products of all elements up to each."""
-    made = np.empty_like(a)
-    product = 1.0
-    for k in range(a.shape[0]):
-        product = product * a[k]
-        made[k] = product
-    return made
 
 
 @means(np.maximum.accumulate)
@@ -124,7 +120,9 @@ def running_minimum(array: Vector) -> Vector:
 @means(np.convolve)
 def convolve(a: Vector, v: Vector) -> Vector:
     """All places at which the two meet."""
-    made = np.zeros(a.shape[0] + v.shape[0] - 1)
+    if a.shape[0] == 0 or v.shape[0] == 0:
+        raise ValueError("an array without elements cannot be convolved")
+    made = np.zeros(a.shape[0] + v.shape[0] - 1, dtype=np.result_type(a, v))
     for i in range(a.shape[0]):
         for k in range(v.shape[0]):
             made[i + k] += a[i] * v[k]
@@ -137,7 +135,9 @@ def convolve_inside(a: Vector, v: Vector) -> Vector:
     n = a.shape[0]
     m = v.shape[0]
     least = min(n, m)
-    made = np.zeros(max(n, m) - least + 1)
+    if least == 0:
+        raise ValueError("an array without elements cannot be convolved")
+    made = np.zeros(max(n, m) - least + 1, dtype=np.result_type(a, v))
     for i in range(made.shape[0]):
         for k in range(least):
             if n >= m:
@@ -152,8 +152,10 @@ def convolve_same(a: Vector, v: Vector) -> Vector:
     """As many places as the longer one has, from the middle."""
     n = a.shape[0]
     m = v.shape[0]
+    if n == 0 or m == 0:
+        raise ValueError("an array without elements cannot be convolved")
     first = (min(n, m) - 1) // 2
-    made = np.zeros(max(n, m))
+    made = np.zeros(max(n, m), dtype=np.result_type(a, v))
     for i in range(n):
         for k in range(m):
             if first <= i + k < first + made.shape[0]:
@@ -167,9 +169,12 @@ def solve(a: Matrix, b: Vector) -> Vector:
     Computations, section 3.4).
     """
     n = a.shape[0]
-    assert n == a.shape[1] and n == b.shape[0], "np.linalg.solve takes a square matrix"
-    u = np.empty((n, n))
-    x = np.empty(n)
+    if n != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if n != b.shape[0]:
+        raise ValueError("the right side has another length than the matrix has rows")
+    u = np.empty((n, n), dtype=np.result_type(a, b, np.float32))
+    x = np.empty(n, dtype=np.result_type(a, b, np.float32))
     for i in range(n):
         x[i] = b[i]
         for k in range(n):
@@ -203,7 +208,7 @@ def solve(a: Matrix, b: Vector) -> Vector:
 @means(np.linalg.solve)
 def solve_all(a: Matrix, b: Matrix) -> Matrix:
     """The same for each column."""
-    x = np.empty(b.shape)
+    x = np.empty(b.shape, dtype=np.result_type(a, b, np.float32))
     for k in range(b.shape[1]):
         column = np.linalg.solve(a, b[:, k])
         for i in range(b.shape[0]):
@@ -214,15 +219,24 @@ def solve_all(a: Matrix, b: Matrix) -> Matrix:
 @means(np.linalg.inv)
 def inv(a: Matrix) -> Matrix:
     """The inverse, column by column."""
-    return np.linalg.solve(a, np.eye(a.shape[0]))
+    made = np.empty(a.shape, dtype=np.result_type(a, np.float32))
+    unit = np.zeros(a.shape[0], dtype=np.result_type(a, np.float32))
+    for k in range(a.shape[0]):
+        unit[k] = 1.0
+        column = np.linalg.solve(a, unit)
+        unit[k] = 0.0
+        for i in range(a.shape[0]):
+            made[i, k] = column[i]
+    return made
 
 
 @means(np.linalg.det)
 def det(a: Matrix) -> Number:
     """The determinant, by elimination with partial pivoting."""
     n = a.shape[0]
-    assert n == a.shape[1], "np.linalg.det takes a square matrix"
-    u = np.empty((n, n))
+    if n != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    u = np.empty((n, n), dtype=np.result_type(a, np.float32))
     for i in range(n):
         for k in range(n):
             u[i, k] = a[i, k]

@@ -70,6 +70,25 @@ def sort_rows(a: Matrix) -> Matrix:
     return made
 
 
+@means(np.sort, axis=0, kind=ANY, stable=ANY)
+def sort_columns(a: Matrix) -> Matrix:
+    """Each column in ascending order."""
+    made = np.empty_like(a)
+    for j in range(a.shape[1]):
+        order = np.argsort(a[:, j])
+        for k in range(a.shape[0]):
+            made[k, j] = a[order[k], j]
+    return made
+
+
+@means(np.ndarray.sort, method="sort")
+def sort_in_place(a: Vector) -> None:
+    """The elements in ascending order, where they were."""
+    made = np.sort(a)
+    for k in range(a.shape[0]):
+        a[k] = made[k]
+
+
 @means(np.searchsorted, method="searchsorted")
 def first_not_below(a: Vector, v: Number) -> Count:
     """The first place whose element is not less than `v`: binary search."""
@@ -196,6 +215,24 @@ def median(a: Vector) -> Number:
     return found
 
 
+@means(np.median, axis=0)
+def median_of_columns(a: Matrix) -> Vector:
+    """The median of each column."""
+    made = np.empty(a.shape[1])
+    for j in range(a.shape[1]):
+        made[j] = np.median(a[:, j])
+    return made
+
+
+@means(np.median, axis=1)
+def median_of_rows(a: Matrix) -> Vector:
+    """The median of each row."""
+    made = np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        made[i] = np.median(a[i])
+    return made
+
+
 @means(np.nanmedian)
 def nanmedian(a: Vector) -> Number:
     """The median of what is not nan."""
@@ -218,6 +255,8 @@ def quantile(a: Vector, q: Number) -> Number:
     """Linear between the two elements beside the place `q (n - 1)` (Hyndman and Fan,
     Sample quantiles in statistical packages, 1996, definition 7).
     """
+    if q < 0.0 or q > 1.0:
+        raise ValueError("Quantiles must be in the range [0, 1]")
     order = np.argsort(a)
     n = a.shape[0]
     last = a[order[n - 1]]
@@ -235,4 +274,6 @@ def quantile(a: Vector, q: Number) -> Number:
 @means(np.percentile)
 def percentile(a: Vector, q: Number) -> Number:
     """The quantile at `q` of a hundred."""
+    if q < 0.0 or q > 100.0:
+        raise ValueError("Percentiles must be in the range [0, 100]")
     return np.quantile(a, q / 100)

@@ -75,6 +75,8 @@ def nanstd(a: Vector) -> Number:
 @means(np.nanmax)
 def nanmax(a: Vector) -> Number:
     """The greatest of what is not nan; nan if nothing is left."""
+    if a.shape[0] == 0:
+        raise ValueError("zero-size array to reduction operation fmax")
     place = -1
     for k in range(a.shape[0]):
         if not np.isnan(a[k]) and (place < 0 or a[k] > a[place]):
@@ -85,6 +87,8 @@ def nanmax(a: Vector) -> Number:
 @means(np.nanmin)
 def nanmin(a: Vector) -> Number:
     """The least of what is not nan; nan if nothing is left."""
+    if a.shape[0] == 0:
+        raise ValueError("zero-size array to reduction operation fmin")
     place = -1
     for k in range(a.shape[0]):
         if not np.isnan(a[k]) and (place < 0 or a[k] < a[place]):
@@ -113,7 +117,10 @@ def average(a: Vector) -> Number:
 @means(np.average)
 def weighted_average(a: Vector, weights: Vector) -> Number:
     """The mean with weights."""
-    return np.sum(a * weights) / np.sum(weights)
+    whole = np.sum(weights)
+    if whole == 0.0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return np.sum(a * weights) / whole
 
 
 @means(np.count_nonzero)
@@ -154,6 +161,8 @@ def bincount(x: Vector) -> Vector:
     """How often each integer from zero on is an element."""
     most = -1
     for k in range(x.shape[0]):
+        if x[k] < 0:
+            raise ValueError("'list' argument must have no negative elements")
         most = max(most, x[k])
     counts = np.zeros(most + 1, dtype=np.int64)
     for k in range(x.shape[0]):
@@ -164,8 +173,12 @@ def bincount(x: Vector) -> Vector:
 @means(np.bincount)
 def bincount_weights(x: Vector, weights: Vector) -> Vector:
     """The sum of the weights of each integer from zero on."""
+    if x.shape[0] != weights.shape[0]:
+        raise ValueError("The weights and list don't have the same length.")
     most = -1
     for k in range(x.shape[0]):
+        if x[k] < 0:
+            raise ValueError("'list' argument must have no negative elements")
         most = max(most, x[k])
     sums = np.zeros(most + 1)
     for k in range(x.shape[0]):
@@ -193,6 +206,8 @@ def isclose(a: Number, b: Number, rtol: Number = 1e-05, atol: Number = 1e-08) ->
 @means(np.allclose)
 def allclose(a: Vector, b: Vector, rtol: Number = 1e-05, atol: Number = 1e-08) -> Count:
     """Are all elements equal within a tolerance?"""
+    if a.shape[0] != b.shape[0]:
+        raise ValueError("operands could not be broadcast together")
     close = True
     for k in range(len(a)):
         if not np.isclose(a[k], b[k], rtol, atol):
