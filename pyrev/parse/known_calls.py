@@ -23,7 +23,12 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import fence, views
 from pyrev.parse.arrangements import METHODS, read_arrangement
-from pyrev.parse.creation import read_copy, read_creation, read_dtype
+from pyrev.parse.creation import (
+    array_of_list,
+    read_copy,
+    read_creation,
+    read_dtype,
+)
 from pyrev.parse.directives import probe
 from pyrev.parse.functions import (
     ARRANGED,
@@ -107,7 +112,7 @@ def known_call(
     except TypeError:
         return None  # no function of a table
     if reduces is not None and node.args:
-        first = read_operand(w, node.args[0], scope)
+        first = read_listed(w, node.args[0], at, scope)
         if function is sum and (node.args[1:] or node.keywords or is_deep(first)):
             w.refuse(
                 "P108",
@@ -166,12 +171,16 @@ def read_fold(
 ) -> Operand | None:
     """``max(a, b, c)`` of numbers, ``max(v)`` of a vector."""
     at = scope.source.loc(node)
-    if len(node.args) == 1 and not node.keywords:
+    args = node.args
+    match args:
+        case [gast.Tuple(elts=elements) | gast.List(elts=elements)]:
+            args = elements
+    if len(args) == 1 and not node.keywords and args is node.args:
         whole = as_array(w, read_operand(w, node.args[0], scope), at)
         if whole is not None and whole.rank == 1:
             return reduce_axes(w, op, whole, (0,), False, at, op)
-    if len(node.args) < 2 or node.keywords:
-        if any(type(a) in fence.REJECTED for a in node.args):
+    if len(args) < 2 or node.keywords:
+        if any(type(a) in fence.REJECTED for a in args):
             return None
         w.refuse(
             "P108",
@@ -180,10 +189,18 @@ def read_fold(
             f"write `{text}(a, b)` of numbers, `{text}(v)` of a vector, or the loop",
         )
         return None
-    result, *rest = read_numbers(w, node.args, scope)
+    result, *rest = read_numbers(w, args, scope)
     for other in rest:
         result = Call(op, (result, other), loc=at)
     return result
+
+
+def read_listed(w: Walk, node: gast.AST, at: Loc, scope: Scope) -> Operand:
+    """An operand; of a list or a tuple that is written out, the array of it."""
+    if isinstance(node, (gast.List, gast.Tuple)):
+        made = array_of_list(w, node, at, scope)
+        return ZERO if made is None else made
+    return read_operand(w, node, scope)
 
 
 def read_reduction(

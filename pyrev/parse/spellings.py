@@ -1,7 +1,8 @@
 """Calls that are other ways to write what the language has, before it is lowered.
 
 Python text in, Python text out: ``np.shape(a)`` is ``a.shape``, ``q, r = divmod(a, b)``
-is ``q, r = a // b, a % b``.
+is ``q, r = a // b, a % b``, ``np.where(c)[0]`` is ``np.flatnonzero(c)``, and a loop
+over ``np.ndindex(n, m)`` is one over each range.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 import gast
 import numpy as np
 
-from pyrev.parse.bindings import local_names, mapped
+from pyrev.parse.bindings import local_names, mapped, nodes_of
 
 #: What a name outside of the definition stands for.
 Lookup = Callable[[str], object]
@@ -20,8 +21,9 @@ _ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "
 
 
 def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
-    """The definition `node` with attributes for NumPy's functions of the same name, and
-    a pair for `divmod`; itself if it calls none of them.
+    """The definition `node` with attributes for NumPy's functions of the same name, a
+    pair for `divmod`, places of a vector for `np.where` of one, and loops for
+    `np.ndindex` and `np.ndenumerate`; itself if it calls none of them.
 
     A size along one axis, and what names of the definition's own stand for, stay.
 
@@ -45,6 +47,21 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
 
 def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
     made = mapped(node, lambda part: _respelt(part, local, lookup))
+    match made:
+        case gast.Subscript(value=gast.Call() as call, slice=gast.Constant(value=0)):
+            return _places(call, local, lookup) or made
+        case gast.Assign(
+            targets=[gast.Tuple(elts=[gast.Name() as target])],
+            value=gast.Call() as call,
+        ):
+            places = _places(call, local, lookup)
+            if places is None:
+                return made
+            return gast.copy_location(gast.Assign([target], places), made)
+        case gast.For(iter=gast.Call(func=func)) if not made.orelse:
+            named = _numpy_name(func, local, lookup)
+            if named in ("ndindex", "ndenumerate") and not _breaks(made.body):
+                return _nested(made, named, local) or made
     if not isinstance(made, gast.Call):
         return made
     meant = _meant(made, local, lookup)
@@ -81,3 +98,93 @@ def _meant(call: gast.Call, local: frozenset[str], lookup: Lookup) -> object | N
             named = len(args) == 1 and isinstance(args[0], gast.Name)
             return found if named and args[0].id in local else None
     return None
+
+
+def _numpy_name(func: gast.AST, local: frozenset[str], lookup: Lookup) -> str | None:
+    """What NumPy calls a function that is named as an attribute of its module."""
+    match func:
+        case gast.Attribute(value=gast.Name(id=name), attr=attr) if name not in local:
+            return str(attr) if lookup(name) is np else None
+    return None
+
+
+def _places(call: gast.Call, local: frozenset[str], lookup: Lookup) -> gast.AST | None:
+    """``np.flatnonzero(c)`` for ``np.where(c)`` and ``np.nonzero(c)``; None for another
+    call.
+    """
+    named = _numpy_name(call.func, local, lookup)
+    if named not in ("where", "nonzero") or len(call.args) != 1 or call.keywords:
+        return None
+    func = gast.Attribute(call.func.value, "flatnonzero", gast.Load())
+    made = gast.Call(gast.copy_location(func, call.func), call.args, [])
+    return gast.copy_location(made, call)
+
+
+def _breaks(body: list[gast.AST]) -> bool:
+    """Does a loop with this body end early by `break`?"""
+    for node in body:
+        if isinstance(node, gast.Break):
+            return True
+        if not isinstance(node, (gast.For, gast.While, gast.FunctionDef)):
+            if any(_breaks(getattr(node, part, [])) for part in ("body", "orelse")):
+                return True
+    return False
+
+
+def _nested(loop: gast.For, named: str, local: frozenset[str]) -> gast.AST | None:
+    """A loop over all indices as one loop in another; None where the text does not say
+    how many indices there are.
+    """
+    if "range" in local or loop.iter.keywords:
+        return None
+    args, body = list(loop.iter.args), list(loop.body)
+    if named == "ndenumerate":
+        match loop.target, args:
+            case (
+                gast.Tuple(elts=[gast.Tuple(elts=indices), gast.Name() as value]),
+                [gast.Name() as array],
+            ):
+                index = gast.Tuple([_read(i) for i in indices], gast.Load())
+                element = gast.Subscript(array, index, gast.Load())
+                body.insert(0, gast.Assign([value], element))
+                args = [gast.Attribute(array, "shape", gast.Load())]
+            case _:
+                return None
+    else:
+        match loop.target:
+            case gast.Tuple(elts=indices):
+                pass
+            case _:
+                return None
+    if not all(isinstance(i, gast.Name) for i in indices):
+        return None
+    match args:
+        case [gast.Tuple(elts=elements)]:
+            args = elements
+        case [gast.Attribute(value=gast.Name(), attr="shape") as shape]:
+            args = [
+                gast.Subscript(shape, gast.Constant(k, None), gast.Load())
+                for k in range(len(indices))
+            ]
+    inside = [n for n in nodes_of(loop) if isinstance(n, gast.Name)]
+    bound = {n.id for n in inside if isinstance(n.ctx, gast.Store)}
+    used = {n.id for a in args for n in nodes_of(a) if isinstance(n, gast.Name)}
+    if len(args) != len(indices) or used & bound:
+        return None  # sizes are evaluated once
+    made = body
+    for target, length in reversed([*zip(indices, args, strict=True)]):
+        name = gast.Name("range", gast.Load(), None, None)
+        made = [gast.For(target, gast.Call(name, [length], []), made, [], None)]
+    return _placed(made[0], loop)
+
+
+def _read(name: gast.Name) -> gast.Name:
+    return gast.Name(name.id, gast.Load(), None, None)
+
+
+def _placed(node: gast.AST, place: gast.AST) -> gast.AST:
+    """What has no place of its own stands where the loop begins."""
+    for child in nodes_of(node):
+        if not hasattr(child, "lineno"):
+            gast.copy_location(child, place.iter)
+    return node

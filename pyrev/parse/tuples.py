@@ -21,14 +21,14 @@ from pyrev.parse.bindings import bindings, children, identifiers, nodes_of, para
 def with_elements(node: gast.AST) -> gast.AST:
     """The definition `node` without names of tuples; itself if it has none.
 
-    A name of a tuple is bound once, to a tuple that is written out or to the shape of
-    an array whose name is bound once, and is read as a whole by calls, by `return` and
-    where it is unpacked, or element by element. Others are left as they are. Names
-    depend on the definition alone.
+    A name of a tuple is bound once, to a tuple (or a list that nobody writes to) that
+    is written out or to the shape of an array whose name is bound once, and is read as
+    a whole by calls, by `return` and where it is unpacked, or element by element.
+    Others are left as they are. Names depend on the definition alone.
     """
     if not isinstance(getattr(node, "body", None), list):
         return node
-    found = {a.targets[0].id: a.value for a in _named(node)}
+    found = {a.targets[0].id: _as_tuple(a.value) for a in _named(node)}
     if not found:
         return node
     node, taken = copy.deepcopy(node), {*identifiers(node)}
@@ -107,15 +107,35 @@ def _named(node: gast.AST) -> Iterator[gast.Assign]:
         if isinstance(child, gast.Assign)
         and isinstance(child.targets[0], gast.Name)
         and len(child.targets) == 1
-        and ((array := _measured(child.value)) or tuple_length(child.value))
+        and ((array := _measured(child.value)) or tuple_length(_as_tuple(child.value)))
     ]
     if not given:
         return
     times, uses = Counter(bindings(node)), _uses(node)
     for child, name, array in given:
         steady = times[name] == 1 and (array is None or times[array] <= 1)
-        if steady and all(map(_is_whole_or_element, uses.get(name, ()))):
+        own = uses.get(name, ())
+        if isinstance(child.value, gast.List) and any(map(_shows_a_list, own)):
+            continue
+        if steady and all(map(_is_whole_or_element, own)):
             yield child
+
+
+def _as_tuple(value: gast.AST) -> gast.AST:
+    """A list as a tuple: where nothing is written to it there is no difference."""
+    if isinstance(value, gast.List):
+        return gast.copy_location(gast.Tuple(value.elts, value.ctx), value)
+    return value
+
+
+def _shows_a_list(use: _Use) -> bool:
+    """Would it show here that a list is none?"""
+    match use.around:
+        case gast.Return():
+            return True
+        case gast.Subscript(ctx=ctx):
+            return not isinstance(ctx, gast.Load)
+    return False
 
 
 def tuple_length(value: gast.AST) -> int:

@@ -50,7 +50,45 @@ def in_a_helper(x, a):
     return _measured(x) * _measured(a[0])
 
 
-FORMS = [sizes, imported, pair, of_floats, in_a_helper]
+def places(x, a):
+    (k,) = np.nonzero(x > 0.6)
+    s = 0.0
+    for i in np.where(x > 0.0)[0]:
+        s += i * x[i] ** 2
+    return s + len(k) * a[0, 0]
+
+
+def all_indices(x, a):
+    s = 0.0
+    for (i, j), v in np.ndenumerate(a):
+        if i == 1 and j == 1:
+            continue
+        s += i * v * v + j * v
+    for i, j in np.ndindex(a.shape):
+        s += a[i, j] * x[j]
+    for i, j in np.ndindex(2, len(x)):
+        s += i * a[i, j] ** 2
+    for i, j in np.ndindex((2, 2)):
+        s += j * a[i, j]
+    return s
+
+
+def lists_that_nobody_writes_to(x, a):
+    c = [2.0, x[0] * 0.5, a[0, 0]]
+    s = c[0] * x[1] + c[1] * x[2] + c[-1] * len(c)
+    return s * max(c) + min([x[0], a[1, 1]]) + np.sum([x[0] ** 2, a[0, 1]])
+
+
+FORMS = [
+    places,
+    all_indices,
+    lists_that_nobody_writes_to,
+    sizes,
+    imported,
+    pair,
+    of_floats,
+    in_a_helper,
+]
 
 
 @pytest.mark.parametrize(("plain", "target"), on_targets(FORMS, 3))

@@ -257,19 +257,19 @@ case(
 )
 
 
-def portfolio_risk(correlation, volatility, weight):
-    below = np.tril(correlation, -1)
-    full = below + below.transpose(1, 0) + np.eye(volatility.shape[0])
-    scale = np.diag(volatility)
-    covariance = scale @ full @ scale
-    variance = np.dot(weight, covariance @ weight)
-    own = np.sum(np.diag(covariance) * weight**2)
-    return variance, own, np.triu(covariance, 1).ravel()
+def risk_of_factors(loadings, specific, weight):
+    covariance = loadings @ loadings.T + np.diag(specific**2)
+    below = np.tril(covariance, -1)
+    mirrored = below + below.transpose(1, 0) + np.diag(np.diag(covariance))
+    risk = np.sqrt(np.diag(covariance))
+    correlation = np.triu(mirrored, 1) / (risk[:, None] * risk[None, :])
+    variance = np.dot(weight, mirrored @ weight)
+    return variance, correlation, np.sum(np.diag(covariance) * weight**2)
 
 
 case(
-    portfolio_risk,
-    lambda n, m: dict(correlation=m(n, n), volatility=m.positive(n), weight=m(n)),
+    risk_of_factors,
+    lambda n, m: dict(loadings=m(n, 2), specific=m.positive(n), weight=m(n)),
     real=5,
 )
 
