@@ -20,7 +20,7 @@ from pyrev.parse.reductions import norm, running, trace
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import Flat, Walk
 from pyrev.parse.whole_arrays import (
     allocate,
     applied,
@@ -29,6 +29,7 @@ from pyrev.parse.whole_arrays import (
     check_length,
     evaluated,
     located,
+    make,
 )
 
 #: What is put together of several arrays.
@@ -57,6 +58,8 @@ def read_arrangement(
     whole = as_array(w, first, at)
     if whole is None:
         return None
+    if whole.dtype:  # which its elements do not say
+        whole = make(w, whole, "value", at)
     rest, named = list(args[1:]), dict(keywords)
     if whole.rank < (least := _least_rank(kind, rest, named)):
         return _deeper(w, whole, least, at)
@@ -259,8 +262,8 @@ def reshape(
         found = _with_ones(whole, lengths)
     else:
         found = views.reshaped(whole, lengths)
-        if whole.view and not copies and not _lies_flat(w, whole, at):
-            return ZERO
+        if whole.view and not copies:
+            _note_layout(w, whole, at)
     if copies:
         found = replace(found, view=False, by_rows=True)
     return located(w, found, at)
@@ -278,27 +281,22 @@ def _with_ones(whole: Array, lengths: Sequence[Expr]) -> Array:
     )
 
 
-def _lies_flat(w: Walk, whole: Array, at: Loc) -> bool:
-    """Is an array one row in memory, if its argument is? Else it is refused."""
-    if views.is_contiguous(whole):
-        assert whole.base is not None
-        w.found.flat.setdefault(whole.base, at)
-        return True
-    w.refuse(
-        "P209",
-        at,
-        "a part of an array is given another shape, and whether that is a copy depends"
-        " on where its elements are",
-        "copy it first: `a[:, 1:].copy().reshape(...)`",
-    )
-    return False
+def _note_layout(w: Walk, whole: Array, at: Loc) -> None:
+    """An array is taken for the same memory in one row: it must be, if it is written
+    to from here on (`laid_out`).
+    """
+    assert whole.base is not None
+    inside = any(not isinstance(c.node, gast.If) for c in w.env.compounds)
+    since = 0 if inside else len(w.storage.changed)
+    rows = views.is_contiguous(whole)
+    w.found.flat.append(Flat(whole.base, at, since, rows))
 
 
-def _contiguous(w: Walk, whole: Array, at: Loc) -> Array | None:
+def _contiguous(w: Walk, whole: Array, at: Loc) -> Array:
     """``np.ascontiguousarray(a)``: itself where it is contiguous."""
-    if not whole.view:
-        return located(w, whole, at)
-    return located(w, whole, at) if _lies_flat(w, whole, at) else None
+    if whole.view:
+        _note_layout(w, whole, at)
+    return located(w, whole, at)
 
 
 def _transpose(
@@ -395,6 +393,7 @@ def _joined(
         return None
     operands = read_operands(w, parts.elts, scope)
     wholes = [a for v in operands if (a := as_array(w, v, at)) is not None]
+    wholes = [make(w, a, "value", at) if a.dtype else a for a in wholes]
     if not wholes or len(wholes) < len(operands):
         return None
     deep = wholes[0].rank > 1

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
+    Add,
     Assign,
     Block,
+    Call,
     Const,
     Expr,
     For,
@@ -37,6 +39,8 @@ class Emitter:
     #: The blocks that are open, outermost first, and how many there were.
     open: list[int] = field(default_factory=list)
     opened: int = 0
+    #: What scalars were assigned last.
+    scalars: dict[str, Expr] = field(default_factory=dict)
     #: The indices of the loops over whole arrays, outermost first.
     indices: list[str] = field(default_factory=list)
 
@@ -48,6 +52,11 @@ class Emitter:
     def add(self, statement: Stmt) -> None:
         """One more statement."""
         self.out.append(statement)
+        match statement:
+            case Assign(Var(name), value):
+                self.scalars[name] = value
+            case Add(Var(name) as own, value):
+                self.scalars[name] = Call("+", (own, value))
 
     def extend(self, statements: Iterable[Stmt]) -> None:
         """More statements."""

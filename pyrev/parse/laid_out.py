@@ -14,19 +14,23 @@ def written_flat(w: Walk, body: Block, params: tuple[Param, ...]) -> tuple[str, 
     refused.
     """
     given = {p.name for p in params}
-    changed = written(body) & given
     bound_again = {name for name, _ in w.aliases.replaced}
-    for array, at in w.found.flat.items():
-        sure = array in w.storage.by_rows and array not in bound_again
-        if array in given or sure or array not in w.storage.changed:
+    found: set[str] = set()
+    for flat in w.found.flat:
+        array = flat.array
+        if array not in w.storage.changed[flat.since :]:
             continue
-        if rank_of(w, array) == 1:
+        if array in given and flat.rows:
+            found.add(array)
+            continue
+        sure = array in w.storage.by_rows and array not in bound_again
+        if flat.rows and array not in given and (sure or rank_of(w, array) == 1):
             continue
         w.refuse(
             "P209",
-            at,
+            flat.at,
             "an array is written to in another shape, and whether that is a copy"
             " depends on how it lies in memory",
             "make it with `np.zeros(shape)` or as `.copy()`, with a name of its own",
         )
-    return tuple(sorted(w.found.flat.keys() & changed))
+    return tuple(sorted(found & written(body)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import gast
 
-from pyrev.ir.nodes import Load, Loc, Var
+from pyrev.ir.nodes import Loc
 from pyrev.parse.helpers import default_value, helper_of
 from pyrev.parse.library import Entry, entries_of
 from pyrev.parse.operands import read_operands
@@ -109,7 +109,7 @@ def _open(w: Walk, entry: Entry, operands: Mapping[str, Operand]) -> int:
             return -1
         if rank and not isinstance(value, Array):
             # A number as far as the text shows.
-            if w.known.exact or not isinstance(value, (Var, Load)):
+            if w.known.exact or not any(w.found.open_parts(value)):
                 return -1
             count += 1
     return count
@@ -131,6 +131,11 @@ def _called(
             assert value is not None
         elif rank:
             whole = as_array(w, value, at)
+            if whole is None:
+                # What it is made of is an array: the next walk knows.
+                assert not isinstance(value, Array)
+                w.found.unsettled = True
+                whole = as_array(w, next(w.found.open_parts(value)), at)
             assert whole is not None
             value = reusable(w, whole, scope, name)
         values[name] = value

@@ -28,6 +28,7 @@ from pyrev.ir.nodes import (
     blocks,
     children,
     map_whole,
+    names,
     rebuild,
     walk_expr,
     with_blocks,
@@ -36,6 +37,9 @@ from pyrev.parse import views
 from pyrev.parse.values import Array
 from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import make
+
+#: So many assignments are followed back.
+_DEEP = 8
 
 #: The length that an array was made with.
 _ROOM = "room"
@@ -47,26 +51,47 @@ def ask_lengths(w: Walk, target: Array, whole: Array) -> None:
     if name is None or name not in w.storage.allocated:
         return
     pairs = zip(target.shape, whole.shape, strict=True)
-    if any(not views.equal(a, b) and _varies(w, b, name) for a, b in pairs):
+    if any(not views.equal(a, b) and _varies(w, a, b, name) for a, b in pairs):
         w.ask(Wanted(name, w.storage.allocated[name], "lengths", target.rank))
 
 
-def _varies(w: Walk, length: Expr, array: str) -> bool:
-    """Is a length made of that of the array itself, or counted by a mask?"""
-    for e in walk_expr(length):
-        match e:
-            case Extent(other, k):
-                known = w.storage.sizes.get(other, ())
-                if other == array or other in w.storage.lengths:
-                    return True
-                if k < len(known) and known[k] != e and _varies(w, known[k], array):
-                    return True
-            case Var(name):
-                if name in w.storage.counts or any(
-                    e in numbers for numbers in w.storage.lengths.values()
-                ):
-                    return True
-    return False
+def _varies(w: Walk, mine: Expr, length: Expr, array: str) -> bool:
+    """Is a length made of that of the array itself, counted, or changed in a loop?"""
+    found = _resolved(w, length, array, _DEEP)
+    if found is None:
+        return True
+    if views.equal(mine, found):
+        return False
+    numbers = {e for own in w.storage.lengths.values() for e in own}
+    return any(
+        isinstance(e, Extent)
+        and (e.array == array or e.array in w.storage.lengths)
+        or isinstance(e, Var)
+        and (e in numbers or e.name in w.storage.counts)
+        for e in walk_expr(found)
+    )
+
+
+def _resolved(w: Walk, length: Expr, own: str, depth: int) -> Expr | None:
+    """A length in terms of what its scalars and arrays were made of, but for the array
+    `own`; None if it is made of itself, as a number that loops count with.
+    """
+    match length:
+        case Extent(array, k) if array != own:
+            known = w.storage.sizes.get(array, ())
+            made = known[k] if k < len(known) else length
+        case Var(name) if name not in w.storage.counts:
+            made = w.emit.scalars.get(name, length)
+        case _:
+            made = length
+    if made is not length and made != length:
+        if not depth or made in (length,) or names(made) & names(length):
+            return None
+        return _resolved(w, made, own, depth - 1)
+    new = [_resolved(w, e, own, depth) for e in children(length)]
+    if any(e is None for e in new):
+        return None
+    return rebuild(length, tuple(e for e in new if e is not None)) if new else length
 
 
 def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:

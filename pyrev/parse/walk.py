@@ -216,6 +216,18 @@ class Known:
     rolled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """An array that is given another shape, after so many writes of the function; do
+    its elements lie in memory row by row where it does?
+    """
+
+    array: str
+    at: Loc
+    since: int
+    rows: bool
+
+
 @dataclass(slots=True)
 class Found:
     """What this walk finds out: facts on ranks and dtypes, captures, rules."""
@@ -239,9 +251,8 @@ class Found:
     sums: set[str] = field(default_factory=set)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
-    #: Arrays that are given another shape without a copy, and where: they must lie in
-    #: memory row by row.
-    flat: dict[str, Loc] = field(default_factory=dict)
+    #: Arrays that are given another shape without a copy.
+    flat: list[Flat] = field(default_factory=list)
     #: Has an array more axes than this walk knew?
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?

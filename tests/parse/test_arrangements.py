@@ -84,7 +84,20 @@ def differences(x, a):
     )
 
 
+def copies_of_parts_that_stay(x, a):
+    b = np.ascontiguousarray(a.T)
+    c = a[:, 1:].reshape(-1) * a.T.ravel()[:4]
+    return np.sum((b @ a) ** 2) + np.sum(c * x[:4])
+
+
+def a_fresh_array_of_the_library(x, a):
+    m = x[:3].reshape(-1, 1) * x[3:]
+    return np.sum(np.triu(m, 1).ravel() ** 2) * a[0, 0]
+
+
 FORMS = [
+    copies_of_parts_that_stay,
+    a_fresh_array_of_the_library,
     flattened,
     a_flat_view_that_is_written,
     another_shape,
@@ -130,6 +143,16 @@ def test_an_argument_that_is_only_read_may_lie_as_it_likes() -> None:
     assert pyrev.differentiable(f, target="python")(a) == f(a)
 
 
+@pytest.mark.parametrize("join", [np.stack, np.vstack, np.hstack, np.column_stack])
+def test_what_is_put_together_has_the_dtype_of_all(join: Callable[..., object]) -> None:
+    def f(x):
+        return join((x, np.ones(3)))
+
+    x = np.ones(3, np.float32)
+    found = pyrev.differentiable(f, target="python").primal(x)
+    assert found.dtype == np.float64
+
+
 def test_elements_that_do_not_fit_the_shape_raise() -> None:
     def f(x):
         return np.sum(x.reshape(2, -1))
@@ -160,7 +183,16 @@ def bound_again(a):
     return b[0, 0]
 
 
-@pytest.mark.parametrize("plain", [transposed_before, like_the_argument, bound_again])
+def a_part_that_is_written(a):
+    b = np.ascontiguousarray(a.T)
+    a[0, 0] = 7.0
+    return b[0, 0] * a[0, 1]
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [transposed_before, like_the_argument, bound_again, a_part_that_is_written],
+)
 def test_what_lies_in_memory_as_its_operands_do_is_not_written_flat(
     plain: Callable[..., object],
 ) -> None:

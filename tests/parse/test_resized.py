@@ -149,7 +149,64 @@ def a_row_of_what_is_left(x, t):
     return np.sum(a[0] ** 2)
 
 
+def halved_by_a_loop(x, t):
+    while x.shape[0] > 1:
+        n = x.shape[0] // 2
+        y = np.empty(n)
+        for i in range(n):
+            y[i] = x[2 * i] * x[2 * i + 1] * t
+        x = y
+    return x[0]
+
+
+def halved_by_a_count(x, t):
+    n = x.shape[0]
+    y = x.copy()
+    while n > 1:
+        n = n // 2
+        z = np.empty(n)
+        for i in range(n):
+            z[i] = y[2 * i] + t * y[2 * i + 1] ** 2
+        y = z
+    return y[0]
+
+
+def _smoothed(x):
+    return np.convolve(x, np.array([0.25, 0.5, 0.3]), mode="same")[::2]
+
+
+def scales(x, t):
+    level = x
+    s = 0.0
+    for _ in range(5):
+        if level.shape[0] < 3:
+            break
+        s += np.var(level) * t
+        level = _smoothed(level)
+    return s + np.mean(np.convolve(level, np.ones(2), mode="valid"))
+
+
+def merged(x, t):
+    w = x * t
+    while x.size > 1:
+        order = np.argsort(x)
+        x = x[order][1:]
+        w = w[order][1:] * w[order][:-1]
+    return x[0] * w[0]
+
+
+def different_ones(x, t):
+    for _ in range(3):
+        x = np.unique(x)[1:] * t
+    return np.sum(x * x)
+
+
 FORMS = [
+    halved_by_a_loop,
+    halved_by_a_count,
+    scales,
+    merged,
+    different_ones,
     made_of_its_length_alone,
     other_axes,
     two_of_one_length,
@@ -196,6 +253,22 @@ def test_an_array_that_grows_raises() -> None:
 
     with pytest.raises(ValueError, match="grows"):
         pyrev.differentiable(f, target="python")(np.ones(4))
+
+
+def test_what_keeps_its_length_is_not_counted() -> None:
+    def step(u):
+        m = u.shape[0]
+        out = np.empty(m)
+        for i in range(m):
+            out[i] = 0.5 * u[i] + u[(i + 1) % m]
+        return out
+
+    def f(u):
+        for _ in range(3):
+            u = step(u)
+        return np.sum(u * u)
+
+    assert "length" not in pyrev.differentiable(f, target="python").primal.source
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from tests.corpora.conformance import (
     pdes,
     physics,
     polybench,
+    published,
     raising,
     recurrences,
     solvers,
@@ -30,6 +31,7 @@ THEMES = (
     statistics,
     language,
     raising,
+    published,
     catalogue,
 )
 CONFORMANCE: tuple[Entry, ...] = tuple(e for t in THEMES for e in t.case.entries)
