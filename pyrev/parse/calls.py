@@ -65,7 +65,9 @@ def read_call(
         return inline(w, function, node, scope, dropped)
     listed, first = _listed(w, function, node.func, scope)
     if entries_of(listed):
-        return from_library(w, listed, text, node, first, scope)
+        found = from_library(w, listed, text, node, first, scope)
+        if found is not None:
+            return found
     single = known_call(w, function, text, node, scope)
     if single is None and isinstance(function, Missing):
         single = read_method(w, node, scope)
@@ -109,15 +111,21 @@ def from_library(
     node: gast.Call,
     first: Sequence[gast.AST],
     scope: Scope,
-) -> Value:
-    """The text of the library for a call, in place of it."""
+) -> Value | None:
+    """The text of the library for a call, in place of it; None where the tables may
+    know what is meant.
+    """
+    mark = w.emit.mark
     chosen = chosen_text(w, function, node, first, scope)
     at = scope.source.loc(node)
-    if chosen is None:
-        because = f"`{text}` does not take these arguments here"
-        w.refuse("P108", at, because, f"give it {in_words(entries_of(function))}")
-        return Refused()
-    return _entered(w, chosen.helper, chosen.values, {}, scope, at)
+    if chosen is not None:
+        return _entered(w, chosen.helper, chosen.values, {}, scope, at)
+    if is_known(function):
+        w.emit.take(mark)
+        return None
+    because = f"`{text}` does not take these arguments here"
+    w.refuse("P108", at, because, f"give it {in_words(entries_of(function))}")
+    return Refused()
 
 
 def inline(

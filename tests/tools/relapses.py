@@ -56,6 +56,9 @@ ERRORS = "tests/api/test_errors.py"
 LOADING = "tests/emit/test_load.py"
 MEMORY = "tests/runtime/test_lifetimes.py"
 REJECTED = "tests/corpora/test_rejections.py"
+RESIZED = "tests/parse/test_resized.py"
+SELECTED = "tests/parse/test_selections.py"
+ARRANGED = "tests/parse/test_arrangements.py"
 
 RELAPSES: list[Relapse] = [
     # ------------------------------------------------ names that change places
@@ -1312,6 +1315,87 @@ RELAPSES: list[Relapse] = [
         "                    live.pop(value, None)\n",
         "                    pass\n",
         "tests/schedule/test_reuse.py",
+    ),
+    # ------------------------------------- other lengths, shapes and selections
+    Relapse(
+        "shapes",
+        "an array of an inner loop has the lengths of its last iteration",
+        "pyrev/schedule/storage/decide.py",
+        "break  # it has the lengths of the last one that it made\n",
+        "pass\n",
+        RESIZED,
+    ),
+    Relapse(
+        "shapes",
+        "an array gets its new length before it is read with the old one",
+        "pyrev/parse/resized.py",
+        "    if name in whole.reads() or any(e in before for e in parts):\n",
+        "    if name in whole.reads():\n",
+        RESIZED,
+    ),
+    Relapse(
+        "shapes",
+        "an element beyond the present length of an array is read",
+        "pyrev/parse/subscripts.py",
+        "    sure = isinstance(base, Load) and base.array not in w.storage.lengths\n",
+        "    sure = isinstance(base, Load)\n",
+        RESIZED,
+    ),
+    Relapse(
+        "shapes",
+        "a write to a copy goes to the array",
+        "pyrev/parse/subscripts.py",
+        "        if store and last and isinstance(value, Array) and not value.view:\n",
+        "        if False:\n",
+        SELECTED,
+    ),
+    Relapse(
+        "shapes",
+        "under one mask an array of fewer axes goes along with the last ones",
+        "pyrev/parse/masked.py",
+        "    return bare if len(ranks) == 1 and ranks != {-1} else None\n",
+        "    return bare\n",
+        SELECTED,
+    ),
+    Relapse(
+        "shapes",
+        "an element that is named several times is changed as often",
+        "pyrev/parse/whole_arrays.py",
+        "    if op and target.scattered:\n",
+        "    if False:\n",
+        SELECTED,
+    ),
+    Relapse(
+        "shapes",
+        "elements that are named several times are read while they are written",
+        "pyrev/parse/whole_arrays.py",
+        "        if scattered or views.collected(e) != own:\n",
+        "        if views.collected(e) != own:\n",
+        SELECTED,
+    ),
+    Relapse(
+        "shapes",
+        "a local array counts as one row in memory, however it was made",
+        "pyrev/parse/laid_out.py",
+        "        sure = array in w.storage.by_rows and array not in bound_again\n",
+        "        sure = True\n",
+        ARRANGED,
+    ),
+    Relapse(
+        "shapes",
+        "an argument in another shape is written to, wherever its elements are",
+        "pyrev/api/call.py",
+        "        if flat:\n",
+        "        if False:\n",
+        ARRANGED,
+    ),
+    Relapse(
+        "shapes",
+        "parts of an array exchanged by a list are all read before",
+        "pyrev/parse/rows.py",
+        "        if any(a.view and a.base == place.base for a in wholes):\n",
+        "        if False:\n",
+        SELECTED,
     ),
 ]
 

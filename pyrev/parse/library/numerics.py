@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyrev.parse.library.entries import Matrix, Number, Vector, means
+from pyrev.parse.library.entries import Count, Matrix, Number, Vector, means
 
 
 @means(np.interp)
@@ -91,6 +91,77 @@ def cross(a: Vector, b: Vector) -> Vector:
             a[0] * b[1] - a[1] * b[0],
         ]
     )
+
+
+@means(np.cumsum, method="cumsum", axis=0)
+def cumsum_down(a: Matrix) -> Matrix:
+    """The sums of the elements above each, and of itself."""
+    made = np.zeros_like(a)
+    for j in range(a.shape[1]):
+        column = np.cumsum(a[:, j])
+        for i in range(a.shape[0]):
+            made[i, j] = column[i]
+    return made
+
+
+@means(np.cumsum, axis=1)
+def cumsum_along(a: Matrix) -> Matrix:
+    """The sums of the elements to the left of each, and of itself."""
+    made = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        row = np.cumsum(a[i])
+        for j in range(a.shape[1]):
+            made[i, j] = row[j]
+    return made
+
+
+@means(np.gradient)
+def gradient(f: Vector) -> Vector:
+    """Central differences, one-sided ones at the ends, of points one apart."""
+    return np.gradient(f, 1.0)
+
+
+@means(np.gradient)
+def gradient_at(f: Vector, varargs: Number) -> Vector:
+    """The same of points `varargs` apart."""
+    n = f.shape[0]
+    if n < 2:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    made = np.empty(n)
+    made[0] = (f[1] - f[0]) / varargs
+    for k in range(1, n - 1):
+        made[k] = (f[k + 1] - f[k - 1]) / (2.0 * varargs)
+    made[n - 1] = (f[n - 1] - f[n - 2]) / varargs
+    return made
+
+
+@means(np.linalg.cholesky)
+def cholesky(a: Matrix) -> Matrix:
+    """The lower factor of a symmetric positive definite matrix, of whose upper part
+    nothing is read (Golub and Van Loan, Matrix Computations, section 4.2).
+    """
+    n = a.shape[0]
+    if n != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    made = np.zeros((n, n))
+    for j in range(n):
+        for i in range(j, n):
+            total = a[i, j]
+            for k in range(j):
+                total -= made[i, k] * made[j, k]
+            if i == j:
+                if not total > 0.0:
+                    raise np.linalg.LinAlgError("Matrix is not positive definite")
+                made[j, j] = np.sqrt(total)
+            else:
+                made[i, j] = total / made[j, j]
+    return made
+
+
+@means(np.logspace)
+def logspace(start: Number, stop: Number, num: Count = 50) -> Vector:
+    """Powers of ten with exponents that are evenly spaced."""
+    return 10.0 ** np.linspace(start, stop, num)
 
 
 @means(np.maximum.accumulate)

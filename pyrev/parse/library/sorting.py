@@ -59,6 +59,7 @@ def sort(a: Vector) -> Vector:
     return made
 
 
+@means(np.sort, axis=1, kind=ANY, stable=ANY)
 @means(np.sort, kind=ANY, stable=ANY)
 def sort_rows(a: Matrix) -> Matrix:
     """Each row in ascending order."""
@@ -198,6 +199,52 @@ def unique(ar: Vector) -> Vector:
     return made
 
 
+@means(np.unique, return_counts=True)
+def unique_counts(ar: Vector) -> tuple[Vector, Vector]:
+    """The different elements, and how often each of them is there."""
+    made = np.unique(ar)
+    counts = np.zeros(made.shape[0], dtype=np.int64)
+    for k in range(ar.shape[0]):
+        counts[np.searchsorted(made, ar[k])] += 1
+    return made, counts
+
+
+@means(np.argmax, method="argmax", axis=0)
+def greatest_of_columns(a: Matrix) -> Vector:
+    """Where the greatest element of each column is."""
+    made = np.empty(a.shape[1], dtype=np.int64)
+    for j in range(a.shape[1]):
+        made[j] = np.argmax(a[:, j])
+    return made
+
+
+@means(np.argmax, axis=1)
+def greatest_of_rows(a: Matrix) -> Vector:
+    """Where the greatest element of each row is."""
+    made = np.empty(a.shape[0], dtype=np.int64)
+    for i in range(a.shape[0]):
+        made[i] = np.argmax(a[i])
+    return made
+
+
+@means(np.argmin, method="argmin", axis=0)
+def least_of_columns(a: Matrix) -> Vector:
+    """Where the least element of each column is."""
+    made = np.empty(a.shape[1], dtype=np.int64)
+    for j in range(a.shape[1]):
+        made[j] = np.argmin(a[:, j])
+    return made
+
+
+@means(np.argmin, axis=1)
+def least_of_rows(a: Matrix) -> Vector:
+    """Where the least element of each row is."""
+    made = np.empty(a.shape[0], dtype=np.int64)
+    for i in range(a.shape[0]):
+        made[i] = np.argmin(a[i])
+    return made
+
+
 @means(np.median)
 def median(a: Vector) -> Number:
     """The middle element, or the mean of the two; nan if there is one, or nothing."""
@@ -269,6 +316,24 @@ def quantile(a: Vector, q: Number) -> Number:
         low = a[order[below]]
         found = low + (a[order[above]] - low) * part
     return found
+
+
+@means(np.quantile)
+def quantiles(a: Vector, q: Vector) -> Vector:
+    """The same at several places."""
+    made = np.empty(q.shape[0])
+    for k in range(q.shape[0]):
+        made[k] = np.quantile(a, q[k])
+    return made
+
+
+@means(np.percentile)
+def percentiles(a: Vector, q: Vector) -> Vector:
+    """The quantiles at `q` of a hundred."""
+    made = np.empty(q.shape[0])
+    for k in range(q.shape[0]):
+        made[k] = np.percentile(a, q[k])
+    return made
 
 
 @means(np.percentile)

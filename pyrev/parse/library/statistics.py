@@ -157,9 +157,9 @@ def flatnonzero(a: Vector) -> Vector:
 
 
 @means(np.bincount)
-def bincount(x: Vector) -> Vector:
+def bincount(x: Vector, minlength: Count = 0) -> Vector:
     """How often each integer from zero on is an element."""
-    most = -1
+    most = minlength - 1
     for k in range(x.shape[0]):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
@@ -171,11 +171,11 @@ def bincount(x: Vector) -> Vector:
 
 
 @means(np.bincount)
-def bincount_weights(x: Vector, weights: Vector) -> Vector:
+def bincount_weights(x: Vector, weights: Vector, minlength: Count = 0) -> Vector:
     """The sum of the weights of each integer from zero on."""
     if x.shape[0] != weights.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
-    most = -1
+    most = minlength - 1
     for k in range(x.shape[0]):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
