@@ -13,18 +13,18 @@ import gast
 
 from pyrev.ir.nodes import ONE, ZERO, Call, Const, Expr, Loc, substitute
 from pyrev.parse import views
-from pyrev.parse.names import rank_of
+from pyrev.parse.bindings import literal_integer
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.reductions import norm, running, trace
 from pyrev.parse.scopes import Scope
-from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Flat, Walk
 from pyrev.parse.whole_arrays import (
     allocate,
     applied,
     as_array,
+    ask_axes,
     assign_elements,
     check_length,
     evaluated,
@@ -71,8 +71,7 @@ def read_arrangement(
         case "ravel" | "flatten":
             if rest or named:
                 return None
-            flat = reshape(w, whole, [Const(-1)], at, copies=kind == "flatten")
-            return flat
+            return reshape(w, whole, [Const(-1)], at, copies=kind == "flatten")
         case "contiguous":
             return None if rest or named else _contiguous(w, whole, at)
         case "transpose":
@@ -100,21 +99,17 @@ def _least_rank(
             return len(nodes)
         case "expand_dims" | "reshape", _:
             return 1
-    axes = [k for k in map(integer, nodes) if k is not None]
+    axes = [k for k in map(literal_integer, nodes) if k is not None]
     return max([k + 1 if k >= 0 else -k for k in axes], default=1)
 
 
-def _deeper(w: Walk, whole: Array, rank: int, at: Loc) -> Operand | None:
-    """What stands for an array of more axes than it is known to have: the next walk
-    knows of them.
-    """
-    base = whole.base
-    if base is None or w.known.exact:
+def _deeper(w: Walk, whole: Array, rank: int, at: Loc) -> Array | None:
+    """What stands for an array of more axes than it is known to have."""
+    if whole.base is None or w.known.exact:
         return None
-    w.found.unsettled = True
-    more = rank_of(w, base) + rank - whole.rank
-    w.found.facts.append(RankFact(base, more, at, least=True))
-    return located(w, views.part(whole, [None] * (rank - whole.rank)), at)
+    more = rank - whole.rank
+    ask_axes(w, whole, more, at)
+    return located(w, views.part(whole, [None] * more), at)
 
 
 #: The integers that a function takes behind the array.
@@ -173,8 +168,12 @@ def _of_one(
             return norm(w, whole, at)
         case "trace" if rank == 2 and not given:
             return trace(w, whole, at)
-        case "cumsum" | "cumprod" if rank == 1 and own in (None, 0, -1):
-            return running(w, "+" if kind == "cumsum" else "*", whole, at)
+        case "cumsum" | "cumprod" if own is not None or rank == 1:
+            along = own or 0
+            if not -rank <= along < rank:
+                return None
+            op = "+" if kind == "cumsum" else "*"
+            return running(w, op, whole, along % rank, at)
         case "atleast_1d" if not given:
             return located(w, whole, at)
         case "diag" if rank == 1 and not given:
@@ -198,21 +197,11 @@ def _integers(
         return None
     found: dict[str, int] = {}
     for name, node in [*zip(takes, args, strict=False), *named.items()]:
-        value = integer(node)
+        value = literal_integer(node)
         if value is None:
             return None
         found[name] = value
     return found
-
-
-def integer(node: gast.AST) -> int | None:
-    """The integer that a literal with its sign is."""
-    match node:
-        case gast.Constant(value=int() as value) if not isinstance(value, bool):
-            return value
-        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as value)):
-            return -value
-    return None
 
 
 def _all(whole: Array) -> list[views.Item]:
@@ -240,7 +229,7 @@ def _read_reshape(
 
 def reshape(
     w: Walk, whole: Array, shape: Sequence[Expr], at: Loc, copies: bool = False
-) -> Operand | None:
+) -> Array | None:
     """The elements in another shape: a view, unless it `copies` or is of values."""
     lengths = list(shape)
     open_ones = [k for k, n in enumerate(lengths) if n == Const(-1)]
@@ -315,7 +304,7 @@ def _transpose(
     match args:
         case [gast.Tuple(elts=elements) | gast.List(elts=elements)]:
             args = elements
-    order = [integer(node) for node in args]
+    order = [literal_integer(node) for node in args]
     axes = [k % whole.rank for k in order if k is not None]
     if order and sorted(axes) != list(range(whole.rank)):
         return None
@@ -359,7 +348,7 @@ def _read_roll(
         return None
     along = 0
     if "axis" in given:
-        found = integer(given["axis"])
+        found = literal_integer(given["axis"])
         if found is None or not -whole.rank <= found < whole.rank:
             return None
         along = found % whole.rank

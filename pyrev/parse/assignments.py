@@ -20,7 +20,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.parse.binding import bind_name
-from pyrev.parse.bindings import bindings
+from pyrev.parse.bindings import bindings, literal_integer
 from pyrev.parse.calls import read_call
 from pyrev.parse.control import RETURNED
 from pyrev.parse.exchanges import rotate_names
@@ -37,7 +37,6 @@ from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.subscripts import measured
 from pyrev.parse.targets import read_target, refuse_target, store
-from pyrev.parse.tuples import literal_end
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import assign_elements, elementwise, reusable
@@ -222,7 +221,7 @@ def _part_of_shape(
     scope: Scope,
 ) -> Sequence[Expr] | None:
     """`count` extents from ``a.shape[2:]``, ``a.shape[:2]`` or ``a.shape[-2:]``."""
-    first, last = literal_end(lower), literal_end(upper)
+    first, last = literal_integer(lower), literal_integer(upper)
     if first is None and lower is not None or last is None and upper is not None:
         return None
     begin, end = first or 0, last or 0

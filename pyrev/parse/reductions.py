@@ -230,12 +230,14 @@ def arg_extremum(w: Walk, kind: str, whole: Array, at: Loc) -> Expr:
     return place
 
 
-def running(w: Walk, op: str, whole: Array, at: Loc) -> Array:
-    """``np.cumsum`` or ``np.cumprod`` of a vector."""
+def running(w: Walk, op: str, whole: Array, along: int, at: Loc) -> Array:
+    """``np.cumsum`` or ``np.cumprod`` along an axis."""
     element = whole.element
     if is_integral(w, element):
         element = Call("int64", (element,), loc=at)
     source = Array(whole.shape, element, False)
+    if whole.rank > 1:
+        return _running_along(w, op, source, along, at)
     words = ("sums", "total") if op == "+" else ("products", "product")
     name, total = w.emit.fresh(words[0]), Var(w.emit.fresh(words[1]), loc=at)
     unit = 0 if op == "+" else 1
@@ -250,6 +252,31 @@ def running(w: Walk, op: str, whole: Array, at: Loc) -> Array:
         return [update(total, given, op, at), Assign(place, total, loc=at)]
 
     w.emit.nest(whole.shape, at, body)
+    return located(w, made, at)
+
+
+def _running_along(w: Walk, op: str, source: Array, along: int, at: Loc) -> Array:
+    """The same of an array of several axes: each element from the one before it."""
+    dtype = views.dtype_of(views.kinds(source.element))
+    name = w.emit.fresh("sums" if op == "+" else "products")
+    made = allocate(w, name, source.shape, None, dtype, at)
+
+    def begin(index: tuple[Expr, ...]) -> list[Stmt]:
+        given = views.collected(source.at(index))
+        return [Assign(Load(name, index, loc=at), given, loc=at)]
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        before = list(index)
+        before[along] = views.subtract(index[along], ONE)
+        given = views.collected(source.at(index))
+        total = Call(op, (Load(name, tuple(before), loc=at), given), loc=at)
+        return [Assign(Load(name, index, loc=at), total, loc=at)]
+
+    first = list(source.shape)
+    first[along] = Call("min", (first[along], ONE), loc=at)
+    w.emit.nest(first, at, begin)
+    behind: list[Expr] = [ONE if k == along else ZERO for k in range(source.rank)]
+    w.emit.nest(source.shape, at, body, behind)
     return located(w, made, at)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gast
@@ -11,7 +12,7 @@ from pyrev.parse import views
 from pyrev.parse.arrangements import stack
 from pyrev.parse.calls import read_call
 from pyrev.parse.creation import array_of_list, array_of_values
-from pyrev.parse.operands import held_before, read_operands
+from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import only_value, read_operand
 from pyrev.parse.scopes import Scope
 from pyrev.parse.targets import read_target
@@ -36,14 +37,23 @@ def read_row(w: Walk, node: gast.AST, at: Loc, scope: Scope) -> Operand | Row:
             if all(isinstance(e, (gast.List, gast.Tuple)) for e in elements):
                 made = array_of_list(w, node, at, scope)
                 return Const(0) if made is None else made
-            return Row(tuple(read_operands(w, elements, scope)))
+            return _row(w, read_operands(w, elements, scope))
         case gast.Call():
             value = read_call(w, node, scope)
             if isinstance(value, Tuple):
-                parts = [only_value(w, e, at) for e in value.elements]
-                return Row(tuple(parts))
+                return _row(w, [only_value(w, e, at) for e in value.elements])
             return only_value(w, value, scope.source.loc(node))
     return read_operand(w, node, scope)
+
+
+def _row(w: Walk, values: Sequence[Operand]) -> Row:
+    """The values as they are now, for all targets."""
+    return Row(
+        tuple(
+            v if isinstance(v, (Array, Const, Var)) else w.emit.temp(v, "value")
+            for v in values
+        )
+    )
 
 
 def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> None:
@@ -58,9 +68,7 @@ def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> Non
             refuse_row(w, at)
             return
         made = stack(w, wholes, 0, at)
-        with w.emit.aside() as emitted:
-            place = read_target(w, target, scope)
-        w.emit.extend(emitted)
+        place = read_target(w, target, scope)
         if not isinstance(place, Array):
             return
         if any(a.view and a.base == place.base for a in wholes):
@@ -74,29 +82,22 @@ def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> Non
             return
         assign_elements(w, place, made, at)
         return
-    numbers = [
-        v if isinstance(v, (Const, Var)) else w.emit.temp(v, "value") for v in numbers
-    ]
-    values: list[Operand] = [*numbers]
-    with w.emit.aside() as emitted:
-        place = read_target(w, target, scope)
-    values = held_before(w, values, emitted)
-    w.emit.extend(emitted)
+    place = read_target(w, target, scope)
     if isinstance(place, Load):
         place = as_array(w, place, at)
     if not isinstance(place, Array):
         return
     if place.mask is not None or place.scattered:
         dtype = views.dtype_of(views.union(map(views.kinds, numbers)))
-        made = array_of_values(w, numbers, [Const(len(values))], dtype, at)
+        made = array_of_values(w, numbers, [Const(len(numbers))], dtype, at)
         assign_elements(w, place, made, at)
         return
-    if len(values) > 1:
-        check_length(w, place.shape[-1], Const(len(values), loc=at), at)
+    if len(numbers) > 1:
+        check_length(w, place.shape[-1], Const(len(numbers), loc=at), at)
     elif place.shape[-1] != ONE:
-        assign_elements(w, place, values[0], at)
+        assign_elements(w, place, numbers[0], at)
         return
-    for k, value in enumerate(values):
+    for k, value in enumerate(numbers):
         items: list[views.Item] = [views.Slice(ZERO, 1, n) for n in place.shape]
         items[-1] = Const(k, loc=at)
         assign_elements(w, views.part(place, items), value, at)

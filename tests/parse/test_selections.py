@@ -102,6 +102,13 @@ def rows(x, a, k):
     return np.sum(out**3)
 
 
+def one_list_for_two(x, a, k):
+    out, other = np.zeros((2, 2)), np.zeros((2, 2))
+    out[0] = [x[0], x[1]]
+    out[0] = other[1] = [out[0, 1] * x[2], out[0, 0]]
+    return np.sum(out**3) + np.sum(other * other) * a[0, 0]
+
+
 def stacked_rows(x, a, k):
     out = np.zeros((2, 4))
     out[:] = [x, x * x[0]]
@@ -133,6 +140,7 @@ FORMS = [
     other_values_under_a_mask,
     a_mask_of_what_it_changes,
     rows,
+    one_list_for_two,
     stacked_rows,
 ]
 

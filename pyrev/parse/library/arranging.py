@@ -22,10 +22,11 @@ def append_all(arr: Vector, values: Vector) -> Vector:
 @means(np.repeat, method="repeat")
 def repeat(a: Vector, repeats: Count) -> Vector:
     """Each element several times."""
-    made = np.empty(a.shape[0] * repeats, dtype=a.dtype)
+    times = int(repeats)
+    made = np.empty(a.shape[0] * times, dtype=a.dtype)
     for i in range(a.shape[0]):
-        for k in range(repeats):
-            made[i * repeats + k] = a[i]
+        for k in range(times):
+            made[i * times + k] = a[i]
     return made
 
 
@@ -36,7 +37,7 @@ def repeat_each(a: Vector, repeats: Vector) -> Vector:
         raise ValueError("operands could not be broadcast together")
     count = 0
     for i in range(a.shape[0]):
-        count += repeats[i]
+        count += int(repeats[i])
     made = np.empty(count, dtype=a.dtype)
     count = 0
     for i in range(a.shape[0]):
@@ -49,8 +50,9 @@ def repeat_each(a: Vector, repeats: Vector) -> Vector:
 @means(np.tile)
 def tile(A: Vector, reps: Count) -> Vector:
     """All elements several times."""
-    made = np.empty(reps * A.shape[0], dtype=A.dtype)
-    for i in range(reps):
+    times = int(reps)
+    made = np.empty(times * A.shape[0], dtype=A.dtype)
+    for i in range(times):
         for k in range(A.shape[0]):
             made[i * A.shape[0] + k] = A[k]
     return made

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from types import FunctionType
 from typing import Any, TypeVar
 
-from numpy.typing import NDArray
-
-#: How many axes an argument has; a `Count` is a number that is counted with.
+#: How many axes an argument has; a `Count` is a number that is counted with. To a type
+#: checker all are anything: dtypes are those of the call.
 Number = Any
 Count = Any
-Vector = NDArray[Any]
-Matrix = NDArray[Any]
+Vector = Any
+Matrix = Any
 
 _RANKS = {"Number": 0, "Count": 0, "Vector": 1, "Matrix": 2}
 
@@ -53,7 +53,8 @@ class Entry:
         return wanted is ANY or (type(found) is type(wanted) and found == wanted)
 
 
-_ENTRIES: dict[object, tuple[Entry, ...]] = {}
+#: The texts for a function, with what a call has to say.
+_TEXTS: dict[object, list[tuple[FunctionType, Mapping[str, object]]]] = {}
 _METHODS: dict[str, object] = {}
 
 
@@ -66,21 +67,18 @@ def means(*functions: object, method: str = "", **literals: object) -> Callable[
 
     def note(text: F) -> F:
         assert isinstance(text, FunctionType)
-        own = signature(text).parameters
-        ranks = {p.name: _RANKS[p.annotation] for p in own.values()}
-        optional = frozenset(n for n, p in own.items() if p.default is not p.empty)
         for function in functions:
-            order = _parameters(function) or dict.fromkeys(own)
-            if "self" in order:
-                order = {**dict.fromkeys(own), **order}
-                del order["self"]
-            entry = Entry(text, ranks, optional, literals, order)
-            _ENTRIES[function] = (*_ENTRIES.get(function, ()), entry)
+            _TEXTS.setdefault(function, []).append((text, literals))
             if method:
                 _METHODS[method] = function
         return text
 
     return note
+
+
+def functions() -> tuple[object, ...]:
+    """The functions that there are texts for."""
+    return tuple(_TEXTS)
 
 
 def _parameters(function: object) -> dict[str, object]:
@@ -95,9 +93,27 @@ def _parameters(function: object) -> dict[str, object]:
 def entries_of(function: object) -> tuple[Entry, ...]:
     """The texts for calls of a function, none if it is not in the library."""
     try:
-        return _ENTRIES.get(function, ())
+        return _entries(function) if function in _TEXTS else ()
     except TypeError:  # not hashable
         return ()
+
+
+@cache
+def _entries(function: object) -> tuple[Entry, ...]:
+    return tuple(_entry(function, *noted) for noted in _TEXTS[function])
+
+
+def _entry(
+    function: object, text: FunctionType, literals: Mapping[str, object]
+) -> Entry:
+    own = signature(text).parameters
+    order = _parameters(function) or dict.fromkeys(own)
+    if "self" in order:
+        order = {**dict.fromkeys(own), **order}
+        del order["self"]
+    ranks = {p.name: _RANKS[p.annotation] for p in own.values()}
+    optional = frozenset(n for n, p in own.items() if p.default is not p.empty)
+    return Entry(text, ranks, optional, literals, order)
 
 
 def of_method(name: str) -> object | None:

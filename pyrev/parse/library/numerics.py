@@ -19,16 +19,17 @@ def interp(x: Number, xp: Vector, fp: Vector) -> Number:
     if n == 0:
         raise ValueError("array of sample points is empty")
     if x < xp[0]:
-        found = 1.0 * fp[0]
+        found = np.float64(fp[0])
     elif x >= xp[n - 1]:
-        found = 1.0 * fp[n - 1]
+        found = np.float64(fp[n - 1])
     elif np.isnan(x):
-        found = 1.0 * x
+        found = np.float64(x)
     else:
         k = np.searchsorted(xp, x, side="right") - 1
-        slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
-        found = fp[k] + slope * (x - xp[k])
-    return np.float64(found)
+        left = np.float64(xp[k])
+        low = np.float64(fp[k])
+        found = low + (fp[k + 1] - low) / (xp[k + 1] - left) * (x - left)
+    return found
 
 
 @means(np.interp)
@@ -47,7 +48,7 @@ def trapezoid(y: Vector, x: Vector) -> Number:
         raise ValueError("operands could not be broadcast together")
     total = 0.0
     for k in range(y.shape[0] - 1):
-        total += 0.5 * (x[k + 1] - x[k]) * (y[k + 1] + y[k])
+        total += (x[k + 1] - x[k]) * (y[k + 1] + y[k]) / 2.0
     return total
 
 
@@ -56,7 +57,7 @@ def trapezoid_even(y: Vector, dx: Number = 1.0) -> Number:
     """The same at points `dx` apart."""
     total = 0.0
     for k in range(y.shape[0] - 1):
-        total += 0.5 * dx * (y[k + 1] + y[k])
+        total += dx * (y[k + 1] + y[k]) / 2.0
     return total
 
 
@@ -93,28 +94,6 @@ def cross(a: Vector, b: Vector) -> Vector:
     )
 
 
-@means(np.cumsum, method="cumsum", axis=0)
-def cumsum_down(a: Matrix) -> Matrix:
-    """The sums of the elements above each, and of itself."""
-    made = np.zeros_like(a)
-    for j in range(a.shape[1]):
-        column = np.cumsum(a[:, j])
-        for i in range(a.shape[0]):
-            made[i, j] = column[i]
-    return made
-
-
-@means(np.cumsum, axis=1)
-def cumsum_along(a: Matrix) -> Matrix:
-    """The sums of the elements to the left of each, and of itself."""
-    made = np.zeros_like(a)
-    for i in range(a.shape[0]):
-        row = np.cumsum(a[i])
-        for j in range(a.shape[1]):
-            made[i, j] = row[j]
-    return made
-
-
 @means(np.gradient)
 def gradient(f: Vector) -> Vector:
     """Central differences, one-sided ones at the ends, of points one apart."""
@@ -127,11 +106,11 @@ def gradient_at(f: Vector, varargs: Number) -> Vector:
     n = f.shape[0]
     if n < 2:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    made = np.empty(n)
-    made[0] = (f[1] - f[0]) / varargs
+    made = np.empty(n, dtype=np.result_type(f, 1.0))
+    made[0] = (1.0 * f[1] - f[0]) / varargs
     for k in range(1, n - 1):
-        made[k] = (f[k + 1] - f[k - 1]) / (2.0 * varargs)
-    made[n - 1] = (f[n - 1] - f[n - 2]) / varargs
+        made[k] = (1.0 * f[k + 1] - f[k - 1]) / (2.0 * varargs)
+    made[n - 1] = (1.0 * f[n - 1] - f[n - 2]) / varargs
     return made
 
 
@@ -143,10 +122,10 @@ def cholesky(a: Matrix) -> Matrix:
     n = a.shape[0]
     if n != a.shape[1]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    made = np.zeros((n, n))
+    made = np.zeros((n, n), dtype=np.result_type(a, 1.0))
     for j in range(n):
         for i in range(j, n):
-            total = a[i, j]
+            total = 1.0 * a[i, j]
             for k in range(j):
                 total -= made[i, k] * made[j, k]
             if i == j:
@@ -244,8 +223,8 @@ def solve(a: Matrix, b: Vector) -> Vector:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n != b.shape[0]:
         raise ValueError("the right side has another length than the matrix has rows")
-    u = np.empty((n, n), dtype=np.result_type(a, b, np.float32))
-    x = np.empty(n, dtype=np.result_type(a, b, np.float32))
+    u = np.empty((n, n), dtype=np.result_type(a, b, 1.0))
+    x = np.empty(n, dtype=np.result_type(a, b, 1.0))
     for i in range(n):
         x[i] = b[i]
         for k in range(n):
@@ -279,7 +258,7 @@ def solve(a: Matrix, b: Vector) -> Vector:
 @means(np.linalg.solve)
 def solve_all(a: Matrix, b: Matrix) -> Matrix:
     """The same for each column."""
-    x = np.empty(b.shape, dtype=np.result_type(a, b, np.float32))
+    x = np.empty(b.shape, dtype=np.result_type(a, b, 1.0))
     for k in range(b.shape[1]):
         column = np.linalg.solve(a, b[:, k])
         for i in range(b.shape[0]):
@@ -290,8 +269,8 @@ def solve_all(a: Matrix, b: Matrix) -> Matrix:
 @means(np.linalg.inv)
 def inv(a: Matrix) -> Matrix:
     """The inverse, column by column."""
-    made = np.empty(a.shape, dtype=np.result_type(a, np.float32))
-    unit = np.zeros(a.shape[0], dtype=np.result_type(a, np.float32))
+    made = np.empty(a.shape, dtype=np.result_type(a, 1.0))
+    unit = np.zeros(a.shape[0], dtype=np.result_type(a, 1.0))
     for k in range(a.shape[0]):
         unit[k] = 1.0
         column = np.linalg.solve(a, unit)
@@ -307,7 +286,7 @@ def det(a: Matrix) -> Number:
     n = a.shape[0]
     if n != a.shape[1]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    u = np.empty((n, n), dtype=np.result_type(a, np.float32))
+    u = np.empty((n, n), dtype=np.result_type(a, 1.0))
     for i in range(n):
         for k in range(n):
             u[i, k] = a[i, k]

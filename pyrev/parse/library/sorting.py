@@ -212,10 +212,7 @@ def unique_counts(ar: Vector) -> tuple[Vector, Vector]:
 @means(np.argmax, method="argmax", axis=0)
 def greatest_of_columns(a: Matrix) -> Vector:
     """Where the greatest element of each column is."""
-    made = np.empty(a.shape[1], dtype=np.int64)
-    for j in range(a.shape[1]):
-        made[j] = np.argmax(a[:, j])
-    return made
+    return np.argmax(a.T, axis=1)
 
 
 @means(np.argmax, axis=1)
@@ -230,10 +227,7 @@ def greatest_of_rows(a: Matrix) -> Vector:
 @means(np.argmin, method="argmin", axis=0)
 def least_of_columns(a: Matrix) -> Vector:
     """Where the least element of each column is."""
-    made = np.empty(a.shape[1], dtype=np.int64)
-    for j in range(a.shape[1]):
-        made[j] = np.argmin(a[:, j])
-    return made
+    return np.argmin(a.T, axis=1)
 
 
 @means(np.argmin, axis=1)
@@ -258,23 +252,20 @@ def median(a: Vector) -> Number:
         elif n % 2 == 1:
             found = 1.0 * a[order[n // 2]]
         else:
-            found = (a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
+            found = (1.0 * a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
     return found
 
 
 @means(np.median, axis=0)
 def median_of_columns(a: Matrix) -> Vector:
     """The median of each column."""
-    made = np.empty(a.shape[1])
-    for j in range(a.shape[1]):
-        made[j] = np.median(a[:, j])
-    return made
+    return np.median(a.T, axis=1)
 
 
 @means(np.median, axis=1)
 def median_of_rows(a: Matrix) -> Vector:
     """The median of each row."""
-    made = np.empty(a.shape[0])
+    made = np.empty(a.shape[0], dtype=np.result_type(a, 1.0))
     for i in range(a.shape[0]):
         made[i] = np.median(a[i])
     return made
@@ -293,7 +284,7 @@ def nanmedian(a: Vector) -> Number:
         if n % 2 == 1:
             found = 1.0 * a[order[n // 2]]
         else:
-            found = (a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
+            found = (1.0 * a[order[n // 2 - 1]] + a[order[n // 2]]) / 2
     return found
 
 
@@ -314,7 +305,7 @@ def quantile(a: Vector, q: Number) -> Number:
         above = min(below + 1, n - 1)
         part = place - below
         low = a[order[below]]
-        found = low + (a[order[above]] - low) * part
+        found = low + (1.0 * a[order[above]] - low) * part
     return found
 
 
@@ -330,10 +321,7 @@ def quantiles(a: Vector, q: Vector) -> Vector:
 @means(np.percentile)
 def percentiles(a: Vector, q: Vector) -> Vector:
     """The quantiles at `q` of a hundred."""
-    made = np.empty(q.shape[0])
-    for k in range(q.shape[0]):
-        made[k] = np.percentile(a, q[k])
-    return made
+    return np.quantile(a, q / 100)
 
 
 @means(np.percentile)

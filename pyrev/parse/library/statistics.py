@@ -120,7 +120,7 @@ def weighted_average(a: Vector, weights: Vector) -> Number:
     whole = np.sum(weights)
     if whole == 0.0:
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    return np.sum(a * weights) / whole
+    return np.sum(1.0 * a * weights) / whole
 
 
 @means(np.count_nonzero)
@@ -159,11 +159,11 @@ def flatnonzero(a: Vector) -> Vector:
 @means(np.bincount)
 def bincount(x: Vector, minlength: Count = 0) -> Vector:
     """How often each integer from zero on is an element."""
-    most = minlength - 1
+    most = int(minlength) - 1
     for k in range(x.shape[0]):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
-        most = max(most, x[k])
+        most = max(most, int(x[k]))
     counts = np.zeros(most + 1, dtype=np.int64)
     for k in range(x.shape[0]):
         counts[x[k]] += 1
@@ -175,11 +175,11 @@ def bincount_weights(x: Vector, weights: Vector, minlength: Count = 0) -> Vector
     """The sum of the weights of each integer from zero on."""
     if x.shape[0] != weights.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
-    most = minlength - 1
+    most = int(minlength) - 1
     for k in range(x.shape[0]):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
-        most = max(most, x[k])
+        most = max(most, int(x[k]))
     sums = np.zeros(most + 1)
     for k in range(x.shape[0]):
         sums[x[k]] += weights[k]
@@ -200,7 +200,7 @@ def array_equal(a1: Vector, a2: Vector) -> Count:
 @means(np.isclose, np.allclose)
 def isclose(a: Number, b: Number, rtol: Number = 1e-05, atol: Number = 1e-08) -> Count:
     """Are two numbers equal within a tolerance? Infinite ones if they are equal."""
-    return a == b or (np.isfinite(b) and abs(a - b) <= atol + rtol * abs(b))
+    return a == b or (np.isfinite(b) and abs(1.0 * a - b) <= atol + rtol * abs(1.0 * b))
 
 
 @means(np.allclose)
