@@ -55,6 +55,16 @@ def mapped(node: gast.AST, f: Callable[[gast.AST], gast.AST]) -> gast.AST:
     return made
 
 
+def literal_integer(node: gast.AST | None) -> int | None:
+    """The integer that a literal with its sign is; None if it is none."""
+    match node:
+        case gast.Constant(value=int() as k) if not isinstance(k, bool):
+            return k
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
+            return -k
+    return None
+
+
 def statements(node: gast.AST) -> list[gast.AST]:
     """The statements directly inside a statement."""
     found: list[gast.AST] = []

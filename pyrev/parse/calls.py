@@ -20,11 +20,7 @@ from pyrev.parse.helpers import (
     helper_of,
     unseen,
 )
-from pyrev.parse.known_calls import (
-    is_known,
-    known_call,
-    read_method,
-)
+from pyrev.parse.known_calls import is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import object_of, referred

@@ -43,7 +43,7 @@ from pyrev.parse.functions import (
     meaning,
 )
 from pyrev.parse.grounds import Missing
-from pyrev.parse.names import callback_number, find, rank_of, referred
+from pyrev.parse.names import callback_number, find, referred
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.products import matrix_product, outer_product
 from pyrev.parse.reading import read_number, read_operand
@@ -54,11 +54,10 @@ from pyrev.parse.reductions import (
     variance,
 )
 from pyrev.parse.scopes import Capture, Helper, Scope, home, module_name
-from pyrev.parse.shapes import RankFact
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import as_array, elementwise, located
+from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
@@ -98,10 +97,9 @@ def known_call(
             "P111", at, "a range outside a `for`", "write it in the `for` statement"
         )
         return None
-    if is_integer_type(function) and len(node.args) == 1 and not node.keywords:
-        name = dtype_name(function)
-        assert name is not None
-        return read_cast(w, name, node.args[0], at, scope)
+    integer = integer_type(function)
+    if integer is not None and len(node.args) == 1 and not node.keywords:
+        return read_cast(w, integer, node.args[0], at, scope)
     created = read_creation(w, function, node, scope)
     if created is not None:
         return created
@@ -141,13 +139,11 @@ def known_call(
     return None
 
 
-def is_integer_type(function: object) -> bool:
-    """Is it a class of NumPy's integers, of 64 bits with a sign or fewer?"""
-    return (
-        isinstance(function, type)
-        and issubclass(function, np.integer)
-        and dtype_name(function) is not None
-    )
+def integer_type(function: object) -> str | None:
+    """The dtype that a class of NumPy's integers is; None if it is none of ours."""
+    if isinstance(function, type) and issubclass(function, np.integer):
+        return dtype_name(function)
+    return None
 
 
 def read_cast(
@@ -267,13 +263,10 @@ def _without_axes(
     """What stands for a reduction over axes that an array does not have yet; None for
     the array itself.
     """
-    rank, base = whole.rank, whole.base
-    if base is not None:
-        # The next walk knows of the other axes.
-        w.found.unsettled = True
+    rank = whole.rank
+    if whole.base is not None:
         most = max(k + 1 if k >= 0 else -k for k in named)
-        more = rank_of(w, base) + most - rank
-        w.found.facts.append(RankFact(base, more, at, least=True))
+        ask_axes(w, whole, most - rank, at)
         # It may be a number then, and no name of it an array.
         left = most if keep else most - len({*named})
         if left < rank:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import gast
 
 from pyrev.ir.nodes import Loc
+from pyrev.parse.bindings import literal_integer
 from pyrev.parse.helpers import default_value, helper_of
 from pyrev.parse.library import Entry, entries_of
 from pyrev.parse.operands import read_operands
@@ -92,12 +93,10 @@ def _by_name(
 
 def _literal(node: gast.AST) -> object:
     """What is written out."""
-    match node:
-        case gast.Constant(value=value):
-            return value
-        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
-            return -k
-    return _OPEN
+    if isinstance(node, gast.Constant):
+        return node.value
+    found = literal_integer(node)
+    return _OPEN if found is None else found
 
 
 def _open(w: Walk, entry: Entry, operands: Mapping[str, Operand]) -> int:

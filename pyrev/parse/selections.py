@@ -40,7 +40,7 @@ from pyrev.parse.whole_arrays import (
 )
 
 #: One subscript of an array: an index, an array, the part of an axis, a new axis.
-Chosen = Operand | views.Slice | None
+Subscript = Operand | views.Slice | None
 
 
 #: What takes more time than to keep it.
@@ -83,7 +83,7 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
 
 
 def gathered(
-    w: Walk, whole: Array, items: Sequence[Chosen], at: Loc, store: bool
+    w: Walk, whole: Array, items: Sequence[Subscript], at: Loc, store: bool
 ) -> Array | None:
     """``a[k, 1:]`` with an array of integers `k`: a value, or a target to `store` to;
     None if the elements cannot be told.
@@ -138,11 +138,11 @@ def _index(w: Walk, index: Array, whole: Array, at: Loc) -> Array:
     return evaluated(w, index, "index", at)
 
 
-def _is_slice(item: Chosen) -> bool:
+def _is_slice(item: Subscript) -> bool:
     return isinstance(item, views.Slice)
 
 
-def _is_direct(whole: Array, items: Sequence[Chosen]) -> bool:
+def _is_direct(whole: Array, items: Sequence[Subscript]) -> bool:
     """Does each index count along all of an axis of the array itself?"""
     base = whole.element
     if not isinstance(base, Load):

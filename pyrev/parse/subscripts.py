@@ -34,12 +34,12 @@ from pyrev.parse.names import (
 from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.scopes import Scope, parameter_ids
-from pyrev.parse.selections import Chosen, compressed, gathered, is_mask
+from pyrev.parse.selections import Subscript, compressed, gathered, is_mask
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, axis, placed, whole_array
 from pyrev.parse.views import Item
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import as_array, check_length, located
+from pyrev.parse.whole_arrays import as_array, ask_axes, check_length, located
 
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
 Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
@@ -166,7 +166,7 @@ def selection(
     if whole.rank < count:
         apply_subscripts(w, value, [ZERO] * count, at)  # which asks for more axes
         return whole if w.found.unsettled else None
-    chosen: list[Chosen] = []
+    chosen: list[Subscript] = []
     k = 0
     for item in _expanded(items, whole.rank - count):
         match item:
@@ -322,8 +322,7 @@ def apply_subscripts(
     if whole is None:
         return ZERO
     if whole.rank < count:
-        base = whole.base
-        if base is None:
+        if whole.base is None:
             w.refuse(
                 "P202",
                 at,
@@ -331,10 +330,7 @@ def apply_subscripts(
                 "subscript each axis once",
             )
         else:
-            # The next walk knows that the array behind it has more axes.
-            w.found.unsettled = True
-            rank = rank_of(w, base) + count - whole.rank
-            w.found.facts.append(RankFact(base, rank, at))
+            ask_axes(w, whole, count - whole.rank, at, least=False)
         return ZERO
     made: list[Item] = []
     k = 0
@@ -392,15 +388,12 @@ def axis_position(w: Walk, whole: Array, k: int, index: Expr) -> Expr:
     """An index as a position on axis `k`; beyond a slice it is checked here."""
     length = whole.shape[k]
     base = whole.element
-    sure = isinstance(base, Load) and base.array not in w.storage.lengths
-    direct = (
-        isinstance(base, Load)
-        and sure
-        and any(
-            e == axis(k) and length == Extent(base.array, m)
-            for m, e in enumerate(base.index)
-        )
+    direct = isinstance(base, Load) and any(
+        e == axis(k) and length == Extent(base.array, m)
+        for m, e in enumerate(base.index)
     )
+    if whole.base in w.storage.lengths:
+        direct = False  # there may be elements beyond the present length
     if direct:
         # Bounds of the array itself are checked where it is read.
         return index

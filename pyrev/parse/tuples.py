@@ -15,7 +15,14 @@ from dataclasses import dataclass
 import gast
 
 from pyrev.ir.nodes import fresh
-from pyrev.parse.bindings import bindings, children, identifiers, nodes_of, parameters
+from pyrev.parse.bindings import (
+    bindings,
+    children,
+    identifiers,
+    literal_integer,
+    nodes_of,
+    parameters,
+)
 
 
 def with_elements(node: gast.AST) -> gast.AST:
@@ -186,7 +193,7 @@ def _is_whole_or_element(use: _Use) -> bool:
         return False
     match use.around:
         case gast.Subscript(value=value, slice=index):
-            return value is use.name and literal_end(index) is not None
+            return value is use.name and literal_integer(index) is not None
         case gast.Assign(targets=[gast.Tuple() | gast.List()], value=value):
             return value is use.name
         case gast.Call(args=args):
@@ -194,16 +201,6 @@ def _is_whole_or_element(use: _Use) -> bool:
         case gast.keyword() | gast.Return():
             return True
     return False
-
-
-def literal_end(index: gast.AST | None) -> int | None:
-    """The number that a literal subscript is."""
-    match index:
-        case gast.Constant(value=int() as k) if not isinstance(k, bool):
-            return k
-        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
-            return -k
-    return None
 
 
 # ------------------------------------------------------------------ in their place
@@ -231,7 +228,7 @@ class _Elements(gast.NodeTransformer):  # type: ignore[misc]
     def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
         match node.value:
             case gast.Name(id=name) if name in self.names:
-                names, k = self.names[name], literal_end(node.slice)
+                names, k = self.names[name], literal_integer(node.slice)
                 assert k is not None
                 if -len(names) <= k < len(names):
                     return _renamed(node, names[k], gast.Load())

@@ -70,6 +70,16 @@ def as_array(w: Walk, value: Operand, at: Loc) -> Array | None:
     return None
 
 
+def ask_axes(w: Walk, whole: Array, more: int, at: Loc, least: bool = True) -> None:
+    """Let the next walk know that the array which a value is of has so many axes more,
+    at `least`.
+    """
+    assert whole.base is not None
+    w.found.unsettled = True
+    rank = rank_of(w, whole.base) + more
+    w.found.facts.append(RankFact(whole.base, rank, at, least=least))
+
+
 def applied(w: Walk, op: str, operands: Sequence[Operand], at: Loc) -> Operand:
     """An operation of the operands, element by element where some are arrays."""
     return elementwise(w, operands, lambda e: Call(op, tuple(e), loc=at), at)
@@ -348,10 +358,9 @@ def returned_expr(w: Walk, value: Operand, at: Loc) -> Expr:
     """A returned value, as the function gives it to its caller."""
     if not isinstance(value, Array):
         return value
-    known = value.name is not None and is_array(w, value.name)
-    if known and value.name not in w.storage.lengths:
-        assert value.name is not None
-        return Var(value.name, loc=value.loc)
+    name = value.name
+    if name is not None and is_array(w, name) and name not in w.storage.lengths:
+        return Var(name, loc=value.loc)
     made = make(w, value, "result", at)
     assert made.name is not None
     if value.view and value.base not in w.storage.allocated:
