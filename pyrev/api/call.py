@@ -5,9 +5,9 @@ and checked, and the code that is made for such.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from types import NoneType
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pyrev.analysis.bounds import Variant
@@ -17,8 +17,10 @@ from pyrev.driver.arguments import (
     check_apart,
     check_contiguous,
     check_writes,
+    kind_of,
     spread,
 )
+from pyrev.driver.forms import all_usual, built, flattened, forms_of
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
 from pyrev.driver.storage_options import Keeping
@@ -28,6 +30,7 @@ from pyrev.driver.unit import Launch, Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.custom import verify
+from pyrev.parse.forms import Forms, Path
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
 from pyrev.schedule.costs import SHIPPED, Costs
@@ -100,22 +103,34 @@ class Call:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         target: Target | None = None,
+        flat: bool = False,
     ) -> None:
         self.f = f
         self.reading: Reading
-        self.reading, captured = f._readings.now()
+        if f._readings.forms is None:
+            signature = inspect.signature(f.python, follow_wrapped=False)
+            values = bind(f.python.__name__, signature, args, kwargs)
+            forms = forms_of(values, {})
+            self.reading, captured = f._readings.now(forms)
+        else:
+            self.reading, captured = f._readings.now()
         names = self.reading.positional
-        if not kwargs and len(args) == len(names):
+        if flat:
+            values = {n: kwargs[n] for n, _ in self.reading.leaves}
+        elif not kwargs and len(args) == len(names):
             values = dict(zip(names, args, strict=True))
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(f.python.__name__, signature, args, kwargs)
-        if NoneType in map(type, values.values()) or self.reading.nones:
-            nones = frozenset([n for n, v in values.items() if v is None])
-            if self.reading.nones != nones:
-                captured = self._read_for(nones)
-            own = self.reading.nones
-            values = {n: v for n, v in values.items() if n not in own}
+        #: The arguments as they were given.
+        self.given = values
+        if not flat and (self.reading.forms or not all_usual(values)):
+            waits = f._readings.forms is None
+            used = {} if waits else self.reading.units.function.parsed.used
+            forms = forms_of(values, used)
+            if self.reading.forms != forms:
+                captured = self._read_for(forms)
+            values = flattened(values, self.reading.leaves)
         self.visible = tuple(values)
         self.target = target or named(f._options.target, values)
         if self.target.on_device:
@@ -130,21 +145,32 @@ class Call:
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = _PLAIN
 
-    def _read_for(self, nones: frozenset[str]) -> dict[str, Any]:
-        """Take the reading for calls in which some arguments are None; the captured
+    def _read_for(self, forms: Forms) -> dict[str, Any]:
+        """Take the reading for calls whose arguments have these forms; the captured
         values come back.
 
         Where the function makes nothing of a None that is no default, these stay what
         they are, no numbers.
         """
         parameters = self.reading.units.function.parsed.signature.parameters
-        left_out = frozenset(n for n in nones if parameters[n].default is None)
+
+        def given(path: Path, value: object) -> bool:
+            default = len(path) == 1 and parameters[str(path[0])].default is None
+            return value is None and not default
+
+        left_out = tuple((p, v) for p, v in forms.values if not given(p, v))
         try:
-            self.reading, captured = self.f._readings.now(nones)
+            self.reading, captured = self.f._readings.now(forms)
         except UnsupportedError:
-            if nones == left_out:
+            if self.f._readings.forms is not None:
+                # It means something where these are numbers and arrays.
+                for path, value in (*forms.values, *forms.functions):
+                    if len(path) == 1 and value is not None:
+                        kind_of(str(path[0]), value)
+            if forms.values == left_out:
                 raise
-            self.reading, captured = self.f._readings.now(left_out)
+            forms = replace(forms, values=left_out)
+            self.reading, captured = self.f._readings.now(forms)
         return captured
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -168,9 +194,9 @@ class Call:
         """
         own = check_writes if writes else check_apart
         own(self.function.program, self.values, self.function.written)
-        flat = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
-        if flat:
-            check_contiguous(self.function.program, self.values, flat)
+        rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
+        if rows:
+            check_contiguous(self.function.program, self.values, rows)
         self.variant = self.plan.check(self.values)
 
     def check_derivative(self, writes: bool = True) -> None:
@@ -192,15 +218,11 @@ class Call:
         """
         f = self.f
         if self.target.runs_plain and not self._asks_shapes():
-            signature = self.function.parsed.signature
-            nones = self.reading.nones
-            given = {
-                n: None if n in nones else self.values[n] for n in signature.parameters
-            }
-            positional, named = spread(signature, given)
+            positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)
-        return self.restore(launch(unit, [self.values[p] for p in unit.params]))
+        raw = launch(unit, [self.values[p] for p in unit.params])
+        return built(self.function.parsed.result, self.restore(raw))
 
     def _asks_shapes(self) -> bool:
         """Does the program raise a `ValueError` that is none of the user's?"""

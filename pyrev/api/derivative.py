@@ -15,6 +15,7 @@ import numpy as np
 
 from pyrev.api.call import Call, Callee
 from pyrev.driver.arguments import Kind, bind, check_writes, kind_of, positional
+from pyrev.driver.forms import built, flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.request import Request
 from pyrev.driver.sizes import evaluate
@@ -116,11 +117,16 @@ class _Source(Readable):
         values by name.
         """
         readings = self._f._readings
-        given_too = {n for n in readings.nones if kw.get(n) is not None}
-        units = readings.now(readings.nones - given_too)[0].units
-        kw = {n: v for n, v in kw.items() if n not in readings.nones - given_too}
+        before = readings.now()[0].forms
+        nones = {str(p[0]) for p, v in before.values if v is None}
+        given_too = {n for n in nones if kw.get(n) is not None}
+        kept = [(p, v) for p, v in before.values if p[0] not in given_too]
+        forms = replace(before, values=tuple(kept))
+        units = readings.now(forms)[0].units
+        kw = {n: v for n, v in kw.items() if n not in nones - given_too}
         visible = units.function.visible
-        if len(args) >= len(visible) and not kw:
+        flat = bool(forms.shapes)
+        if len(args) >= len(visible) and not kw and not flat:
             call = Call(self._f, args[: len(visible)], {}, target)
         else:
             given = dict(zip(visible, args, strict=False))
@@ -128,7 +134,7 @@ class _Source(Readable):
             if len(given) < len(visible):
                 # Raises, and says what is missing.
                 _Called.of(self._default(PYTHON, units), units.function).bind(args, kw)
-            call = Call(self._f, (), given, target)
+            call = Call(self._f, (), given, target, flat)
         called = call.plan.once(
             (type(self), str(self._wrt)),
             lambda: _Called.of(self._default(PYTHON, call.units), call.function),
@@ -142,9 +148,9 @@ class _Source(Readable):
         """What fits the arguments of a call, and these by name, captured values too."""
         parsed = self._units.function.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        nones = frozenset([n for n, v in values.items() if v is None])
-        reading, captured = self._f._readings.now(nones)
-        values = {n: v for n, v in values.items() if n not in nones} | captured
+        forms = forms_of(values, parsed.used)
+        reading, captured = self._f._readings.now(forms)
+        values = flattened(values, reading.leaves) | captured
         return reading.units.fitting(values), values
 
     @property
@@ -436,7 +442,8 @@ class Primal(_Source):
         call = Call(self._f, args, kw, self._target)
         call.check()
         unit = call.made(Units.primal)
-        return call.restore(unit.call([call.values[p] for p in unit.params]))
+        raw = unit.call([call.values[p] for p in unit.params])
+        return built(call.function.parsed.result, call.restore(raw))
 
 
 class Pushforward(_Source):

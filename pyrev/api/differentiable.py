@@ -16,6 +16,7 @@ from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
+from pyrev.driver.forms import built, by_program_names, grouped, in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
 from pyrev.driver.storage_options import Keeping, names_of
@@ -26,6 +27,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse import Parsed
 from pyrev.parse.directives import memory_bytes
+from pyrev.parse.forms import Forms
 from pyrev.parse.source import plain
 from pyrev.report.draw.dot import Graph
 from pyrev.runtime.device import (
@@ -308,6 +310,11 @@ class Pullback:
         self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
         self._device = call.target.on_device
+        self._leaves = call.reading.leaves
+        self._forms = Forms(shapes=call.reading.forms.shapes)
+        self._given_to = call.given if self._forms else {}
+        self._floats = [n for n, k in call.kinds.items() if k.is_float]
+        self._shape = call.function.parsed.result
         self._tuple = isinstance(result, tuple)
         arrays, self._scalars = call.plan.once("outputs", lambda: _outputs(call))
         returned = enumerate(result if self._tuple else (result,))
@@ -336,9 +343,12 @@ class Pullback:
         Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
+        leaves, forms = self._leaves, self._forms
         named = {**mapping("cotangents", cotangents), **by_name}
+        named = by_program_names(named, leaves, forms)
         given = self._given(cotangent, named)
-        buffers = self._buffers(mapping("into", into), given)
+        into = by_program_names(mapping("into", into), leaves, forms)
+        buffers = self._buffers(into, given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
         unit = self._unit
@@ -355,6 +365,8 @@ class Pullback:
                 buffers[name] += gradient
                 gradient = buffers[name]
             entries[name] = gradient
+        if forms.shapes:
+            entries = grouped(entries, leaves, forms, self._floats, self._given_to)
         return Gradients(entries)
 
     def seeds(
@@ -381,6 +393,8 @@ class Pullback:
                     f" {known}"
                 )
         given: dict[str | int, Any] = {k: v for k, v in named.items() if v is not None}
+        if cotangent is not None:
+            cotangent = in_order(self._shape, cotangent)
         if cotangent is not None:
             if not results:
                 raise ArgumentError(
@@ -530,13 +544,15 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
         held = _held(call, apart.reverse, hold)
         raw, kept = apart.run(call.values, held.forward)
         result = call.restore(raw)
-        return result, Pullback(call, names, apart.reverse, held, result, kept)
+        pullback = Pullback(call, names, apart.reverse, held, result, kept)
+        return built(call.function.parsed.result, result), pullback
     unit = call.made(Units.adjoint, names)
     held = _held(call, unit, hold)
     changed = unit.reads & set(call.function.written)
     before = {n: copied(call.values[n]) for n in changed}
     result = call.run(held.forward)
-    return result, Pullback(call, names, unit, held, result, before)
+    own = in_order(call.function.parsed.result, result)
+    return result, Pullback(call, names, unit, held, own, before)
 
 
 def _held(call: Call, unit: Unit, hold: Hold) -> Held:

@@ -10,6 +10,7 @@ import numpy as np
 from pyrev.api.call import Call
 from pyrev.api.differentiable import as_differentiable
 from pyrev.api.gradients import Tangents
+from pyrev.driver.forms import built, by_program_names
 from pyrev.driver.results import returns_one
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
@@ -45,13 +46,22 @@ def jvp(
     call of `f` raises.
     """
     call = Call(as_differentiable(f), args, kw)
+    forms, leaves = call.reading.forms, call.reading.leaves
+    if forms.shapes:
+        tangents = by_program_names(mapping("tangents", tangents), leaves, forms)
     moves, count = directions(call, tangents)
     call.check_derivative()
     several = 1 if count is None else count
     result, outputs = pushed(call, tuple(tangents), moves, several)
     if count is None:
         outputs = {n: _first(v) for n, v in outputs.items()}
-    return result, Tangents(outputs)
+    shape = call.function.parsed.result
+    if shape is not None:
+        outputs["return"] = built(shape, outputs["return"])
+    if forms.shapes:
+        names = {own: ".".join(map(str, path)) for own, path in leaves}
+        outputs = {names.get(n, n): v for n, v in outputs.items()}
+    return built(shape, result), Tangents(outputs)
 
 
 @guarded

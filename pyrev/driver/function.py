@@ -21,6 +21,7 @@ from pyrev.driver.arguments import (
     kinds,
     wrt_names,
 )
+from pyrev.driver.forms import by_fields
 from pyrev.driver.memo import Memo
 from pyrev.driver.results import restored
 from pyrev.driver.storage_options import Keeping
@@ -41,6 +42,7 @@ from pyrev.parse import Capture, Parsed, adapting, parse, retype
 from pyrev.parse.grounds import is_value
 from pyrev.parse.probes import without_probes
 from pyrev.parse.source import Inlined
+from pyrev.runtime.options import references
 
 #: What a captured value is to a reading, by its type or the kind of its dtype.
 KINDS: dict[object, str] = {
@@ -208,7 +210,7 @@ class Function:
             types = {p.name: (p.rank, p.dtype) for p in self.program.params}
             types |= {n: (1, types[n][1]) for n in names}
             try:
-                parse(self.parsed.function, types, nones=self.parsed.nones)
+                parse(self.parsed.function, types, forms=self.parsed.forms)
             except UnsupportedError:
                 return False
             return True
@@ -229,8 +231,13 @@ class Function:
 
         Raises `ArgumentError` for names that are neither, and for integers.
         """
-        own = self.parsed.own if local else ()
-        every = tuple(self.parsed.signature.parameters)
+        parsed = self.parsed
+        own = parsed.own if local else ()
+        every = tuple(parsed.signature.parameters)
+        if wrt is not None and parsed.forms.shapes:
+            asked = references("wrt", wrt)
+            floats = {n for n, kind in kinds.items() if kind.is_float}
+            wrt = tuple(by_fields(asked, parsed.leaves, every, floats))
         return wrt_names(self.program, kinds, wrt, self.visible, own, every)
 
     # ---------------------------------------------------------------- programs
@@ -274,7 +281,7 @@ class Function:
     ) -> Parsed:
         """The function, read for arguments of these kinds."""
         own = self.parsed
-        parsed = parse(own.function, given, [own.texts], final, own.rolled, own.nones)
+        parsed = parse(own.function, given, [own.texts], final, own.rolled, own.forms)
         own.grounds.add(parsed.grounds)
         return parsed
 
@@ -374,7 +381,7 @@ def rolled(function: Function) -> Parsed | None:
     if own.foreign:
         return None
     try:
-        parsed = parse(own.function, own.types, [own.texts], own.final, True, own.nones)
+        parsed = parse(own.function, own.types, [own.texts], own.final, True, own.forms)
     except (UnsupportedError, InternalError):
         return None
     if parsed.foreign:

@@ -19,12 +19,15 @@ from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import Parsed, parse
+from pyrev.parse.field_reads import depends_on_call
+from pyrev.parse.forms import Forms
+from pyrev.parse.source import plain, read
 from pyrev.runtime.code_cache import MAKING
 from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
 _KEPT = 4  # readings: what is changed for a while is often changed back
-_APART = 16  # sets of parameters that are None
+_APART = 16  # forms of arguments
 _MOST = 256  # things derived of one function
 _TRIES = 10  # readings during which something may change
 
@@ -36,8 +39,10 @@ class Reading:
         self.units = units
         #: The parameters, where all may be given by position.
         self.positional = positional(units.function.parsed.signature)
-        #: Those that are None: none of the program's.
-        self.nones = units.function.parsed.nones
+        parsed = units.function.parsed
+        #: What is said of the arguments, and where in them the program's are.
+        self.forms = parsed.forms
+        self.leaves = parsed.leaves
         self._plans: dict[Target, Plans] = {}
         self._derived: dict[Hashable, Any] = {}
 
@@ -74,30 +79,41 @@ class Readings:
         costs: Costs,
     ) -> None:
         self._options = keeping, deterministic, quiet, costs
-        first = parse(function)
-        self.function: FunctionType = first.function
-        #: The parameters that are None where nothing is said of a call.
-        self.nones = first.nones
-        #: By the parameters that are None.
-        self._known: dict[frozenset[str], tuple[Reading, ...]] = {}
+        #: By the forms of the arguments.
+        self._known: dict[Forms, tuple[Reading, ...]] = {}
+        #: What is said of the arguments where there is no call; None where the text
+        #: means nothing then, for which reason.
+        self.forms: Forms | None = None
+        self._why: UnsupportedError | None = None
+        self.function: FunctionType
+        try:
+            first = parse(function)
+        except UnsupportedError as why:
+            own = plain(function)
+            if own is None or not depends_on_call(read(own).node):
+                raise
+            self.function, self._why = own, why
+            return
+        self.function, self.forms = first.function, first.forms
         self._first(self._made(first))
 
-    def now(
-        self, nones: frozenset[str] | None = None
-    ) -> tuple[Reading, dict[str, Any]]:
+    def now(self, forms: Forms | None = None) -> tuple[Reading, dict[str, Any]]:
         """The reading that is right now, and the captured values by name.
 
-        It is that for calls in which the parameters `nones` are None.
+        It is that for calls whose arguments have these `forms`.
         """
-        if nones is None:
-            nones = self.nones
-        known = self._known.get(nones, ())
+        if forms is None:
+            forms = self.forms
+        if forms is None:
+            assert self._why is not None
+            raise self._why
+        known = self._known.get(forms, ())
         if known:
             captured = known[0].units.function.captured()
             if captured is not None:
                 return known[0], captured
         with MAKING:
-            known = self._known.get(nones, ())
+            known = self._known.get(forms, ())
             for reading in known:
                 captured = reading.units.function.captured()
                 if captured is not None:
@@ -105,7 +121,7 @@ class Readings:
             for _ in range(_TRIES):
                 every = [r for some in self._known.values() for r in some]
                 texts = [r.units.function.parsed.texts for r in every]
-                reading = self._made(parse(self.function, known=texts, nones=nones))
+                reading = self._made(parse(self.function, known=texts, forms=forms))
                 captured = reading.units.function.captured()
                 if captured is not None:
                     for rule in reading.units.function.parsed.rules:
@@ -125,15 +141,15 @@ class Readings:
 
     def _made(self, parsed: Parsed) -> Reading:
         keeping, deterministic, quiet, costs = self._options
-        if parsed.nones == self.nones:
+        if parsed.forms == self.forms:
             # Others need not have all of the local values.
             keeping.check_names(parsed.program)
         return Reading(Units(parsed, keeping, deterministic, quiet, costs))
 
     def _first(self, reading: Reading) -> Reading:
-        others = [r for r in self._known.get(reading.nones, ()) if r is not reading]
-        self._known[reading.nones] = (reading, *others)[:_KEPT]
-        for nones in [*self._known][: max(0, len(self._known) - _APART)]:
-            if nones not in (self.nones, reading.nones):
-                self._known.pop(nones, None)
+        others = [r for r in self._known.get(reading.forms, ()) if r is not reading]
+        self._known[reading.forms] = (reading, *others)[:_KEPT]
+        for forms in [*self._known][: max(0, len(self._known) - _APART)]:
+            if forms not in (self.forms, reading.forms):
+                self._known.pop(forms, None)
         return reading

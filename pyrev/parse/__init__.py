@@ -31,16 +31,21 @@ from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
-from pyrev.parse.grounds import Grounds
+from pyrev.parse.field_reads import guessed, used_fields
+from pyrev.parse.forms import Forms, Path
+from pyrev.parse.grounds import Grounds, lookup
+from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.laid_out import written_flat
+from pyrev.parse.lists import without_lists
 from pyrev.parse.lower import READERS, lower_function, lower_statements
-from pyrev.parse.nones import without_nones
 from pyrev.parse.returned_views import lent
 from pyrev.parse.scopes import Called, Capture
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.parse.structure_shapes import Shape
+from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
 from pyrev.parse.walk import Environment, Known, Walk, Wanted
 from pyrev.runtime.code_cache import GENERATED
@@ -90,8 +95,14 @@ class Parsed:
     #: places in it? Does somebody else know one of these?
     unrolled: bool = False
     foreign: bool = False
-    #: The parameters that are None: the program has none of these.
-    nones: frozenset[str] = frozenset()
+    #: What is said of the arguments, beside what they hold.
+    forms: Forms = Forms()
+    #: The parameters of the program by name, and where in the arguments they are.
+    leaves: tuple[tuple[str, Path], ...] = ()
+    #: What is returned, if that is a structure: the program returns what is in it.
+    result: Shape | None = None
+    #: The fields of each parameter that the text reads; None where it needs all.
+    used: Mapping[str, Sequence[tuple[str, ...]] | None] = field(default_factory=dict)
 
 
 @deep
@@ -101,12 +112,13 @@ def parse(
     known: Sequence[Texts] = (),
     final: bool = True,
     rolled: bool = False,
-    nones: frozenset[str] | None = None,
+    forms: Forms | None = None,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
-    The parameters `nones` are None in the calls it is read for. Where it is None, those
-    with that default are, unless it has a meaning only for other values of them.
+    The arguments of the calls it is read for have these `forms`. Where that is None,
+    parameters whose defaults are None or texts are these, unless it has a meaning only
+    for other values of them; and those of which fields are read are structures.
 
     Unless they are `final`, other dtypes of the same kinds may follow (`retype`): what
     holds for some of them only is not asked for.
@@ -119,9 +131,9 @@ def parse(
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
-    if nones is None:
+    if forms is None:
         return _by_default(_Asked(f, types, known, final, rolled))
-    return _ranked(_Asked(f, types, known, final, rolled, nones))
+    return _ranked(_Asked(f, types, known, final, rolled, forms))
 
 
 def _by_default(asked: _Asked) -> Parsed:
@@ -129,16 +141,18 @@ def _by_default(asked: _Asked) -> Parsed:
     one that gives all.
     """
     function = plain(asked.f, Grounds())
-    defaults: frozenset[str] = frozenset()
-    if function is not None:
-        found = inspect.signature(function, follow_wrapped=False).parameters.values()
-        defaults = frozenset(p.name for p in found if p.default is None)
+    if function is None:
+        return _ranked(asked)
+    node = read(function).node
+    defaults = tuple(((n,), v) for n, v in known_defaults(node).items())
+    look = functools.partial(lookup, function)
+    shapes = tuple((n, shape) for n, shape in guessed(node, look).items())
     try:
-        return _ranked(replace(asked, nones=defaults))
+        return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))
     except UnsupportedError:
         if defaults:
             with contextlib.suppress(UnsupportedError):
-                return _ranked(asked)
+                return _ranked(replace(asked, forms=Forms((), (), shapes)))
         raise
 
 
@@ -181,7 +195,7 @@ class _Asked:
     known: Sequence[Texts]
     final: bool
     rolled: bool
-    nones: frozenset[str] = frozenset()
+    forms: Forms = Forms()
     #: Ranks to begin with, and those of parameters that have no others.
     least: Mapping[str, int] = field(default_factory=dict)
     exact: Mapping[str, int] = field(default_factory=dict)
@@ -295,11 +309,14 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     source = read(function, texts)
     _refuse_method(function, source)
     _refuse_rule(function, source)
-    source = replace(source, node=without_nones(source.node, asked.nones))
+    whole = source.node
+    structured, node, functions = _formed(whole, asked.forms, function, grounds)
+    source = replace(source, node=node)
     given = _given(source, types or {}, asked.exact)
     text = _Text(
         function,
         source,
+        functions,
         given,
         types is not None,
         asked.split,
@@ -351,8 +368,43 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         asked.rolled,
         walk.found.unrolled,
         walk.found.foreign,
-        asked.nones,
+        asked.forms,
+        _leaves(source.node, structured),
+        structured.result,
+        {
+            p.id: used_fields(whole, p.id, functools.partial(lookup, function))
+            for p in parameters(whole)
+        },
     )
+
+
+def _formed(
+    node: gast.AST, forms: Forms, function: FunctionType, grounds: Grounds
+) -> tuple[Structured, gast.AST, dict[str, object]]:
+    """A definition for arguments of these forms: without structures, and without None
+    and texts; and the functions among the arguments by name.
+    """
+    look = functools.partial(grounds.lookup, function)
+    node = without_lists(node, look)
+    structured = without_structures(node, look, dict(forms.shapes))
+
+    def named(path: Path) -> str:
+        names = structured.given.get(str(path[0]))
+        return str(path[0]) if names is None else names[path[1:]]
+
+    values = {named(path): value for path, value in forms.values}
+    functions = {named(path): value for path, value in forms.functions}
+    return structured, with_values(structured.node, values, functions), functions
+
+
+def _leaves(node: gast.AST, structured: Structured) -> tuple[tuple[str, Path], ...]:
+    """The parameters of a definition, and where they are in the arguments."""
+    inside: dict[str, Path] = {
+        own: (name, *path)
+        for name, names in structured.given.items()
+        for path, own in names.items()
+    }
+    return tuple((p.id, inside.get(p.id, (p.id,))) for p in parameters(node))
 
 
 #: The rank and dtype of each parameter; None for what is open.
@@ -365,6 +417,8 @@ class _Text:
 
     function: FunctionType
     source: Source
+    #: The parameters that are functions.
+    functions: Mapping[str, object]
     given: _Given
     #: Are these the ranks and dtypes of a call?
     exact: bool
@@ -469,7 +523,7 @@ def _walked(text: _Text, last: Known, whole: Set[str]) -> _Settled:
     `whole` are integers for good.
     """
     walk = Walk(last, READERS, env=Environment(text.grounds, text.texts))
-    body = lower_function(walk, text.source, text.function)
+    body = lower_function(walk, text.source, text.function, text.functions)
     text.effort.statements += sum(1 for _ in nodes.walk(body))
     given = text.given
     values = {c.name: c.read() for c in walk.found.captures.values()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import gast
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.custom import rule_of
-from pyrev.parse.grounds import Missing
+from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
     bind_arguments,
     enter,
@@ -21,10 +22,12 @@ from pyrev.parse.helpers import (
     unseen,
 )
 from pyrev.parse.known_calls import is_known, known_call, read_method
+from pyrev.parse.known_values import is_known as is_known_value
+from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
-from pyrev.parse.names import object_of, referred
-from pyrev.parse.nones import is_none, none_defaults, without_nones
+from pyrev.parse.lists import without_lists
+from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.ruled_calls import (
@@ -32,6 +35,7 @@ from pyrev.parse.ruled_calls import (
     ruled_arguments,
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
+from pyrev.parse.structures import spread_structures, without_structures
 from pyrev.parse.subscripts import measured
 from pyrev.parse.tuples import spread, tuple_length
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
@@ -132,11 +136,13 @@ def inline(
     if scope.stack.count(helper.key) >= _DEPTH:
         refuse_recursion(w, helper.name, at)
         return Refused()
-    if helper.key not in w.env.fenced:
-        w.env.fenced.append(helper.key)
+    key = helper.key
+    helper, node = _without_structures(w, helper, node, scope)
+    if key not in w.env.fenced:
+        w.env.fenced.append(key)
         fence.check(helper.source, w.findings)
         w.env.refused |= fence.bound_by_refused(helper.source.node)
-    helper, node = _without_nones(helper, node)
+    helper, node = _with_values(helper, node)
     helper, node = _spread(w, helper, node, scope)
     given = _arguments(w, helper, node, scope)
     if given is None:
@@ -166,25 +172,53 @@ def inline(
     return returned
 
 
-def _without_nones(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
-    """The helper and the call without the parameters that are None in it."""
+def _without_structures(
+    w: Walk, helper: Helper, node: gast.Call, scope: Scope
+) -> tuple[Helper, gast.Call]:
+    """The helper and the call with a parameter for each field of a structure."""
+    if rule_of(helper.python) is not None:
+        return helper, node
+    spread_ = spread_structures(helper.source.node, node, _outside(w, scope))
+    shapes, node = ({}, node) if spread_ is None else spread_
+    look = _outside(w, helper.scope or scope)
+    if helper.python is not None:
+        look = partial(w.env.grounds.lookup, helper.python)
+    own = without_lists(helper.source.node, look, helper=True)
+    found = without_structures(own, look, shapes)
+    if found.node is helper.source.node:
+        return helper, node
+    return replace(helper, source=replace(helper.source, node=found.node)), node
+
+
+def _outside(w: Walk, scope: Scope) -> Callable[[str], object]:
+    """What a name stands for in a scope, if it is none of its own."""
+
+    def look(name: str) -> object:
+        found = find(w, name, scope)
+        return MISSING if isinstance(found, Scope) else found
+
+    return look
+
+
+def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
+    """The helper and the call without the parameters that are None or texts in it."""
     definition = helper.source.node
     spec = definition.args
     positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
     given = dict(zip(positional, node.args, strict=False))
     given |= {k.arg: k.value for k in node.keywords}
-    nones = {n for n, value in given.items() if is_none(value)}
-    nones |= {n for n in none_defaults(definition) if n not in given}
-    new = without_nones(definition, nones)
+    values = {n: v.value for n, v in given.items() if is_known_value(v)}
+    values |= {n: v for n, v in known_defaults(definition).items() if n not in given}
+    new = with_values(definition, values)
     if new is definition:
         return helper, node
     call = copy.copy(node)
     call.args = [
         a
         for k, a in enumerate(node.args)
-        if k >= len(positional) or positional[k] not in nones
+        if k >= len(positional) or positional[k] not in values
     ]
-    call.keywords = [k for k in node.keywords if k.arg not in nones]
+    call.keywords = [k for k in node.keywords if k.arg not in values]
     return replace(helper, source=replace(helper.source, node=new)), call
 
 
@@ -228,14 +262,14 @@ def _length(w: Walk, node: gast.AST, scope: Scope) -> int:
 
 def _arguments(
     w: Walk, helper: Helper, node: gast.Call, scope: Scope
-) -> tuple[dict[str, Operand], dict[str, Helper]] | None:
+) -> tuple[dict[str, Operand], dict[str, object]] | None:
     """What the parameters of a helper get: values, and functions; None if refused."""
     arguments = bind_arguments(w, helper, node, scope)
     if arguments is None:
         return None
     bound: list[str] = []
     nodes: list[gast.AST] = []
-    functions: dict[str, Helper] = {}
+    functions: dict[str, object] = {}
     fixed: dict[str, Operand] = {}
     for name, argument in arguments:
         if isinstance(argument, (Const, Call)):
@@ -255,7 +289,7 @@ def _entered(
     w: Walk,
     helper: Helper,
     values: Mapping[str, Operand],
-    functions: Mapping[str, Helper],
+    functions: Mapping[str, object],
     scope: Scope,
     at: Loc,
 ) -> Value:

@@ -13,6 +13,7 @@ import gast
 from pyrev.ir.diagnostics import Findings
 from pyrev.parse.bindings import nodes_of
 from pyrev.parse.source import Source
+from pyrev.parse.structure_shapes import SHAPE
 
 REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.ClassDef: (
@@ -94,7 +95,7 @@ def check(source: Source, findings: Findings) -> None:
             "write a plain `def`",
         )
     for node in _nodes(source.node):
-        entry = REJECTED.get(type(node))
+        entry = None if hasattr(node, SHAPE) else REJECTED.get(type(node))
         if entry is not None:
             code, because, help = entry
             findings.add(code, source.loc(node), because, help)

@@ -18,6 +18,8 @@ from pyrev.parse.bindings import (
     nodes_of,
 )
 from pyrev.parse.grounds import MISSING
+from pyrev.parse.known_calls import is_known
+from pyrev.parse.library import entries_of
 from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.points_to import is_reachable
 from pyrev.parse.scopes import Helper, Scope
@@ -40,8 +42,10 @@ def helper_of(w: Walk, function: object, at: Loc) -> Helper | Refused | None:
     return Helper(python.__name__, source, python, None)
 
 
-def function_argument(w: Walk, node: gast.AST, scope: Scope) -> Helper | None:
-    """The helper that an argument names, so that functions can be passed on."""
+def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:
+    """The helper, or the known function, that an argument names, so that functions can
+    be passed on.
+    """
     if isinstance(node, gast.Lambda):
         inner = Source(scope.source.file, scope.source.lines, node)
         return Helper("<lambda>", inner, None, scope)
@@ -49,7 +53,9 @@ def function_argument(w: Walk, node: gast.AST, scope: Scope) -> Helper | None:
     if isinstance(found, Helper):
         return found
     helper = helper_of(w, found, scope.source.loc(node))
-    return helper if isinstance(helper, Helper) else None
+    if isinstance(helper, Helper):
+        return helper
+    return found if is_known(found) or entries_of(found) else None
 
 
 def bind_arguments(
@@ -122,7 +128,7 @@ def enter(
     w: Walk,
     helper: Helper,
     values: Mapping[str, Operand],
-    functions: Mapping[str, Helper],
+    functions: Mapping[str, object],
     caller: Scope,
     cheap: bool,
     at: Loc,

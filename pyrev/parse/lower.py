@@ -6,6 +6,7 @@ reports everything.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import FunctionType
 
@@ -25,18 +26,27 @@ from pyrev.parse import (
 )
 from pyrev.parse.bindings import identifiers, local_names, parameters
 from pyrev.parse.blocks import read_statement
+from pyrev.parse.helpers import helper_of
 from pyrev.parse.names import stored_as
 from pyrev.parse.paths import read_body, read_return
 from pyrev.parse.resized import with_lengths
-from pyrev.parse.scopes import RESERVED, Scope
+from pyrev.parse.scopes import RESERVED, Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.values import Nothing, Refused, Tuple, Value
 from pyrev.parse.walk import Readers, Walk
 from pyrev.parse.whole_arrays import returned_expr
 
 
-def lower_function(w: Walk, source: Source, python: FunctionType | None) -> Block:
-    """Lower a whole definition, its final `return` included."""
+def lower_function(
+    w: Walk,
+    source: Source,
+    python: FunctionType | None,
+    functions: Mapping[str, object],
+) -> Block:
+    """Lower a whole definition, its final `return` included.
+
+    The `functions` are arguments of the call that it is read for.
+    """
     node = source.node
     fence.check(source, w.findings)
     w.emit.taken |= identifiers(node)
@@ -48,6 +58,9 @@ def lower_function(w: Walk, source: Source, python: FunctionType | None) -> Bloc
     scope = Scope(source, python, local_names(flat), None, (), False)
     scope.stack = (node if python is None else python.__code__,)
     w.env.outermost = scope
+    for name, function in functions.items():
+        helper = helper_of(w, function, source.loc(node))
+        scope.helpers[name] = helper if isinstance(helper, Helper) else function
     for parameter in parameters(node):
         if parameter.id in RESERVED:
             w.refuse(

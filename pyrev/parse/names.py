@@ -15,6 +15,7 @@ from pyrev.ir.nodes import NOWHERE, Loc, Var
 from pyrev.parse.grounds import MISSING, Missing, cell_of, lookup
 from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
+    NUMPY,
     RESERVED,
     Capture,
     Scope,
@@ -104,6 +105,8 @@ def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:
 
     Where nothing rests on what it is, it need not be `noted`.
     """
+    if name == NUMPY:
+        return np
     place: Scope | None = scope
     while place is not None:
         if name in place.helpers:

@@ -29,7 +29,7 @@ def ruled_arguments(
     w: Walk,
     helper: Helper,
     values: Mapping[str, Operand],
-    functions: Mapping[str, Helper],
+    functions: Mapping[str, object],
     at: Loc,
 ) -> dict[str, Expr] | None:
     """The arguments as the rule has them: a call may name them in another order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
+from typing import Any
 
 import gast
 import numpy as np
@@ -16,6 +17,9 @@ from pyrev.parse.grounds import Missing, lookup
 from pyrev.parse.source import Source
 from pyrev.parse.values import Operand
 from pyrev.runtime.error_boundary import reads_users
+
+#: NumPy, whatever the user's module calls it: in texts that are made.
+NUMPY = "@np"
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(
@@ -58,7 +62,8 @@ class Scope:
     #: The calls that lead here.
     site: tuple[Loc, ...] = ()
     bound: dict[str, Operand] = field(default_factory=dict)
-    helpers: dict[str, Helper] = field(default_factory=dict)
+    #: The functions that names stand for: helpers, and others that are known.
+    helpers: dict[str, Any] = field(default_factory=dict)
     #: In which block the present array of a name was bound.
     paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
     #: The arrays that the function made itself; names that had another array copied.

@@ -7,8 +7,9 @@ the final values of the float arrays it writes. Everything works on copies.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +58,37 @@ class Cotangents:
 
 def outcome(result: Any, arguments: Values, outputs: Sequence[str]) -> Outcome:
     """Copies of what a call returned and of the arrays it wrote."""
-    several = result if isinstance(result, tuple) else (result,)
+    one = not isinstance(result, tuple) and _fields(result) is None
+    several = [*_leaves(result)]
     return Outcome(
         () if result is None else tuple(copy.deepcopy(v) for v in several),
         {name: np.array(arguments[name]) for name in outputs},
-        None if result is None else (tuple if isinstance(result, tuple) else object),
+        None if result is None else (object if one else tuple),
     )
+
+
+def _fields(value: Any) -> Iterable[Any] | None:
+    """What is in a tuple, a dictionary or an object of a dataclass; None of others."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, dict):
+        return value.values()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, f.name) for f in dataclasses.fields(value)]
+    return None
+
+
+def _leaves(value: Any) -> Iterable[Any]:
+    """The numbers and arrays in a result, in order."""
+    inside = _fields(value)
+    if isinstance(value, list):
+        several = bool(value) and isinstance(value[0], tuple)
+        yield from map(np.array, zip(*value, strict=True) if several else [value])
+    elif inside is None:
+        yield value
+    else:
+        for part in inside:
+            yield from _leaves(part)
 
 
 def run(function: Function, arguments: Values, outputs: Sequence[str]) -> Outcome:

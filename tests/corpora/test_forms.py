@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.driver.forms import flattened, forms_of
 from pyrev.driver.request import Request
 from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.testing import Cotangents, Values, draw_cotangents, run
@@ -172,9 +173,9 @@ def inspected(name: str) -> tuple[list[str], list[Any]] | None:
     values = entry.make(max(6, entry.least), np.float64, entry.generator(6))
     bound = inspect.signature(entry.plain).bind(**values)
     bound.apply_defaults()
-    nones = frozenset(n for n, v in bound.arguments.items() if v is None)
-    reading, captured = compiled(name, EAGER)._readings.now(nones)
-    values = {n: v for n, v in bound.arguments.items() if n not in nones} | captured
+    forms = forms_of(bound.arguments, {})
+    reading, captured = compiled(name, EAGER)._readings.now(forms)
+    values = flattened(bound.arguments, reading.leaves) | captured
     units = reading.units.fitting(values)
     kinds = units.function.kinds(values)
     sized, doubts = units.inspection.sized(kinds, values)

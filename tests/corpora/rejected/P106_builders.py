@@ -2,7 +2,7 @@ def f(x):
     a = {v * v for v in x}
     b = {v: v * v for v in x}
     c = {1.0, 2.0}
-    d = max(v for v in x)
+    d = x[0] if all(v > 0.0 for v in x) else x[1]
     e = f"{x}"
     return x
 
@@ -22,9 +22,14 @@ def f(x):
 #      |         ^^^^^^^^^^ a set is made here
 #   help: use arrays and scalars
 #
-# P106_builders.py:5:12: P106 this kind of value is outside the language
-#    5 |     d = max(v for v in x)
-#      |            ^^^^^^^^^^^^^^ a generator is built here
+# P106_builders.py:5:17: P107 this function is not known here
+#    5 |     d = x[0] if all(v > 0.0 for v in x) else x[1]
+#      |                 ^^^ `all` is a function that pyrev does not know
+#   help: write it as loops and arithmetic in a plain function
+#
+# P106_builders.py:5:20: P106 this kind of value is outside the language
+#    5 |     d = x[0] if all(v > 0.0 for v in x) else x[1]
+#      |                    ^^^^^^^^^^^^^^^^^^^^ a generator is built here
 #   help: write the loop out
 #
 # P106_builders.py:6:9: P106 this kind of value is outside the language

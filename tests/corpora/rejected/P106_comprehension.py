@@ -1,9 +1,16 @@
 def f(x):
-    squares = [v * v for v in x]
-    return squares[0]
+    s = 0.0
+    while len([v for v in x if v > s]) > 2:
+        s += 0.1
+    return s
 
 
-# P106_comprehension.py:2:15: P106 this kind of value is outside the language
-#    2 |     squares = [v * v for v in x]
-#      |               ^^^^^^^^^^^^^^^^^^ a list is built here
+# P106_comprehension.py:3:15: P106 this kind of value is outside the language
+#    3 |     while len([v for v in x if v > s]) > 2:
+#      |               ^^^^^^^^^^^^^^^^^^^^^^^ a list is built here
 #   help: fill an array in a loop
+#
+# P106_comprehension.py:3:15: P203 a name is either a number or an array
+#    3 |     while len([v for v in x if v > s]) > 2:
+#      |               ^^^^^^^^^^^^^^^^^^^^^^^ `len` of a number
+#   help: give it an array

@@ -32,11 +32,6 @@ def f(x, y):
 #      |                  ^^^^^^ `np.cov` is a function that pyrev does not know
 #   help: write it as loops, or with the functions that pyrev knows
 #
-# P106_several.py:13:17: P106 this kind of value is outside the language
-#   13 |         y[1:] = [v for v in x]
-#      |                 ^^^^^^^^^^^^^^ a list is built here
-#   help: fill an array in a loop
-#
 # P106_several.py:16:13: P102 this statement is outside the language
 #   16 |             raise x
 #      |             ^^^^^^^ `x` is no class of exceptions

@@ -1,9 +1,12 @@
-def f(x):
-    mode = "reflect"
-    return x
+def f(x, k):
+    for i in range(k):
+        mode = "reflect"
+    if k > 0:
+        mode = "wrap"
+    return x[mode]
 
 
-# P106_string.py:2:12: P106 this kind of value is outside the language
-#    2 |     mode = "reflect"
-#      |            ^^^^^^^^^ a string
+# P106_string.py:6:14: P106 this kind of value is outside the language
+#    6 |     return x[mode]
+#      |              ^^^^ a string
 #   help: use numbers, arrays and their elements

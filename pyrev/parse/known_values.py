@@ -1,78 +1,113 @@
-"""`None` before anything is lowered: tests of it are decided by what a call passes.
+"""`None` and texts before anything is lowered: tests of them are decided by a call.
 
 Python text in, Python text out::
 
-    def f(x, w=None):                    def f(x):          # called without `w`
+    def f(x, w=None, how="sum"):         def f(x):          # called without `w`
         if w is None:            ->          w = np.ones(len(x))
             w = np.ones(len(x))              return w @ x
+        if how == "mean":
+            w = w / len(x)
         return w @ x
 
-A parameter that is `None` in a call is none of the program's; the others are numbers
-and arrays. A local name may be set to `None` as well, as long as the text says where it
-is and where it is not.
+A parameter that is `None` or a text in a call is none of the program's; the others are
+numbers and arrays. A local name may be set to them as well, as long as the text says
+where it is and where it is not.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import gast
 
 from pyrev.parse.bindings import mapped, nodes_of, parameters
 
-#: Which names are None, and which are something else; of others it is not known, and
-#: those with None here may be None: they are not to be read.
-Known = dict[str, bool | None]
+
+class Is(NamedTuple):
+    """A name stands for `None` or for a text."""
+
+    value: str | None
+
+
+class MayBe(NamedTuple):
+    """A name stands for this on some paths: it is not to be read."""
+
+    value: str | None
+
+
+class Other:
+    """A name stands for something else."""
+
+
+OTHER = Other()
+
+#: What names stand for; of those that are missing it is not known.
+Known = dict[str, Is | MayBe | Other]
 
 _END = (gast.Return, gast.Raise, gast.Break, gast.Continue)
 
 
-def without_nones(node: gast.AST, nones: Collection[str]) -> gast.AST:
-    """The definition `node` for calls in which the parameters `nones` are None, and the
-    others are something else.
+def with_values(
+    node: gast.AST, values: Mapping[str, str | None], gone: Collection[str] = ()
+) -> gast.AST:
+    """The definition `node` for calls in which parameters have these `values`, and the
+    others are neither None nor texts. Those that are `gone` are no parameters, either.
 
     >>> import gast
     >>> text = '''
-    ... def f(x, w=None, b=None):
+    ... def f(x, w=None, b=None, how="sum"):
     ...     if w is None:
     ...         w = 2.0
     ...     if b is not None and w > 1.0:
     ...         w = w + b
+    ...     if how in ("mean", "average"):
+    ...         w = w / 2.0
     ...     return w * x
     ... '''
     >>> definition = gast.parse(text).body[0]
-    >>> print(gast.unparse(without_nones(definition, ["w", "b"])).strip())
+    >>> values = {"w": None, "b": None, "how": "sum"}
+    >>> print(gast.unparse(with_values(definition, values)).strip())
     def f(x):
         w = 2.0
         return w * x
-    >>> print(gast.unparse(without_nones(definition, ["w"])).strip())
+    >>> values = {"w": None, "how": "mean"}
+    >>> print(gast.unparse(with_values(definition, values)).strip())
     def f(x, b=None):
         w = 2.0
         if w > 1.0:
             w = w + b
+        w = w / 2.0
         return w * x
     """
     body = getattr(node, "body", None)
     if not isinstance(body, list):
         return node
     tested = _tested(node)
-    if not nones and not tested:
+    if not values and not gone and not tested and not _has_texts(node):
         return node
     made = copy.copy(node)
-    made.args = _without(node.args, nones)
-    known: Known = {p.id: p.id in nones for p in parameters(node)}
+    made.args = _without(node.args, {*values, *gone})
+    known: Known = {
+        p.id: Is(values[p.id]) if p.id in values else OTHER for p in parameters(node)
+    }
     made.body = _Walk(tested).block(body, known) or [_pass(node)]
     return made
 
 
-def none_defaults(node: gast.AST) -> list[str]:
-    """The parameters of a definition whose default is None."""
+def known_defaults(node: gast.AST) -> dict[str, str | None]:
+    """The parameters of a definition whose defaults are None or texts."""
     spec = node.args
     positional = [*spec.posonlyargs, *spec.args]
     pairs = [*zip(reversed(positional), reversed(spec.defaults), strict=False)]
     pairs += zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-    return [p.id for p, default in pairs if is_none(default)]
+    return {p.id: d.value for p, d in pairs if d is not None and is_known(d)}
+
+
+def is_known(node: gast.AST | None) -> bool:
+    """Is this the literal None, or a text?"""
+    return isinstance(node, gast.Constant) and isinstance(node.value, (str, type(None)))
 
 
 def is_none(node: gast.AST | None) -> bool:
@@ -100,7 +135,7 @@ class _Walk:
     """Goes through statements in their order, with what is known of each name."""
 
     def __init__(self, tested: set[str]) -> None:
-        #: The names of which a test asks: others are not set to None for it.
+        #: The names of which a test asks if they are None: others are not set to it.
         self.tested = tested
 
     def block(self, block: Sequence[gast.AST], known: Known) -> list[gast.AST]:
@@ -123,16 +158,17 @@ class _Walk:
                 return [s]
             case gast.Assign(targets=targets):
                 made = self.expression(s, known)
-                none = is_none(made.value)
                 names = {t.id for t in targets if isinstance(t, gast.Name)}
-                if none and len(names) == len(targets) and names <= self.tested:
-                    known |= dict.fromkeys(names, True)
-                    return []
-                known |= dict.fromkeys(_stored(s), False)
+                if len(names) == len(targets) and is_known(made.value):
+                    value = made.value.value
+                    if value is not None or names <= self.tested:
+                        known |= dict.fromkeys(names, Is(value))
+                        return []
+                known |= dict.fromkeys(_stored(s), OTHER)
                 return [made]
             case _:
                 made = self.expression(s, known)
-                known |= dict.fromkeys(_stored(s), False)
+                known |= dict.fromkeys(_stored(s), OTHER)
                 return [made]
 
     def branch(self, s: gast.If, known: Known) -> list[gast.AST]:
@@ -148,29 +184,33 @@ class _Walk:
         if ends[0] is not ends[1]:
             both = other if ends[0] else one
         else:
-            both = {n: v for n, v in one.items() if other.get(n) is v}
-            nulls = {n for k in (one, other) for n, v in k.items() if v is not False}
-            both |= {n: None for n in nulls if n not in both}
+            both = {n: v for n, v in one.items() if other.get(n) == v}
+            for n, v in [*one.items(), *other.items()]:
+                if n not in both and not isinstance(v, Other):
+                    both[n] = MayBe(v.value)
         known.clear()
         known |= both
         return [made]
 
     def loop(self, s: gast.AST, known: Known) -> gast.AST:
         emptied = {
-            n
+            n: child.value.value
             for child in nodes_of(s)
-            if isinstance(child, gast.Assign) and is_none(child.value)
+            if isinstance(child, gast.Assign) and is_known(child.value)
             for n in _stored(child)
         }
         for n in _stored(s):
-            if n in emptied or known.get(n, False) is not False:
-                known[n] = None
+            before = known.get(n, OTHER)
+            if n in emptied:
+                known[n] = MayBe(emptied[n])
+            elif not isinstance(before, Other):
+                known[n] = MayBe(before.value)
             else:
                 known.pop(n, None)
         made = copy.copy(s)
         if isinstance(s, gast.For):
             made.iter = self.expression(s.iter, known)
-            target = dict.fromkeys(_stored(s.target), False)
+            target: Known = dict.fromkeys(_stored(s.target), OTHER)
         else:
             test = self.test(s.test, known)
             made.test = _truth(test, s.test) if isinstance(test, bool) else test
@@ -188,8 +228,8 @@ class _Walk:
                 decided = _decided(e, known)
                 if decided is not None:
                     return decided
-            case gast.Name(id=name) if known.get(name) is True:
-                return False
+            case gast.Name(id=name) if isinstance(own := known.get(name), Is):
+                return bool(own.value)
             case gast.UnaryOp(op=gast.Not(), operand=operand):
                 found = self.test(operand, known)
                 if isinstance(found, bool):
@@ -219,10 +259,10 @@ class _Walk:
     def expression(self, e: gast.AST, known: Known) -> gast.AST:
         """The same with literals for names that are None, and decided tests gone."""
         match e:
-            case gast.Name(id=name, ctx=gast.Load()) if (
-                known.get(name, False) is not False
-            ):
-                return _located(gast.Constant(None, None), e)
+            case gast.Name(id=name, ctx=gast.Load()):
+                found = known.get(name, OTHER)
+                if not isinstance(found, Other):
+                    return _located(gast.Constant(found.value, None), e)
             case gast.IfExp():
                 test = self.test(e.test, known)
                 if isinstance(test, bool):
@@ -237,17 +277,44 @@ class _Walk:
 
 
 def _decided(e: gast.Compare, known: Known) -> bool | None:
-    """How a comparison with None comes out, if that is known."""
-    other = _asked(e)
-    found: bool | None = None
-    match other:
+    """How a comparison with None, or of texts, comes out, if that is known."""
+    if len(e.ops) != 1:
+        return None
+    op, (left, right) = e.ops[0], (e.left, e.comparators[0])
+    match op, right:
+        case gast.In() | gast.NotIn(), gast.Tuple(elts=elts) | gast.List(elts=elts):
+            found = [_equal(left, one, known) for one in elts]
+            any_ = True if True in found else None if None in found else False
+            return any_ if isinstance(op, gast.In) or any_ is None else not any_
+        case gast.Is() | gast.Eq(), _:
+            return _equal(left, right, known)
+        case gast.IsNot() | gast.NotEq(), _:
+            same = _equal(left, right, known)
+            return None if same is None else not same
+    return None
+
+
+def _equal(left: gast.AST, right: gast.AST, known: Known) -> bool | None:
+    """Are these equal, if they are None and texts, and it is known?"""
+    one, two = _value(left, known), _value(right, known)
+    if isinstance(one, Is) and isinstance(two, Is):
+        return one.value == two.value
+    for own, other in ((one, two), (two, one)):
+        if isinstance(own, Is) and isinstance(other, Other):
+            return False
+    return None
+
+
+def _value(e: gast.AST, known: Known) -> Is | Other | None:
+    """What an operand is, as far as it is known."""
+    match e:
         case gast.Name(id=name):
             found = known.get(name)
+            return None if isinstance(found, MayBe) else found
         case gast.Constant(value=value):
-            found = value is None
-    if found is None:
-        return None
-    return found if isinstance(e.ops[0], (gast.Is, gast.Eq)) else not found
+            known_ = isinstance(value, (str, type(None)))
+            return Is(value) if known_ else OTHER
+    return None
 
 
 def _asked(e: gast.AST) -> gast.AST | None:
@@ -265,6 +332,14 @@ def _tested(node: gast.AST) -> set[str]:
     """The names of which a test in a definition asks if they are None."""
     asked = map(_asked, nodes_of(node))
     return {e.id for e in asked if isinstance(e, gast.Name)}
+
+
+def _has_texts(node: gast.AST) -> bool:
+    """Is a text given to a name?"""
+    return any(
+        isinstance(n, gast.Assign) and is_known(n.value) and n.value.value is not None
+        for n in nodes_of(node)
+    )
 
 
 def _stored(node: gast.AST) -> set[str]:

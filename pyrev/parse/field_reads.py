@@ -1,0 +1,156 @@
+"""Which fields of its parameters a text reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from types import FunctionType
+
+import gast
+import numpy as np
+
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
+from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.made_texts import Lookup
+from pyrev.parse.source import plain, read
+from pyrev.parse.structure_shapes import Shape
+
+#: What arrays have as attributes: a name of which others are read is an object.
+_OF_ARRAYS = frozenset(n for n in dir(np.ndarray) if not n.startswith("__"))
+_OF_ARRAYS |= {"_replace", "_asdict", "get", "keys", "values", "items"}
+
+
+def guessed(node: gast.AST, lookup: Lookup) -> dict[str, Shape]:
+    """What the text says of parameters that are structures: dictionaries whose keys are
+    read, and objects whose attributes are.
+    """
+    found: dict[str, Shape] = {}
+    for p in parameters(node):
+        paths = used_fields(node, p.id, lookup)
+        if paths:
+            found[p.id] = _of_paths(paths)
+    return found
+
+
+def used_fields(
+    node: gast.AST, name: str, lookup: Lookup, depth: int = 0
+) -> list[tuple[str, ...]] | None:
+    """The fields of a parameter that are read, as paths of text keys ("[k") and
+    attributes (".k"), also by helpers that get it; None where it is used in another
+    way, too.
+    """
+    found: dict[tuple[str, ...], None] = {}
+    if Counter(bindings(node))[name] > 1 or not hasattr(node, "args"):
+        return None
+    local = local_names(node)
+    for e, around in _accesses(node, name):
+        path, _ = _path(e)
+        if path:
+            found[path] = None
+            continue
+        inner = _in_helper(e, around, local, lookup, depth)
+        if inner is None:
+            return None
+        found |= dict.fromkeys(inner)
+    return [*found]
+
+
+def _in_helper(
+    e: gast.AST, around: gast.AST, local: frozenset[str], lookup: Lookup, depth: int
+) -> list[tuple[str, ...]] | None:
+    """The fields that a helper reads of an argument `e` in the call `around`."""
+    match around:
+        case gast.Call(func=gast.Name(id=called), args=args) if called not in local:
+            function = plain(lookup(called))
+        case _:
+            return None
+    if function is None or depth > _DEPTH:
+        return None
+    names = parameters_of(function)
+    own = [n for n, a in zip(names, args, strict=False) if a is e]
+    try:
+        node = read(function).node
+    except UnsupportedError:
+        return None
+    if len(own) != 1 or not isinstance(getattr(node, "body", None), list):
+        return None
+    return used_fields(node, own[0], partial(stands_for, function), depth + 1)
+
+
+#: Helpers in helpers that are looked into for the fields of an argument.
+_DEPTH = 6
+
+
+def parameters_of(function: FunctionType) -> tuple[str, ...]:
+    """The names of the parameters of a plain function, those by position first."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _of_paths(paths: Sequence[tuple[str, ...]]) -> Shape:
+    """The shape that has the fields of these paths."""
+    inner: dict[str, list[tuple[str, ...]]] = {}
+    for first, *rest in paths:
+        inner.setdefault(first, [])
+        if rest:
+            inner[first].append(tuple(rest))
+    kind = "dict" if all(k.startswith("[") for k in inner) else "object"
+    return Shape(
+        kind,
+        tuple((k[1:], _of_paths(more) if more else None) for k, more in inner.items()),
+    )
+
+
+def _accesses(node: gast.AST, name: str) -> Iterator[tuple[gast.AST, gast.AST]]:
+    """The reads of a name with the fields behind it, and what is around each."""
+
+    def visit(e: gast.AST, around: gast.AST) -> Iterator[tuple[gast.AST, gast.AST]]:
+        path, base = _path(e)
+        if isinstance(base, gast.Name) and base.id == name:
+            if path or isinstance(base.ctx, gast.Load):
+                yield e, around
+            return
+        for child in children(e):
+            yield from visit(child, e)
+
+    for child in children(node):
+        yield from visit(child, node)
+
+
+def _path(e: gast.AST) -> tuple[tuple[str, ...], gast.AST]:
+    """The text keys and attributes behind an expression, arrays' own apart."""
+    match e:
+        case gast.Subscript(value=base, slice=gast.Constant(value=str(key))):
+            path, inner = _path(base)
+            return (*path, "[" + key), inner
+        case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
+            path, inner = _path(base)
+            return (*path, "." + attr), inner
+    return (), e
+
+
+def depends_on_call(node: gast.AST) -> bool:
+    """May a text that is refused mean something for what a call gives: functions, and
+    structures that do not show?
+    """
+    own = {p.id for p in parameters(node)}
+    for n in nodes_of(node):
+        match n:
+            case gast.Call(func=gast.Name(id=name)) if name in own:
+                return True
+            case gast.Subscript(value=base, slice=gast.Constant(value=str())):
+                if _root(base) in own:
+                    return True
+            case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
+                if _root(base) in own:
+                    return True
+    return False
+
+
+def _root(e: gast.AST) -> str:
+    """The name that subscripts and attributes stand behind."""
+    while isinstance(e, (gast.Subscript, gast.Attribute)):
+        e = e.value
+    return e.id if isinstance(e, gast.Name) else ""

@@ -1,0 +1,507 @@
+"""Lists that grow, as arrays with room and a count, before anything is read.
+
+Python text in, Python text out::
+
+    out = []                              out_room = max(0, n - 1)
+    for i in range(1, n):                 out_count = 0
+        if x[i] > x[i - 1]:        ->     out = np.empty(out_room, dtype=...)
+            out.append(x[i])              for i in range(1, n):
+    return np.array(out)                      if x[i] > x[i - 1]:
+                                                  out_item = x[i]
+                                                  out[out_count] = out_item
+                                                  out_count += 1
+                                          return out[:out_count].copy()
+
+Room is what the loops around `append` do at most. Where that is not known before, as of
+`while`, what decides it is run once more in front, and counts. A list of tuples is an
+array for each place of them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import gast
+
+from pyrev.ir.nodes import fresh
+from pyrev.parse.bindings import (
+    bindings,
+    identifiers,
+    local_names,
+    nodes_of,
+    parameters,
+)
+from pyrev.parse.comprehensions import Comprehensions, Start, start_of
+from pyrev.parse.list_room import NotThisWay, Room
+from pyrev.parse.made_texts import (
+    Lookup,
+    assign,
+    copied,
+    name_of,
+    numpy_call,
+    placed,
+    up_to,
+)
+from pyrev.parse.structure_shapes import SHAPE, Shape
+
+#: The shape of a list of numbers that is returned.
+LIST = Shape("list", ((0, None),))
+
+
+def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.AST:
+    """The definition `node` without lists that grow and list comprehensions; itself if
+    it has none. Lists that are used in other ways are left as they are. What a helper
+    returns is an array.
+
+    >>> import gast
+    >>> text = '''
+    ... def f(x, n):
+    ...     out = []
+    ...     for i in range(1, n):
+    ...         out.append(x[i] - x[i - 1])
+    ...     return len(out), out[-1]
+    ... '''
+    >>> definition = gast.parse(text).body[0]
+    >>> made = gast.unparse(without_lists(definition, {}.get))
+    >>> print(made.replace("@", "").strip())
+    def f(x, n):
+        out_room = max(0, n - 1)
+        out_count = 0
+        out = np.empty(out_room, dtype=np.result_type(out_item))
+        for i in range(1, n):
+            out_item = x[i] - x[i - 1]
+            out[out_count] = out_item
+            out_count += 1
+        return (out_count, out[:out_count][-1])
+    """
+    if not isinstance(getattr(node, "body", None), list):
+        return node
+    if not any(map(_may_grow, nodes_of(node))):
+        return node
+    node = Comprehensions(node, lookup).done()
+    left = _candidates(node, lookup)
+    for name in left:
+        try:
+            node = _Growing(node, name, lookup, helper).done()
+        except NotThisWay:
+            continue
+    return node
+
+
+def _may_grow(n: gast.AST) -> bool:
+    match n:
+        case gast.ListComp() | gast.GeneratorExp() | gast.List():
+            return True
+        case gast.Call(func=gast.Attribute(attr="append")):
+            return True
+    return False
+
+
+# ------------------------------------------------------------------ which lists
+
+
+def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
+    """The names of lists that grow, or that are written to."""
+    local = local_names(node)
+    found: dict[str, None] = {}
+    grown = {
+        n.func.value.id
+        for n in nodes_of(node)
+        if isinstance(n, gast.Call)
+        and isinstance(n.func, gast.Attribute)
+        and n.func.attr == "append"
+        and isinstance(n.func.value, gast.Name)
+    }
+    stored = {
+        n.value.id
+        for n in nodes_of(node)
+        if isinstance(n, gast.Subscript)
+        and isinstance(n.ctx, gast.Store)
+        and isinstance(n.value, gast.Name)
+    }
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                start = start_of(value, local, lookup)
+                repeated = start is not None and start.times is not None
+                if start is not None and (name in grown or name in stored or repeated):
+                    found[name] = None
+    own = {p.id for p in parameters(node)}
+    times = Counter(bindings(node))
+    return [n for n in found if n not in own and times[n] == 1]
+
+
+# ------------------------------------------------------------------ one list
+
+
+@dataclass
+class _Parts:
+    """The names for one list: an array for each place of its tuples, a scalar that has
+    the dtype of each, and how many elements there are.
+    """
+
+    arrays: list[str]
+    items: list[str]
+    count: str
+    tuples: bool
+
+
+class _Growing:
+    """Makes arrays of one list."""
+
+    def __init__(self, node: gast.AST, name: str, lookup: Lookup, helper: bool) -> None:
+        self.node, self.name = copy.deepcopy(node), name
+        self.helper = helper
+        #: What the list begins with.
+        self.first: list[gast.AST] = []
+        self.taken = {*identifiers(node)}
+        self.local = local_names(node)
+        self.lookup = lookup
+        width = self._width()
+        several = width is not None
+
+        def own(word: str, k: int) -> str:
+            ending = f"_{k}" if several else ""
+            return fresh(f"{name}{word}{ending}", self.taken)
+
+        many = range(width or 1)
+        self.parts = _Parts(
+            [own("", k) for k in many] if several else [name],
+            [own("_item", k) for k in many],
+            fresh(f"{name}_count", self.taken),
+            several,
+        )
+        self.room = fresh(f"{name}_room", self.taken)
+
+    def done(self) -> gast.AST:
+        self.node.body = self._block(self.node.body)
+        left = [
+            n
+            for n in nodes_of(self.node)
+            if isinstance(n, gast.Name) and n.id == self.name
+        ]
+        if self.parts.tuples and left:
+            raise NotThisWay
+        return self.node
+
+    def _appended(self) -> list[gast.AST]:
+        """What is appended, in the order of the text."""
+        found = []
+        for n in nodes_of(self.node):
+            match n:
+                case gast.Call(
+                    func=gast.Attribute(value=gast.Name(id=name), attr="append"),
+                    args=[value],
+                    keywords=[],
+                ) if name == self.name:
+                    found.append(value)
+                case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                    name == self.name
+                ):
+                    start = start_of(value, self.local, self.lookup)
+                    if start is None:
+                        raise NotThisWay
+                    found += start.elements
+        return found
+
+    def _width(self) -> int | None:
+        """Of how many values the elements are tuples; None for single values."""
+        widths = {
+            len(v.elts) if isinstance(v, (gast.Tuple, gast.List)) else None
+            for v in self._appended()
+        }
+        if len(widths) != 1:
+            raise NotThisWay
+        (width,) = widths
+        return width
+
+    # ---------------------------------------------------------------- statements
+
+    def _block(self, stmts: Sequence[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for k, s in enumerate(stmts):
+            match s:
+                case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                    name == self.name
+                ):
+                    start = start_of(value, self.local, self.lookup)
+                    if start is None:
+                        raise NotThisWay
+                    out += self._begun(s, start, stmts[k + 1 :])
+                case _:
+                    out += self._statement(s)
+        return out
+
+    def _statement(self, s: gast.AST) -> list[gast.AST]:
+        parts = self.parts
+        match s:
+            case gast.FunctionDef() | gast.ClassDef():
+                if self._mentions(s):
+                    raise NotThisWay
+                return [s]
+            case gast.Expr(value=gast.Call() as call) if (
+                value := self.added(call)
+            ) is not None:
+                return self._put(value, s)
+            case gast.AugAssign(target=gast.Name(id=name), value=value) if (
+                name == self.name
+            ):
+                if not isinstance(value, gast.List):
+                    raise NotThisWay
+                return [x for e in value.elts for x in self._put(e, s)]
+            case gast.Assign(targets=[gast.Name() as target], value=value) if (
+                self._is_pop(value) and not parts.tuples
+            ):
+                less = gast.AugAssign(
+                    name_of(parts.count, ctx=gast.Store()),
+                    gast.Sub(),
+                    gast.Constant(1, None),
+                )
+                last = gast.Subscript(
+                    name_of(parts.arrays[0]), name_of(parts.count), gast.Load()
+                )
+                return [placed(less, s), placed(assign([target], last), s)]
+            case gast.Expr(value=value) if self._is_pop(value):
+                less = gast.AugAssign(
+                    name_of(parts.count, ctx=gast.Store()),
+                    gast.Sub(),
+                    gast.Constant(1, None),
+                )
+                return [placed(less, s)]
+            case gast.For(target=target, iter=gast.Name(id=name)) if name == self.name:
+                if any(self.added(n) is not None for n in nodes_of(s)):
+                    raise NotThisWay
+                s.iter = self._whole(s.iter)
+                s.body = self._block(s.body)
+                s.orelse = self._block(s.orelse)
+                return [s]
+            case gast.Assign(targets=[gast.Subscript()], value=gast.Name(id=name)) if (
+                name == self.name
+            ):
+                s.targets = [self._expression(t) for t in s.targets]
+                s.value = self._whole(s.value)
+                return [s]
+            case gast.Return(value=gast.Name(id=name)) if name == self.name:
+                s.value = self._returned(s.value)
+                return [s]
+            case gast.Return(value=gast.Tuple(elts=elts)):
+                s.value.elts = [
+                    self._returned(e)
+                    if isinstance(e, gast.Name) and e.id == self.name
+                    else self._expression(e)
+                    for e in elts
+                ]
+                return [s]
+        for part, value in gast.iter_fields(s):
+            if isinstance(value, gast.AST):
+                setattr(s, part, self._expression(value))
+            elif isinstance(value, list):
+                if part in ("body", "orelse"):
+                    setattr(s, part, self._block(value))
+                else:
+                    new = [
+                        self._expression(v) if isinstance(v, gast.AST) else v
+                        for v in value
+                    ]
+                    setattr(s, part, new)
+        return [s]
+
+    def _mentions(self, e: gast.AST) -> bool:
+        return any(isinstance(n, gast.Name) and n.id == self.name for n in nodes_of(e))
+
+    def added(self, call: gast.AST) -> gast.AST | None:
+        """What a call appends to the list; None if it is another call."""
+        match call:
+            case gast.Call(
+                func=gast.Attribute(value=gast.Name(id=name), attr="append"),
+                args=[value],
+                keywords=[],
+            ) if name == self.name:
+                return value
+        return None
+
+    def _is_pop(self, e: gast.AST) -> bool:
+        match e:
+            case gast.Call(
+                func=gast.Attribute(value=gast.Name(id=name), attr="pop"), args=[]
+            ):
+                return bool(name == self.name)
+        return False
+
+    def _put(self, value: gast.AST, at: gast.AST) -> list[gast.AST]:
+        """The statements that append a value."""
+        parts = self.parts
+        values = value.elts if parts.tuples else [value]
+        if len(values) != len(parts.arrays):
+            raise NotThisWay
+        values = [self._expression(v) for v in values]
+        out: list[gast.AST] = []
+        for item, v in zip(parts.items, values, strict=True):
+            out.append(assign([name_of(item, ctx=gast.Store())], v))
+        for item, array in zip(parts.items, parts.arrays, strict=True):
+            place = gast.Subscript(name_of(array), name_of(parts.count), gast.Store())
+            out.append(assign([place], name_of(item)))
+        more = gast.AugAssign(
+            name_of(parts.count, ctx=gast.Store()), gast.Add(), gast.Constant(1, None)
+        )
+        return [placed(s, at) for s in (*out, more)]
+
+    def _begun(
+        self, s: gast.Assign, start: Start, behind: Sequence[gast.AST]
+    ) -> list[gast.AST]:
+        """What makes the arrays, with room for all that is appended `behind` it."""
+        parts = self.parts
+        self.first = start.elements
+        first: gast.AST = gast.Constant(len(start.elements), None)
+        if start.times is not None:
+            first = start.times
+        terms, before = [], []
+        for k, later in enumerate(behind):
+            room, stmts = Room(self, later, behind[: k + 1]).needed()
+            terms += room
+            before += stmts
+        total = _sum([first, *terms] if not _is_zero(first) else terms or [first])
+        out: list[gast.AST] = [
+            assign([name_of(self.room, ctx=gast.Store())], total),
+            *before,
+            assign([name_of(parts.count, ctx=gast.Store())], gast.Constant(0, None)),
+        ]
+        for array, item in zip(parts.arrays, parts.items, strict=True):
+            dtype = gast.keyword("dtype", numpy_call("result_type", [name_of(item)]))
+            made = numpy_call("empty", [name_of(self.room)], [dtype])
+            out.append(assign([name_of(array, ctx=gast.Store())], made))
+        out = [placed(x, s) for x in out]
+        if start.times is None:
+            for e in start.elements:
+                out += self._put(e, s)
+            return out
+        index = fresh("i", self.taken)
+        body = self._put(start.elements[0], s)
+        turns = gast.Call(name_of("range"), [copy.deepcopy(start.times)], [])
+        loop = gast.For(name_of(index, ctx=gast.Store()), turns, body, [], None)
+        return [*out, placed(loop, s)]
+
+    # ---------------------------------------------------------------- expressions
+
+    def _whole(self, at: gast.AST) -> gast.AST:
+        """The elements that are there, as an array or as a tuple of arrays."""
+        views = [up_to(a, self.parts.count) for a in self.parts.arrays]
+        if not self.parts.tuples:
+            return placed(views[0], at)
+        stacked = gast.Tuple(views, gast.Load())
+        made = numpy_call("stack", [stacked, gast.Constant(1, None)])
+        return placed(made, at)
+
+    def _returned(self, at: gast.AST) -> gast.AST:
+        if self.helper:
+            whole = self._whole(at)
+            return whole if self.parts.tuples else placed(copied(whole), at)
+        if self.parts.tuples:
+            copies = [copied(up_to(a, self.parts.count)) for a in self.parts.arrays]
+            made: gast.AST = gast.Tuple(copies, gast.Load())
+            fields = tuple((k, None) for k in range(len(copies)))
+            shape = Shape("list of tuples", fields)
+        else:
+            made, shape = copied(up_to(self.parts.arrays[0], self.parts.count)), LIST
+        made = placed(made, at)
+        setattr(made, SHAPE, shape)
+        return made
+
+    def _expression(self, e: gast.AST) -> gast.AST:
+        return self._visit(e)
+
+    def _visit(self, e: gast.AST) -> gast.AST:
+        if not self._mentions(e):
+            return e
+        parts = self.parts
+        match e:
+            case gast.Name(id=name) if name == self.name:
+                raise NotThisWay
+            case gast.Call(
+                func=gast.Name(id="len"), args=[gast.Name(id=name)], keywords=[]
+            ) if name == self.name:
+                return gast.copy_location(name_of(parts.count), e)
+            case gast.Subscript(value=gast.Name(id=name), slice=index) if (
+                name == self.name
+            ):
+                index = self._visit(index)
+                made = [
+                    gast.copy_location(
+                        gast.Subscript(
+                            placed(up_to(a, parts.count), e),
+                            copy.deepcopy(index),
+                            e.ctx,
+                        ),
+                        e,
+                    )
+                    for a in parts.arrays
+                ]
+                if not parts.tuples:
+                    return made[0]
+                if isinstance(e.ctx, gast.Store):
+                    raise NotThisWay
+                return gast.copy_location(gast.Tuple(made, gast.Load()), e)
+            case gast.Call(func=func, args=[gast.Name(id=name), *rest]) if (
+                name == self.name and _is_array(func)
+            ):
+                rest = [self._visit(a) for a in rest]
+                keywords = list(e.keywords)
+                if not rest and not keywords:
+                    whole = self._whole(e)
+                    return whole if parts.tuples else placed(copied(whole), e)
+                made_ = copy.copy(e)
+                made_.args = [self._whole(e), *rest]
+                return made_
+            case gast.Call(func=func, args=args):
+                if self._mentions(func):
+                    raise NotThisWay
+                made_ = copy.copy(e)
+                made_.args = [
+                    self._whole(a)
+                    if isinstance(a, gast.Name) and a.id == self.name
+                    else self._visit(a)
+                    for a in args
+                ]
+                for k in e.keywords:
+                    k.value = self._visit(k.value)
+                return made_
+            case gast.UnaryOp(op=gast.Not(), operand=gast.Name(id=name)) if (
+                name == self.name
+            ):
+                test = gast.Compare(
+                    name_of(parts.count), [gast.Eq()], [gast.Constant(0, None)]
+                )
+                return placed(test, e)
+            case gast.Lambda() | gast.ListComp() | gast.GeneratorExp():
+                raise NotThisWay
+        for part, value in gast.iter_fields(e):
+            if isinstance(value, gast.AST):
+                setattr(e, part, self._visit(value))
+            elif isinstance(value, list):
+                new = [self._visit(v) if isinstance(v, gast.AST) else v for v in value]
+                setattr(e, part, new)
+        return e
+
+
+def _sum(terms: Sequence[gast.AST]) -> gast.AST:
+    found = terms[0]
+    for t in terms[1:]:
+        found = gast.BinOp(found, gast.Add(), t)
+    return found
+
+
+def _is_zero(e: gast.AST) -> bool:
+    return isinstance(e, gast.Constant) and e.value == 0
+
+
+def _is_array(func: gast.AST) -> bool:
+    """Is it called like the functions that make arrays of lists?"""
+    match func:
+        case gast.Attribute(attr="array" | "asarray"):
+            return True
+        case gast.Name(id="array" | "asarray"):
+            return True
+    return False

@@ -1,0 +1,106 @@
+"""What texts that are made before anything is read consist of."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+
+import gast
+
+from pyrev.parse.bindings import children, nodes_of
+from pyrev.parse.scopes import NUMPY
+
+#: What a name outside of a definition stands for.
+Lookup = Callable[[str], object]
+
+
+def read_in(e: gast.AST) -> set[str]:
+    """The names that are read in a node."""
+    return {
+        n.id
+        for n in nodes_of(e)
+        if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Store)
+    } | {
+        n.target.id
+        for n in nodes_of(e)
+        if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
+    }
+
+
+def stored_in(s: gast.AST) -> set[str]:
+    """The names that a statement binds."""
+    return {
+        n.id
+        for n in nodes_of(s)
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+    }
+
+
+def written_in(s: gast.AST) -> set[str]:
+    """The arrays whose elements a statement writes."""
+    found = set()
+    for n in nodes_of(s):
+        if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store):
+            base = n.value
+            while isinstance(base, gast.Subscript):
+                base = base.value
+            if isinstance(base, gast.Name):
+                found.add(base.id)
+    return found
+
+
+def name_of(
+    name: str, at: gast.AST | None = None, ctx: gast.AST | None = None
+) -> gast.AST:
+    made = gast.Name(name, ctx or gast.Load(), None, None)
+    return made if at is None else gast.copy_location(made, at)
+
+
+def assign(targets: Sequence[gast.AST], value: gast.AST) -> gast.AST:
+    """An assignment."""
+    return gast.Assign(list(targets), value, None)
+
+
+def numpy_call(
+    name: str,
+    args: Sequence[gast.AST],
+    keywords: Iterable[gast.AST] = (),
+    at: gast.AST | None = None,
+) -> gast.AST:
+    func = gast.Attribute(name_of(NUMPY), name, gast.Load())
+    made = gast.Call(func, list(args), list(keywords))
+    return made if at is None else placed(made, at)
+
+
+def up_to(array: str, count: str) -> gast.AST:
+    whole = gast.Slice(None, name_of(count), None)
+    return gast.Subscript(name_of(array), whole, gast.Load())
+
+
+def copied(e: gast.AST) -> gast.AST:
+    return gast.Call(gast.Attribute(e, "copy", gast.Load()), [], [])
+
+
+def placed(node: gast.AST, at: gast.AST) -> gast.AST:
+    """What has no place of its own stands where `at` does."""
+    stack = [node]
+    while stack:
+        child = stack.pop()
+        if not hasattr(child, "lineno"):
+            gast.copy_location(child, at)
+        stack += children(child)
+    return node
+
+
+class Renamed(gast.NodeTransformer):  # type: ignore[misc]
+    """Gives names others."""
+
+    def __init__(self, new: dict[str, str]) -> None:
+        self.new = new
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        if node.id in self.new:
+            made = copy.copy(node)
+            made.id = self.new[node.id]
+            return made
+        return node

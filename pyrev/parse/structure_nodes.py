@@ -1,0 +1,96 @@
+"""Nodes that stand for structures and for what is in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gast
+
+from pyrev.parse.bindings import literal_integer, returns
+from pyrev.parse.structure_shapes import SHAPE, Key, Names, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A use of a structure, in a function inside if `inner`: `stored` is the field that
+    is written to, `whole` says that it is used as a whole, `bad` that it is used
+    otherwise.
+    """
+
+    inner: bool
+    stored: tuple[Key, ...] | None = None
+    whole: bool = False
+    returned: bool = False
+    bad: bool = False
+
+
+def own_returns(node: gast.AST) -> list[gast.Return]:
+    found: list[gast.Return] = []
+    stack = list(node.body)
+    while stack:
+        s = stack.pop()
+        if isinstance(s, gast.Return):
+            found.append(s)
+        elif returns(s):
+            stack += [*s.body, *getattr(s, "orelse", ())]
+    return found
+
+
+def literal(
+    at: gast.AST, shape: Shape, names: Names, path: tuple[Key, ...]
+) -> gast.AST:
+    """A structure, written out of the names of its fields."""
+    values = [
+        name_at(at, names[(*path, k)], gast.Load())
+        if field is None
+        else literal(at, field, names, (*path, k))
+        for k, field in shape.fields
+    ]
+    made: gast.AST
+    if shape.kind == "tuple":
+        made = gast.Tuple(values, gast.Load())
+    elif shape.kind in ("dict", "record", "records"):
+        keys = [gast.copy_location(gast.Constant(k, None), at) for k, _ in shape.fields]
+        made = gast.Dict(keys, values)
+    else:
+        word = "structure" if shape.cls is None else shape.cls.__name__
+        named = name_at(at, word, gast.Load())
+        keywords = [
+            gast.copy_location(gast.keyword(str(k), v), at)
+            for (k, _), v in zip(shape.fields, values, strict=True)
+        ]
+        made = gast.Call(named, [], keywords)
+    setattr(made, SHAPE, shape)
+    return gast.copy_location(made, at)
+
+
+def element(
+    at: gast.AST, array: gast.AST, index: gast.AST, ctx: gast.AST | None = None
+) -> gast.AST:
+    made = gast.Subscript(array, index, ctx or gast.Load())
+    return gast.copy_location(made, at)
+
+
+def key_of(index: gast.AST) -> object:
+    match index:
+        case gast.Constant(value=str() as key):
+            return key
+    return literal_integer(index)
+
+
+def none_at(at: gast.AST) -> gast.AST:
+    return gast.copy_location(gast.Constant(None, None), at)
+
+
+def name_at(at: gast.AST, name: str, ctx: gast.AST) -> gast.Name:
+    return gast.copy_location(gast.Name(name, ctx, None, None), at)
+
+
+def param_at(p: gast.Name, name: str) -> gast.Name:
+    return gast.copy_location(gast.Name(name, gast.Param(), None, None), p)
+
+
+def is_nested(e: gast.Tuple) -> bool:
+    """Is there a structure in a tuple?"""
+    inner = (gast.Tuple, gast.Dict)
+    return any(isinstance(x, inner) or hasattr(x, SHAPE) for x in e.elts)

@@ -1,0 +1,130 @@
+"""What a structure is made of, and which classes make one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import gast
+
+from pyrev.ir.nodes import fresh
+from pyrev.parse.bindings import identifiers
+from pyrev.parse.made_texts import Lookup
+
+Key = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a structure is made of: its fields in order, each a structure or a value.
+
+    `kind` says how fields are read: of a "dict" by subscript, of an "object" by
+    attribute, of a "tuple" by number, of a "named tuple" by attribute or number, and of
+    a "record" or of "records", an array of them, by subscript or attribute. `cls` is
+    the class, where it is known.
+    """
+
+    kind: str
+    fields: tuple[tuple[Key, Shape | None], ...]
+    cls: type | None = None
+
+    def get(self, key: object) -> Shape | Missing | None:
+        """A field: a structure, or None for a value; `MISSING` if there is none."""
+        for own, field in self.fields:
+            if own == key and type(own) is type(key):
+                return field
+        return MISSING
+
+    def leaves(self) -> Iterator[tuple[Key, ...]]:
+        """The paths to the values, in order."""
+        for key, field in self.fields:
+            if field is None:
+                yield (key,)
+            else:
+                for path in field.leaves():
+                    yield (key, *path)
+
+    def at(self, path: Sequence[Key]) -> Shape | Missing | None:
+        """What is at the end of a path."""
+        found: Shape | Missing | None = self
+        for key in path:
+            if not isinstance(found, Shape):
+                return MISSING
+            found = found.get(key)
+        return found
+
+
+class Missing:
+    """No such field."""
+
+
+MISSING = Missing()
+
+#: The attribute of a node that holds the shape of the structure that it builds.
+SHAPE = "pyrev_structure"
+#: The names of the values of a structure, by their paths.
+Names = dict[tuple[Key, ...], str]
+
+
+def field_names(node: gast.AST, given: Mapping[str, Shape]) -> dict[str, Names]:
+    """The names of the parameters for the fields of those with these shapes."""
+    taken = {*identifiers(node)}
+    return {n: names_for(n, shape, taken) for n, shape in given.items()}
+
+
+def names_for(name: str, shape: Shape, taken: set[str]) -> Names:
+    found = {}
+    for path in shape.leaves():
+        words = [name, *map(str, path)]
+        own = "_".join(w if w.isidentifier() or w.isdigit() else "k" for w in words)
+        found[path] = fresh(own, taken)
+    return found
+
+
+def is_structure_class(value: object) -> bool:
+    """Is it the class of a named tuple, a dataclass, or `dict`?"""
+    if not isinstance(value, type):
+        return False
+    if issubclass(value, tuple) and hasattr(value, "_fields"):
+        return True
+    return dataclasses.is_dataclass(value) or value is dict
+
+
+def class_called(func: gast.AST, local: frozenset[str], lookup: Lookup) -> type | None:
+    """The class of structures that is called, if it is one."""
+    match func:
+        case gast.Name(id=name) if name not in local:
+            found = lookup(name)
+        case gast.Attribute(value=gast.Name(id=name), attr=attr) if name not in local:
+            found = getattr(lookup(name), attr, None)
+        case _:
+            return None
+    return found if isinstance(found, type) and is_structure_class(found) else None
+
+
+def class_fields(cls: type) -> tuple[str, ...]:
+    """The fields of a named tuple or of a dataclass, in order."""
+    if dataclasses.is_dataclass(cls):
+        return tuple(f.name for f in dataclasses.fields(cls))
+    return tuple(getattr(cls, "_fields", ()))
+
+
+def defaults_of(cls: type) -> dict[str, object]:
+    """The defaults of its fields that are numbers, texts or None."""
+    found: dict[str, object] = dict(getattr(cls, "_field_defaults", {}))
+    if dataclasses.is_dataclass(cls):
+        fields = dataclasses.fields(cls)
+        found = {f.name: f.default for f in fields if f.init}
+    plain = (bool, int, float, str, type(None))
+    return {n: v for n, v in found.items() if isinstance(v, plain)}
+
+
+def only_keeps(cls: type) -> bool:
+    """Does a call of the class only keep what it is given?"""
+    if cls is dict:
+        return True
+    if dataclasses.is_dataclass(cls):
+        own = "__post_init__" not in dir(cls)
+        return own and all(f.init for f in dataclasses.fields(cls))
+    return "__new__" not in vars(cls) or cls.__bases__ == (tuple,)

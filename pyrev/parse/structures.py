@@ -1,0 +1,791 @@
+"""Names of structures: each field gets a name of its own before anything is read.
+
+A structure is a dictionary with literal keys, a named tuple, an object of a dataclass,
+a tuple of a call, and what consists of these. Python text in, Python text out::
+
+    p = {"k": 2.0, "w": w}               p_k = 2.0
+    s = p["k"] * x[0]              ->    p_w = w
+    p["k"] = s                           s = p_k * x[0]
+    return rate(p, s)                    p_k = s
+                                         return rate({"k": p_k, "w": p_w}, s)
+
+A parameter that is one in a call becomes a parameter for each field. What a helper is
+given, and what it returns, is taken apart in the same way.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import FunctionType
+
+import gast
+
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.parse.bindings import (
+    bindings,
+    children,
+    identifiers,
+    local_names,
+    nodes_of,
+    parameters,
+)
+from pyrev.parse.field_reads import parameters_of
+from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.made_texts import Lookup, assign
+from pyrev.parse.source import plain, read
+from pyrev.parse.structure_nodes import (
+    Use,
+    element,
+    is_nested,
+    key_of,
+    literal,
+    name_at,
+    none_at,
+    own_returns,
+    param_at,
+)
+from pyrev.parse.structure_shapes import (
+    MISSING,
+    SHAPE,
+    Key,
+    Missing,
+    Names,
+    Shape,
+    class_called,
+    class_fields,
+    defaults_of,
+    field_names,
+    is_structure_class,
+    names_for,
+    only_keeps,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """A definition without structures: `given` are the names of the fields of its
+    parameters, `result` what it returned before that was taken apart.
+    """
+
+    node: gast.AST
+    given: Mapping[str, Names]
+    result: Shape | None = None
+
+
+def without_structures(
+    node: gast.AST, lookup: Lookup, given: Mapping[str, Shape] | None = None
+) -> Structured:
+    """The definition `node`, for parameters of these shapes, without names of
+    structures; itself if it has none.
+
+    What is left as it is, since a structure is used in another way than by its fields,
+    is refused elsewhere.
+
+    >>> import gast
+    >>> text = '''
+    ... def f(x, p):
+    ...     q = {"k": p["k"] + 1.0, "w": x}
+    ...     for i in range(3):
+    ...         q["k"] = q["k"] * p["rate"]
+    ...     return q
+    ... '''
+    >>> definition = gast.parse(text).body[0]
+    >>> shape = Shape("dict", (("k", None), ("rate", None)))
+    >>> found = without_structures(definition, {}.get, {"p": shape})
+    >>> print(gast.unparse(found.node).strip())
+    def f(x, p_k, p_rate):
+        q_k = p_k + 1.0
+        q_w = x
+        for i in range(3):
+            q_k = q_k * p_rate
+        return (q_k, q_w)
+    >>> found.result
+    Shape(kind='dict', fields=(('k', None), ('w', None)), cls=None)
+    """
+    given = dict(given or {})
+    if not isinstance(getattr(node, "body", None), list):
+        return Structured(node, {})
+    if not given and not _may_have(node, lookup):
+        return Structured(node, {})
+    return _Expansion(node, lookup, given).done()
+
+
+def _may_have(node: gast.AST, lookup: Lookup) -> bool:
+    """Is there anything in a definition that may be a structure?"""
+    local = local_names(node)
+    for n in nodes_of(node):
+        match n:
+            case gast.Dict() | gast.Return(value=gast.Tuple()):
+                return True
+            case gast.Call(func=func) if class_called(func, local, lookup) is not None:
+                return True
+            case gast.Return(value=gast.AST() as value) if hasattr(value, SHAPE):
+                return True
+            case gast.Call(func=gast.Name(id=name)) if name not in local:
+                function = plain(lookup(name))
+                if function is not None and _builds(function):
+                    return True
+    return False
+
+
+def _builds(function: FunctionType) -> bool:
+    """May a function return a structure that its caller can take apart?"""
+    code = function.__code__
+    found = [stands_for(function, n) for n in (*code.co_names, *code.co_freevars)]
+    if any(is_structure_class(v) or isinstance(v, FunctionType) for v in found):
+        return True
+    texts = any(isinstance(c, (str, tuple)) for c in code.co_consts[1:])
+    return texts or "_replace" in code.co_names
+
+
+class _Expansion:
+    """Takes the structures of one definition apart."""
+
+    def __init__(
+        self, node: gast.AST, lookup: Lookup, given: Mapping[str, Shape]
+    ) -> None:
+        self.node, self.lookup = node, lookup
+        self.local = local_names(node)
+        self.taken = {*identifiers(node)}
+        self.given = {n: names_for(n, shape, self.taken) for n, shape in given.items()}
+        self.times = Counter(bindings(node))
+        #: The shapes of names, and the names of their fields.
+        self.shapes: dict[str, Shape] = dict(given)
+        self.names: dict[str, Names] = dict(self.given)
+
+    def done(self) -> Structured:
+        """The definition, and what it returned."""
+        self._find()
+        result = self._result()
+        if not self.shapes and result is None and not self.given:
+            return Structured(self.node, {})
+        made = copy.deepcopy(self.node)
+        made.args = self._parameters(made.args)
+        made.body = self._block(made.body)
+        if result is not None:
+            returned = _Returned(self, result)
+            made.body = [returned.visit(s) for s in made.body]
+        return Structured(made, self.given, result)
+
+    def _parameters(self, spec: gast.arguments) -> gast.arguments:
+        positional = [*spec.posonlyargs, *spec.args]
+        plain = len(positional) - len(spec.defaults)
+        defaults = dict(
+            zip([p.id for p in positional[plain:]], spec.defaults, strict=True)
+        )
+        only = dict(zip([p.id for p in spec.kwonlyargs], spec.kw_defaults, strict=True))
+        for group in ("posonlyargs", "args", "kwonlyargs"):
+            new: list[gast.Name] = []
+            for p in getattr(spec, group):
+                names = self.given.get(p.id)
+                new += (
+                    [p] if names is None else [param_at(p, n) for n in names.values()]
+                )
+            setattr(spec, group, new)
+        left = [*spec.posonlyargs, *spec.args]
+        # Behind a default everything has one.
+        first = next((k for k, p in enumerate(left) if p.id in defaults), len(left))
+        for k, p in enumerate(left[first:]):
+            if p.id not in defaults:
+                first += k + 1
+        spec.defaults = [defaults[p.id] for p in left[first:] if p.id in defaults]
+        spec.kw_defaults = [only.get(p.id) for p in spec.kwonlyargs]
+        return spec
+
+    # ---------------------------------------------------------------- which
+
+    def _find(self) -> None:
+        """The names that are structures wherever they are bound."""
+        values: dict[str, list[gast.AST]] = {}
+        for n in nodes_of(self.node):
+            match n:
+                case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                    values.setdefault(name, []).append(value)
+        own = {n: len(found) + (n in self.given) for n, found in values.items()}
+        values = {n: found for n, found in values.items() if self.times[n] == own[n]}
+        while True:
+            before = len(self.shapes)
+            for name, found in values.items():
+                if name in self.shapes:
+                    continue
+                shapes = [self.shape(v, name) for v in found]
+                known = {s for s in shapes if s is not None}
+                if len(known) == 1:  # what rests on it is looked at again
+                    (shape,) = known
+                    self.shapes[name] = shape
+                    self.names[name] = names_for(name, shape, self.taken)
+            if len(self.shapes) == before:
+                break
+        while True:
+            bad = {n for n in self.shapes if not self._fits(n, values)}
+            if not bad:
+                break
+            for n in bad:
+                del self.shapes[n]
+
+    def _fits(self, name: str, values: Mapping[str, list[gast.AST]]) -> bool:
+        """Is a structure used in ways only that can be told field by field?"""
+        shape = self.shapes[name]
+        if self.times[name] != len(values.get(name, ())) + (name in self.given):
+            return False
+        for value in values.get(name, ()):
+            if self.shape(value, name) != shape:
+                return False
+        stores = whole = inner = False
+        for use in self._uses(name):
+            inner = inner or use.inner
+            if use.stored is not None:
+                stores = True
+                field = shape.at(use.stored)
+                if field is not None or shape.kind not in ("dict", "object"):
+                    return False
+            whole = whole or (use.whole and not use.returned)
+            if use.bad:
+                return False
+        if stores and (name in self.given or whole):
+            return False
+        if stores and not all(map(self._is_new, values.get(name, ()))):
+            return False
+        return not inner
+
+    def _is_new(self, value: gast.AST) -> bool:
+        """Does an expression make a structure that has no other name?"""
+        return isinstance(value, (gast.Dict, gast.Call))
+
+    def _uses(self, name: str) -> Iterator[Use]:
+        def visit(around: gast.AST, e: gast.AST, inner: bool) -> Iterator[Use]:
+            found = self._place(e)
+            if found is not None and found[0] == name:
+                path, field = found[1], found[2]
+                ctx = getattr(e, "ctx", None)
+                if isinstance(ctx, gast.Param):
+                    return
+                if isinstance(ctx, gast.Store):
+                    if path:
+                        yield Use(inner, stored=path)
+                    return
+                bad = isinstance(field, Missing)
+                if isinstance(around, gast.AugAssign) and around.target is e:
+                    yield Use(inner, stored=path)
+                elif isinstance(field, Shape):
+                    yield self._whole(around, e, field, inner)
+                else:
+                    yield Use(inner, bad=bad)
+                return
+            for child in children(e):
+                deeper = isinstance(e, (gast.FunctionDef, gast.Lambda))
+                yield from visit(e, child, inner or deeper)
+
+        for child in children(self.node):
+            if child not in parameters(self.node):
+                yield from visit(self.node, child, False)
+
+    def _whole(self, around: gast.AST, e: gast.AST, field: Shape, inner: bool) -> Use:
+        match around:
+            case gast.Subscript(value=value) if value is e and field.kind == "records":
+                return Use(inner, bad=self._of_record(around) is None)
+            case gast.Attribute(attr="shape" | "size" | "ndim"):
+                return Use(inner, bad=field.kind != "records")
+            case gast.Return():
+                return Use(inner, whole=True, returned=True)
+            case gast.Call(args=args) if any(a is e for a in args):
+                return Use(inner, whole=True)
+            case gast.keyword() | gast.Tuple() | gast.Dict():
+                return Use(inner, whole=True)
+            case gast.Assign(value=value) if value is e:
+                return Use(inner, whole=True)
+            case gast.Attribute(attr="_replace" | "get" | "keys"):
+                return Use(inner)
+            case gast.Compare(ops=[gast.In() | gast.NotIn()]):
+                return Use(inner)
+        return Use(inner, bad=True)
+
+    # ---------------------------------------------------------------- shapes
+
+    def shape(self, e: gast.AST, name: str = "") -> Shape | None:
+        """What kind of structure an expression gives; None if it gives none.
+
+        `name` is what it is given to: its shape does not rest on itself.
+        """
+        tagged: Shape | None = getattr(e, SHAPE, None)
+        if tagged is not None:
+            return tagged
+        match e:
+            case gast.Dict(keys=keys, values=values) if keys:
+                return self._of_dict(keys, values)
+            case gast.Call():
+                return self._of_call(e, name)
+            case gast.Tuple(elts=elts) if name == "" and elts:
+                if any(isinstance(x, gast.Starred) for x in elts):
+                    return None
+                return Shape(
+                    "tuple", tuple((k, self.shape(x)) for k, x in enumerate(elts))
+                )
+        place = self._place(e)
+        if place is not None and isinstance(place[2], Shape):
+            return place[2]
+        return self._of_record(e)
+
+    def _of_record(self, e: gast.AST) -> Shape | None:
+        """What one element of an array of records is."""
+        match e:
+            case gast.Subscript(value=base, slice=index):
+                place = self._place(base)
+                whole = None if place is None else place[2]
+                if isinstance(whole, Shape) and whole.kind == "records":
+                    slices = (gast.Slice, gast.Tuple)
+                    if not isinstance(index, slices) and key_of(index) is None:
+                        return Shape("record", whole.fields)
+                    if isinstance(key_of(index), int):
+                        return Shape("record", whole.fields)
+        return None
+
+    def _of_dict(
+        self, keys: Sequence[gast.AST | None], values: Sequence[gast.AST]
+    ) -> Shape | None:
+        found: list[tuple[Key, Shape | None]] = []
+        for key, value in zip(keys, values, strict=True):
+            match key:
+                case gast.Constant(value=str() | int() as own):
+                    found.append((own, self.shape(value)))
+                case _:
+                    return None
+        if len({k for k, _ in found}) != len(found):
+            return None
+        return Shape("dict", tuple(found))
+
+    def _of_call(self, e: gast.Call, name: str) -> Shape | None:
+        cls = class_called(e.func, self.local, self.lookup)
+        if cls is dict:
+            given = [(k.arg, self.shape(k.value)) for k in e.keywords]
+            named = not e.args and all(n is not None for n, _ in given)
+            return Shape("dict", tuple(given)) if given and named else None
+        if cls is not None:
+            fields = self._fields(e, cls)
+            if fields is None:
+                return None
+            kind = "named tuple" if issubclass(cls, tuple) else "object"
+            own = tuple((n, self.shape(v)) for n, v in fields.items())
+            return Shape(kind, own, cls)
+        match e.func:
+            case gast.Attribute(value=base, attr="_replace"):
+                found = self.shape(base)
+                named = all(
+                    k.arg is not None and found is not None and found.get(k.arg) is None
+                    for k in e.keywords
+                )
+                return found if named and not e.args else None
+            case gast.Name(id=called) if called not in self.local:
+                function = plain(self.lookup(called))
+                if function is not None:
+                    return self._returned(function, e)
+        return None
+
+    def _returned(self, function: FunctionType, e: gast.Call) -> Shape | None:
+        """The structure that a call of a plain function gives."""
+        given = [*zip(parameters_of(function), e.args, strict=False)]
+        given += [(k.arg, k.value) for k in e.keywords if k.arg is not None]
+        shapes = [(n, self.shape(v)) for n, v in given if not isinstance(v, gast.Tuple)]
+        return returned_shape(
+            function, tuple((n, s) for n, s in shapes if s is not None)
+        )
+
+    def _fields(self, e: gast.Call, cls: type) -> dict[str, gast.AST] | None:
+        """The fields that a call of a class fills; None if it can't be told."""
+        names = class_fields(cls)
+        if not names or not only_keeps(cls) or len(e.args) > len(names):
+            return None
+        if any(isinstance(a, gast.Starred) for a in e.args):
+            return None
+        found: dict[str, gast.AST] = dict(zip(names, e.args, strict=False))
+        for k in e.keywords:
+            if k.arg not in names or k.arg in found:
+                return None
+            found[k.arg] = k.value
+        for n, v in defaults_of(cls).items():
+            if n not in found:
+                found[n] = gast.copy_location(gast.Constant(v, None), e)
+        if len(found) != len(names):
+            return None
+        return {n: found[n] for n in names}
+
+    def _place(
+        self, e: gast.AST
+    ) -> tuple[str, tuple[Key, ...], Shape | Missing | None] | None:
+        """The structure that an expression names, the path behind it, and what is
+        there; None if it names none.
+        """
+        match e:
+            case gast.Name(id=name) if name in self.shapes:
+                return name, (), self.shapes[name]
+            case gast.Subscript(value=base, slice=index):
+                found = self._place(base)
+                if found is None or not isinstance(found[2], Shape):
+                    return None
+                if found[2].kind == "records" and not isinstance(key_of(index), str):
+                    return None  # a record, or an array of some of them
+                return self._field(found[0], found[1], found[2], key_of(index), True)
+            case gast.Attribute(value=base, attr=attr):
+                found = self._place(base)
+                if found is None or not isinstance(found[2], Shape):
+                    return None
+                if attr in ("_replace", "get", "keys"):
+                    return None
+                return self._field(found[0], found[1], found[2], attr, False)
+        return None
+
+    def _field(
+        self, name: str, path: tuple[Key, ...], shape: Shape, key: object, index: bool
+    ) -> tuple[str, tuple[Key, ...], Shape | Missing | None]:
+        own: Shape | Missing | None = MISSING
+        by_index = shape.kind in ("dict", "tuple")
+        if shape.kind == "named tuple" and index and isinstance(key, int):
+            if -len(shape.fields) <= key < len(shape.fields):
+                key = shape.fields[key][0]
+                own = shape.get(key)
+        elif shape.kind == "tuple" and isinstance(key, int) and index:
+            key = key + len(shape.fields) if key < 0 else key
+            own = shape.get(key)
+        elif shape.kind in ("record", "records"):
+            own = shape.get(key) if isinstance(key, str) else MISSING
+        elif index == by_index:
+            own = shape.get(key)
+        return name, (*path, key if isinstance(key, (str, int)) else ""), own
+
+    # ---------------------------------------------------------------- in their place
+
+    def _block(self, block: Sequence[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for s in block:
+            for part in ("body", "orelse"):
+                inner = getattr(s, part, None)
+                if isinstance(inner, list) and not isinstance(s, gast.FunctionDef):
+                    setattr(s, part, self._block(inner))
+            out += self._statement(s)
+        return out
+
+    def _statement(self, s: gast.AST) -> list[gast.AST]:
+        match s:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                name in self.shapes
+            ):
+                return self._bound(s, name, value)
+            case gast.Assign(targets=[gast.Tuple()], value=value) if (
+                self._place(value) is not None
+            ):
+                made = _Fields(self).visit(s)
+                return [made]
+        for part, value in gast.iter_fields(s):
+            if part in ("body", "orelse") and not isinstance(s, gast.FunctionDef):
+                continue
+            if isinstance(value, gast.AST):
+                setattr(s, part, _Fields(self).visit(value))
+            elif isinstance(value, list):
+                new = [
+                    _Fields(self).visit(v) if isinstance(v, gast.AST) else v
+                    for v in value
+                ]
+                setattr(s, part, new)
+        return [s]
+
+    def _bound(self, s: gast.Assign, name: str, value: gast.AST) -> list[gast.AST]:
+        """The assignments of the fields for one of a structure."""
+        names = self.names[name]
+        values = self.values(value)
+        if values is None:  # what a helper returns
+            targets = [name_at(s, n, gast.Store()) for n in names.values()]
+            whole: gast.AST = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
+            if len(targets) == 1:
+                (whole,) = targets
+            made = assign([whole], _Fields(self).visit(value))
+            return [gast.copy_location(made, s)]
+        alone = self.times[name] == 1
+        fixed = [p for p, v in values.items() if alone or isinstance(v, gast.Constant)]
+        out = [self._assigned(s, [(names[p], values[p])]) for p in fixed]
+        rest = [(names[p], v) for p, v in values.items() if p not in fixed]
+        if rest:
+            out.append(self._assigned(s, rest))
+        return out
+
+    def _assigned(
+        self, s: gast.Assign, pairs: Sequence[tuple[str, gast.AST]]
+    ) -> gast.AST:
+        targets = [name_at(s, n, gast.Store()) for n, _ in pairs]
+        values = [v for _, v in pairs]
+        if len(pairs) == 1:
+            return gast.copy_location(assign(targets, values[0]), s)
+        target = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
+        value = gast.copy_location(gast.Tuple(values, gast.Load()), s)
+        return gast.copy_location(assign([target], value), s)
+
+    def values(self, e: gast.AST) -> dict[tuple[Key, ...], gast.AST] | None:
+        """The values of the fields of what an expression builds, by path; None for what
+        another function builds.
+        """
+        place = self._place(e)
+        if place is not None and isinstance(place[2], Shape):
+            name, path, shape = place[0], place[1], place[2]
+            names = self.names[name]
+            return {
+                p: name_at(e, names[(*path, *p)], gast.Load()) for p in shape.leaves()
+            }
+        fields: dict[Key, gast.AST] = {}
+        tagged: Shape | None = getattr(e, SHAPE, None)
+        if tagged is not None and tagged.kind == "list":
+            return {(0,): _Fields(self).visit(copy.deepcopy(e))}
+        match e:
+            case gast.Subscript(value=base, slice=index):
+                found = self.values(base)
+                if found is None or self._of_record(e) is None:
+                    return None
+                return {
+                    p: element(e, v, _Fields(self).visit(copy.deepcopy(index)))
+                    for p, v in found.items()
+                }
+            case gast.Dict(keys=keys, values=values):
+                fields = {k.value: v for k, v in zip(keys, values, strict=True)}
+            case gast.Tuple(elts=elts):
+                fields = dict(enumerate(elts))
+            case gast.Call(func=gast.Attribute(value=base, attr="_replace")):
+                found = self.values(base)
+                if found is None:
+                    return None
+                new = {(k.arg,): _Fields(self).visit(k.value) for k in e.keywords}
+                return {**found, **new}
+            case gast.Call() if hasattr(e, SHAPE):
+                fields = {str(k.arg): k.value for k in e.keywords}
+            case gast.Call():
+                cls = class_called(e.func, self.local, self.lookup)
+                if cls is None:
+                    return None
+                if cls is dict:
+                    fields = {str(k.arg): k.value for k in e.keywords}
+                else:
+                    fields = dict((self._fields(e, cls) or {}).items())
+        out: dict[tuple[Key, ...], gast.AST] = {}
+        for key, value in fields.items():
+            if self.shape(value) is None:
+                out[(key,)] = _Fields(self).visit(copy.deepcopy(value))
+                continue
+            inner = self.values(value)
+            if inner is None:
+                return None
+            out |= {(key, *p): v for p, v in inner.items()}
+        return out
+
+    # ---------------------------------------------------------------- results
+
+    def _result(self) -> Shape | None:
+        """What every `return` gives, if that is a structure, or a tuple with one."""
+        found: list[Shape | None] = [
+            None if n.value is None else self.shape(n.value)
+            for n in own_returns(self.node)
+        ]
+        if not found or None in found or len(set(found)) != 1:
+            return None
+        (shape,) = {*found}
+        assert shape is not None
+        if shape.kind == "tuple" and all(f is None for _, f in shape.fields):
+            return None
+        values = [self.values(n.value) for n in own_returns(self.node)]
+        return None if None in values else shape
+
+
+class _Fields(gast.NodeTransformer):  # type: ignore[misc]
+    """Puts the names of fields in their places."""
+
+    def __init__(self, expansion: _Expansion) -> None:
+        self.expansion = expansion
+
+    def visit(self, node: gast.AST) -> gast.AST:
+        own = self.expansion
+        if isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            return node
+        match node:
+            case gast.Call(func=gast.Name(id="len"), args=[arg], keywords=[]):
+                place = own._place(arg)
+                if place is not None and isinstance(place[2], Shape):
+                    if place[2].kind == "records":
+                        made = copy.copy(node)
+                        made.args = [self._first(node, place[0], place[1], place[2])]
+                        return made
+                    count = gast.Constant(len(place[2].fields), None)
+                    return gast.copy_location(count, node)
+            case gast.Attribute(value=base, attr="shape" | "size" | "ndim"):
+                place = own._place(base)
+                if place is not None and isinstance(place[2], Shape):
+                    made = copy.copy(node)
+                    made.value = self._first(node, place[0], place[1], place[2])
+                    return made
+            case gast.Subscript(value=gast.Subscript() as inner, slice=key) if (
+                isinstance(key_of(key), str) and own._of_record(inner) is not None
+            ):
+                return self._of_element(node, inner, key_of(key))
+            case gast.Attribute(value=gast.Subscript() as inner, attr=key) if (
+                own._of_record(inner) is not None
+            ):
+                return self._of_element(node, inner, key)
+            case gast.Call(func=gast.Attribute(value=base, attr="get"), args=args):
+                found = self._gotten(base, args, node)
+                if found is not None:
+                    return found
+            case gast.Compare(
+                left=gast.Constant(value=str() | int() as key),
+                ops=[gast.In() | gast.NotIn() as op],
+                comparators=[other],
+            ):
+                place = own._place(other)
+                if place is not None and isinstance(place[2], Shape):
+                    inside = not isinstance(place[2].get(key), Missing)
+                    truth = inside is isinstance(op, gast.In)
+                    return gast.copy_location(gast.Constant(truth, None), node)
+        place = own._place(node)
+        if place is None:
+            return super().visit(node)
+        name, path, field = place
+        if isinstance(field, Shape):
+            return literal(node, field, own.names[name], path)
+        return name_at(node, own.names[name][path], node.ctx)
+
+    def _first(
+        self, at: gast.AST, name: str, path: tuple[Key, ...], shape: Shape
+    ) -> gast.AST:
+        """The first field of records, whose length is theirs."""
+        own = next(iter(shape.leaves()))
+        return name_at(at, self.expansion.names[name][(*path, *own)], gast.Load())
+
+    def _of_element(
+        self, node: gast.AST, record: gast.Subscript, key: object
+    ) -> gast.AST:
+        """``r[i]["m"]``: the element of a field."""
+        place = self.expansion._place(record.value)
+        assert place is not None
+        field = self.expansion.names[place[0]].get((*place[1], key))  # type: ignore[arg-type]
+        if field is None:
+            return node
+        return element(
+            node, name_at(node, field, gast.Load()), self.visit(record.slice), node.ctx
+        )
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        """A structure that is written out as an argument is one to its helper."""
+        given = [*node.args, *(k.value for k in node.keywords)]
+        shapes = [self.expansion.shape(a) for a in given]
+        self.generic_visit(node)
+        made = [*node.args, *(k.value for k in node.keywords)]
+        for a, shape in zip(made, shapes, strict=True):
+            if shape is not None and isinstance(a, gast.Dict):
+                setattr(a, SHAPE, shape)
+        return node
+
+    def _gotten(
+        self, base: gast.AST, args: Sequence[gast.AST], node: gast.AST
+    ) -> gast.AST | None:
+        """``p.get("k", 1.0)``"""
+        place = self.expansion._place(base)
+        match args:
+            case [gast.Constant(value=key), *more] if (
+                place is not None and isinstance(place[2], Shape) and len(more) < 2
+            ):
+                field = place[2].get(key)
+                if isinstance(field, Missing):
+                    return more[0] if more else none_at(node)
+                names = self.expansion.names[place[0]]
+                if field is None:
+                    return name_at(node, names[(*place[1], key)], gast.Load())
+        return None
+
+
+class _Returned(gast.NodeTransformer):  # type: ignore[misc]
+    """Returns the values of a structure."""
+
+    def __init__(self, expansion: _Expansion, shape: Shape) -> None:
+        self.paths = [*shape.leaves()]
+        inner = _Expansion(gast.parse("def f(): pass").body[0], expansion.lookup, {})
+        inner.local = expansion.local
+        self.expansion = inner
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        return node
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def visit_Return(self, node: gast.Return) -> gast.AST:
+        values = self.expansion.values(node.value)
+        assert values is not None
+        found = [values[p] for p in self.paths]
+        made = gast.copy_location(gast.Tuple(found, gast.Load()), node)
+        return gast.copy_location(gast.Return(made), node)
+
+
+def returned_shape(
+    function: FunctionType, given: tuple[tuple[str, Shape], ...]
+) -> Shape | None:
+    """The structure that a plain function returns for parameters of these shapes, if it
+    is one on every path.
+    """
+    if function in _READING or not _builds(function):
+        return None
+    _READING.append(function)
+    try:
+        node = read(function).node
+        if not isinstance(getattr(node, "body", None), list):
+            return None
+        look = partial(stands_for, function)
+        return without_structures(node, look, dict(given)).result
+    except UnsupportedError:
+        return None
+    finally:
+        _READING.pop()
+
+
+#: The functions that are being looked at: what calls itself is no structure.
+_READING: list[FunctionType] = []
+
+
+def spread_structures(
+    node: gast.AST, call: gast.Call, lookup: Lookup
+) -> tuple[dict[str, Shape], gast.Call] | None:
+    """The shapes of a helper's parameters that a call gives structures, and the call
+    with their values; None if there are none.
+    """
+    inner = _Expansion(gast.parse("def f(): pass").body[0], lookup, {})
+    positional = [p.id for p in [*node.args.posonlyargs, *node.args.args]]
+    shapes: dict[str, Shape] = {}
+    made = copy.copy(call)
+    made.args, made.keywords = [], []
+    for k, a in enumerate(call.args):
+        name = positional[k] if k < len(positional) else ""
+        shape = (
+            None if isinstance(a, gast.Tuple) and not is_nested(a) else inner.shape(a)
+        )
+        values = inner.values(a) if shape is not None and name else None
+        if shape is None or values is None:
+            made.args.append(a)
+            continue
+        shapes[name] = shape
+        made.args += values.values()
+    if shapes and made.keywords:
+        return None
+    names = None
+    for keyword in call.keywords:
+        a = keyword.value
+        shape = (
+            None if isinstance(a, gast.Tuple) and not is_nested(a) else inner.shape(a)
+        )
+        values = inner.values(a) if shape is not None else None
+        if shape is None or values is None or keyword.arg is None:
+            made.keywords.append(keyword)
+            continue
+        shapes[keyword.arg] = shape
+        names = field_names(node, shapes)[keyword.arg]
+        for path, value in values.items():
+            one = copy.copy(keyword)
+            one.arg, one.value = names[path], value
+            made.keywords.append(one)
+    return (shapes, made) if shapes else None

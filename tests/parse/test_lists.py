@@ -1,0 +1,280 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Lists that grow, and comprehensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.tools.oracle import check
+
+X = np.array([0.3, 0.7, 1.1, 0.2, 0.9, 0.4])
+
+
+def where_it_rises(x):
+    out = []
+    for i in range(1, len(x)):
+        if x[i] > x[i - 1]:
+            out.append(x[i] * x[i])
+    return np.array(out)
+
+
+def returned(x):
+    out = []
+    for i in range(len(x)):
+        out.append(x[i] * 2)
+    return out
+
+
+def returned_beside(x):
+    out = []
+    for v in x:
+        out.append(v * v)
+    return out, x[0] * x[1]
+
+
+def pairs_of_a_triangle(x):
+    pairs = []
+    for i in range(len(x)):
+        for j in range(i):
+            pairs.append((x[i] * x[j], i))
+    s = 0.0
+    for d, k in pairs:
+        s += d * k
+    return s
+
+
+def steps_of_a_while(x):
+    ts = [0.0]
+    t = 0.0
+    k = 0
+    while t < 3.0:
+        t += 0.5 + x[k % len(x)]
+        k += 1
+        ts.append(t * x[0])
+    return np.array(ts), len(ts)
+
+
+def its_last_element_decides(x):
+    ts = [0.1]
+    while ts[-1] < 3.0:
+        ts.append(ts[-1] + 0.5 + x[0])
+    return np.sum(np.array(ts))
+
+
+def its_length_decides(x):
+    found = []
+    i = 0
+    while len(found) < 3 and i < len(x):
+        if x[i] > 0.25:
+            found.append(x[i] ** 2)
+        i += 1
+    return found[0] * found[-1] + len(found)
+
+
+def an_array_decides_that_changes(x):
+    left = np.ones(len(x))
+    taken = []
+    while np.sum(left) > 2.0:
+        k = len(taken)
+        left[k] = 0.0
+        taken.append(x[k] * x[k + 1])
+    s = 0.0
+    for v in taken:
+        s += v
+    return s
+
+
+def places(x):
+    ix = []
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            ix.append(i)
+    s = 0.0
+    for i in ix:
+        s += x[i]
+    return s * len(ix)
+
+
+def comprehension(x):
+    v = [a * 2 for a in x]
+    return v[0] + v[1]
+
+
+def comprehension_with_a_test(x):
+    return np.array([math.sin(a) for a in x if a > 0.5])
+
+
+def two_loops_in_a_comprehension(x):
+    a = 2.0
+    d = [a * b for a in x for b in x if a > b]
+    return sum(d) * a
+
+
+def a_generator(x):
+    return sum(a * a for a in x) + max(abs(a) for a in x)
+
+
+def zeros_that_are_filled(x):
+    q = [0.0] * 4
+    for i in range(4):
+        q[i] = x[i % 2] * i
+    return q[3] + q[1]
+
+
+def rows_of_zeros(x):
+    q = [[0.0] * 3 for _ in range(2)]
+    for i in range(3):
+        q[1][i] = x[i]
+    return q[1][2] * q[1][0]
+
+
+def _squares(x):
+    out = []
+    for v in x:
+        out.append(v * v)
+    return out
+
+
+def from_a_helper(x):
+    h = _squares(x)
+    return h[0] + h[-1] * len(h)
+
+
+def made_in_a_loop(x):
+    s = 0.0
+    for k in range(3):
+        near = []
+        for i in range(len(x)):
+            if i != k:
+                near.append(x[i] * x[k])
+        s += near[0] * len(near)
+    return s
+
+
+def rows(x):
+    out = []
+    for i in range(3):
+        out.append([x[i], x[i] * 2])
+    return np.array(out)
+
+
+def two_lists(x):
+    a, b = [], []
+    for v in x:
+        a.append(v)
+        if v > 0.5:
+            b.append(v * 3)
+    return np.array(a), np.array(b)
+
+
+def peaks(x):
+    found = []
+    i = 1
+    n = len(x)
+    while i < n - 1:
+        if x[i] > x[i - 1] and x[i] > x[i + 1]:
+            found.append(i)
+            i += 2
+        else:
+            i += 1
+    s = 0.0
+    for p in found:
+        s += x[p]
+    return s
+
+
+def taken_off(x):
+    stack = []
+    s = 0.0
+    for i in range(len(x)):
+        stack.append(x[i])
+        if x[i] > 0.5:
+            v = stack.pop()
+            s += v * stack[-1]
+    return s * len(stack)
+
+
+ALL: list[Callable[..., Any]] = [
+    f
+    for n, f in list(globals().items())
+    if not n.startswith("_") and getattr(f, "__module__", "") == __name__
+]
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("plain", ALL, ids=lambda f: f.__name__)
+def test_lists_are_what_they_are_in_python(plain: Any, target: str) -> None:
+    f = pyrev.differentiable(plain, target=target)
+    check(f, plain, {"x": X}, (), np.random.default_rng(1))
+
+
+def test_what_is_returned_is_a_list() -> None:
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(returned, target=target)
+        assert f(X) == returned(X)
+        assert isinstance(f(X), list)
+        _, pullback = pyrev.vjp(f, X)
+        np.testing.assert_array_equal(pullback([1.0] * 6).x, np.full(6, 2.0))
+
+
+def third(x, n):
+    out = []
+    for i in range(n):
+        out.append(x[i])
+    return out[2]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_element_behind_the_end_raises(target: str) -> None:
+    f = pyrev.differentiable(third, target=target)
+    assert pyrev.grad(f)(X, 3).x[2] == 1.0
+    with pytest.raises(IndexError):
+        f(X, 2)
+
+
+def numbers_of_both_kinds(x):
+    out = [1]
+    for i in range(len(x)):
+        out.append(i)
+    return np.array(out)
+
+
+def test_dtypes_are_those_of_the_elements() -> None:
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(numbers_of_both_kinds, target=target)
+        assert f(X).dtype == np.int64
+        g = pyrev.differentiable(where_it_rises, target=target)
+        assert g(X.astype(np.float32)).dtype == np.float32
+
+
+def under_two_names(x):
+    a = []
+    b = a
+    for v in x:
+        b.append(v)
+    return len(a)
+
+
+def _adds(out, v):
+    out.append(v)
+
+
+def in_a_helper(x):
+    out = []
+    for v in x:
+        _adds(out, v)
+    return len(out)
+
+
+@pytest.mark.parametrize("plain", [under_two_names, in_a_helper])
+def test_a_list_that_grows_under_another_name_is_refused(plain: Any) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(plain).adjoint.source  # noqa: B018

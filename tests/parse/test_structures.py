@@ -1,0 +1,273 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Structures: parameters, locals and results that are taken apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import namedtuple
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.tools.oracle import check
+
+X = np.array([0.3, 0.7, 1.1])
+P = namedtuple("P", "k w")
+
+
+@dataclasses.dataclass
+class Wire:
+    rate: float
+    n: int
+    w: np.ndarray
+
+
+def keys(x, p):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] * p["k"] * p["w"][i] ** p["n"]
+    return s
+
+
+def _rate(p, v):
+    return p["k"] * v * v + p["w"][0]
+
+
+def keys_in_a_helper(x, p):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += _rate(p, x[i])
+    return s
+
+
+def attributes(x, p):
+    return np.sum(x * p.w) * p.k
+
+
+def fields_of_an_object(x, wire):
+    s = 0.0
+    for i in range(wire.n):
+        s += wire.rate * x[i] * wire.w[i]
+    return s
+
+
+def inner(x, p):
+    return x[0] * p["a"]["k"] + x[1] * p["a"]["m"] + p["c"]
+
+
+def options(x, p):
+    if p["mode"] == "a" and p["w"] is None:
+        return x[0] * p["k"]
+    return x[0]
+
+
+def unpacked(x, p):
+    a, b = p
+    return x[0] * a + x[1] * b
+
+
+def records(x, r):
+    s = 0.0
+    for i in range(len(r)):
+        s += r[i]["m"] * x[0] * r["v"][i]
+    return s
+
+
+def a_record(x, r):
+    return x[0] * r["m"] + r["v"] * x[1]
+
+
+def a_local_dictionary(x):
+    q = {"a": x[0], "b": 2.0}
+    for i in range(3):
+        q["a"] *= q["b"] + x[i]
+    return q["a"]
+
+
+def a_returned_dictionary(x):
+    a = np.sum(x)
+    return {"total": a, "squares": x * x, "inner": {"first": x[0] * x[1]}}
+
+
+def a_returned_named_tuple(x):
+    return P(np.sum(x), x * 2)
+
+
+def tuples_in_tuples(x):
+    if x[0] > 5.0:
+        return (x[0], x * 3), x[2]
+    return (x[0] * x[0], x * 2), x[1]
+
+
+def _step(p, dt):
+    return P(p.k + dt * p.k * p.k, p.w * (1.0 - dt))
+
+
+def a_state_that_is_made_anew(x, n):
+    s = P(x[0], x * 1.0)
+    for _ in range(n):
+        s = _step(s, 0.1)
+    return s.k + np.sum(s.w)
+
+
+def replaced(x, p):
+    q = p._replace(k=p.k * x[0])
+    return q.k * np.sum(q.w) + p.k
+
+
+def written(p):
+    for i in range(p["x"].shape[0]):
+        p["x"][i] = p["x"][i] * p["k"]
+
+
+def asked_for(x, p):
+    s = p.get("scale", 2.0) * x[0] + p.get("k", 1.0)
+    if "w" in p:
+        s += p["w"][0]
+    return s * len(p)
+
+
+def a_function(x, g):
+    s = 0.0
+    for i in range(len(x)):
+        s += g(x[i])
+    return s
+
+
+def _cubed(v):
+    return v * v * v
+
+
+R = np.zeros(3, dtype=[("m", "f8"), ("v", "f8"), ("id", "i8")])
+R["m"], R["v"] = X, X + 1
+
+CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (keys, {"x": X, "p": {"k": 2.0, "w": X + 1, "n": 2, "unused": 3.0}}),
+    (keys_in_a_helper, {"x": X, "p": {"k": 2.0, "w": X + 1}}),
+    (attributes, {"x": X, "p": P(2.0, X + 1)}),
+    (attributes, {"x": X, "p": SimpleNamespace(k=2.0, w=X + 1)}),
+    (fields_of_an_object, {"x": X, "wire": Wire(0.5, 3, X + 1)}),
+    (inner, {"x": X, "p": {"a": {"k": 2.0, "m": 3.0}, "c": 1.0}}),
+    (options, {"x": X, "p": {"mode": "a", "w": None, "k": 3.0}}),
+    (options, {"x": X, "p": {"mode": "b", "w": None, "k": 3.0}}),
+    (unpacked, {"x": X, "p": (2.0, 3.0)}),
+    (records, {"x": X, "r": R}),
+    (a_record, {"x": X, "r": R[1]}),
+    (a_local_dictionary, {"x": X}),
+    (a_returned_dictionary, {"x": X}),
+    (a_returned_named_tuple, {"x": X}),
+    (tuples_in_tuples, {"x": X}),
+    (a_state_that_is_made_anew, {"x": X, "n": 3}),
+    (replaced, {"x": X, "p": P(2.0, X + 1)}),
+    (asked_for, {"x": X, "p": {"k": 2.0, "w": X}}),
+    (a_function, {"x": X, "g": math.sin}),
+    (a_function, {"x": X, "g": np.exp}),
+    (a_function, {"x": X, "g": _cubed}),
+    (a_function, {"x": X, "g": lambda v: v * v}),
+]
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_each_number_in_a_structure_has_its_derivative(
+    number: int, target: str
+) -> None:
+    plain, given = CALLS[number]
+    f = pyrev.differentiable(plain, target=target)
+    check(f, plain, given, (), np.random.default_rng(number))
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_arrays_in_structures_are_the_caller_s(target: str) -> None:
+    f = pyrev.differentiable(written, target=target)
+    p = {"x": X.copy(), "k": 3.0}
+    _, pullback = pyrev.vjp(f, p)
+    np.testing.assert_allclose(p["x"], 3.0 * X)
+    found = pullback(cotangents={"p.x": np.ones(3)}).p
+    np.testing.assert_allclose(found["x"], 3.0)
+    np.testing.assert_allclose(found["k"], np.sum(X))
+
+
+def test_gradients_come_in_the_structure_of_the_argument() -> None:
+    given = {"k": 2.0, "w": X + 1, "n": 2}
+    found = pyrev.grad(keys)(X, given)
+    assert set(found) == {"x", "p"}
+    assert set(found.p) == {"k", "w", "n"}
+    assert found.p["n"] is None
+    alone = pyrev.grad(keys, wrt="p")(X, given)
+    np.testing.assert_array_equal(alone["w"], found.p["w"])
+    field = pyrev.grad(keys, wrt="p.k")(X, given)
+    assert field == found.p["k"]
+    tuples = pyrev.grad(attributes)(X, P(2.0, X))
+    assert isinstance(tuples.p, P)
+    made = pyrev.grad(fields_of_an_object)(X, Wire(0.5, 3, X))
+    assert isinstance(made.wire, Wire) and made.wire.n is None
+
+
+def test_tangents_are_given_by_field() -> None:
+    given = {"k": 2.0, "w": X + 1, "n": 2}
+    want = pyrev.grad(keys, wrt="p.k")(X, given)
+    _, moved = pyrev.jvp(keys, X, given, tangents={"p.k": 1.0})
+    np.testing.assert_allclose(moved["return"], want)
+    _, moved = pyrev.jvp(keys, X, given, tangents={"p": {"k": 1.0}})
+    np.testing.assert_allclose(moved["return"], want)
+
+
+def test_one_function_takes_structures_of_several_kinds() -> None:
+    f = pyrev.differentiable(attributes)
+    for _ in range(2):
+        for p in (P(2.0, X), SimpleNamespace(k=2.0, w=X)):
+            np.testing.assert_allclose(pyrev.grad(f, wrt="x")(X, p), 2.0 * X)
+    f = pyrev.differentiable(a_function)
+    for _ in range(2):
+        np.testing.assert_allclose(pyrev.grad(f)(X, math.sin).x, np.cos(X))
+        np.testing.assert_allclose(pyrev.grad(f)(X, _cubed).x, 3 * X * X)
+
+
+def test_a_cotangent_of_another_structure_is_refused() -> None:
+    _, pullback = pyrev.vjp(tuples_in_tuples, X)
+    for wrong in ((1.0, X, 1.0), ((1.0,), 1.0), 1.0):
+        with pytest.raises(pyrev.ArgumentError):
+            pullback(wrong)
+    _, pullback = pyrev.vjp(a_returned_dictionary, X)
+    with pytest.raises(pyrev.ArgumentError, match="total"):
+        pullback({"sum": 1.0})
+
+
+def test_a_key_that_is_missing_says_so() -> None:
+    f = pyrev.differentiable(keys)
+    with pytest.raises((KeyError, pyrev.ArgumentError, pyrev.UnsupportedError)):
+        f(X, {"k": 2.0})
+
+
+def _changes(p):
+    p["k"] = 2.0 * p["k"]
+    return p["k"]
+
+
+def changes_what_is_the_caller_s(x):
+    p = {"k": x[0]}
+    a = _changes(p)
+    return a + p["k"]
+
+
+def changes_under_two_names(x):
+    p = {"k": x[0]}
+    q = p
+    q["k"] = 2.0 * x[1]
+    return p["k"]
+
+
+@pytest.mark.parametrize(
+    "plain", [changes_what_is_the_caller_s, changes_under_two_names]
+)
+def test_a_dictionary_that_changes_under_another_name_is_refused(plain: Any) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(plain).adjoint.source  # noqa: B018
