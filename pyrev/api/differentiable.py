@@ -301,6 +301,7 @@ class Pullback:
         held: Held,
         result: Any,
         kept: Mapping[str, Any],
+        asked: object = None,
     ) -> None:
         self._unit, self._wrt, self._name = unit, wrt, call.f.python.__name__
         self._kinds, self._held, self._kept = call.kinds, held, kept
@@ -313,6 +314,10 @@ class Pullback:
         self._leaves = call.reading.leaves
         self._forms = Forms(shapes=call.reading.forms.shapes)
         self._given_to = call.given if self._forms else {}
+        self._single: frozenset[str] = frozenset()
+        if self._forms and asked is not None:
+            fields = [n for n in references("wrt", asked) if isinstance(n, str)]
+            self._single = frozenset(n.split(".")[0] for n in fields if "." in n)
         self._floats = [n for n, k in call.kinds.items() if k.is_float]
         self._shape = call.function.parsed.result
         self._tuple = isinstance(result, tuple)
@@ -366,7 +371,9 @@ class Pullback:
                 gradient = buffers[name]
             entries[name] = gradient
         if forms.shapes:
-            entries = grouped(entries, leaves, forms, self._floats, self._given_to)
+            entries = grouped(
+                entries, leaves, forms, self._floats, self._given_to, self._single
+            )
         return Gradients(entries)
 
     def seeds(
@@ -544,7 +551,8 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
         held = _held(call, apart.reverse, hold)
         raw, kept = apart.run(call.values, held.forward)
         result = call.restore(raw)
-        pullback = Pullback(call, names, apart.reverse, held, result, kept)
+        asked = call.f._options.wrt if wrt is None else wrt
+        pullback = Pullback(call, names, apart.reverse, held, result, kept, asked)
         return built(call.function.parsed.result, result), pullback
     unit = call.made(Units.adjoint, names)
     held = _held(call, unit, hold)
@@ -552,7 +560,8 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     before = {n: copied(call.values[n]) for n in changed}
     result = call.run(held.forward)
     own = in_order(call.function.parsed.result, result)
-    return result, Pullback(call, names, unit, held, own, before)
+    asked = call.f._options.wrt if wrt is None else wrt
+    return result, Pullback(call, names, unit, held, own, before, asked)
 
 
 def _held(call: Call, unit: Unit, hold: Hold) -> Held:
@@ -609,7 +618,8 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             call.check_derivative()
             unit = call.made(Units.adjoint, names)
             held = _held(call, unit, Hold.NOBODY)
-            pullback = Pullback(call, names, unit, held, 0.0, {})
+            asked = call.f._options.wrt if wrt is None else wrt
+            pullback = Pullback(call, names, unit, held, 0.0, {}, asked)
         return _bare(pullback(1.0), wrt)
 
     return gradient

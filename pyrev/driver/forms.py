@@ -16,7 +16,7 @@ import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
-from pyrev.parse.structure_shapes import Key, Shape
+from pyrev.parse.structure_shapes import Key, Shape, only_keeps
 from pyrev.runtime.device import is_array, is_device
 
 #: What needs no look: numbers and arrays.
@@ -31,7 +31,7 @@ Used = Mapping[str, Sequence[tuple[str, ...]] | None]
 def all_usual(values: Mapping[str, Any]) -> bool:
     """Are all of these plainly numbers and arrays?"""
     return _USUAL.issuperset(map(type, values.values())) and not any(
-        v.dtype.names for v in values.values() if type(v) is np.ndarray
+        v.dtype.kind in "cV" for v in values.values() if type(v) is np.ndarray
     )
 
 
@@ -75,12 +75,14 @@ def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | No
     kind, fields = _fields(value)
     if not kind:
         return None
-    if paths is not None and kind != "tuple":
+    if paths is not None and kind not in ("tuple", "complex"):
         inner: dict[str, list[tuple[str, ...]] | None] = {}
         for first, *rest in paths:
             own = inner.setdefault(first[1:], [])
             if own is not None and rest:
                 own.append(tuple(rest))
+            if first[1:] not in map(str, fields):
+                raise ArgumentError(f"this {kind} has no {first[1:]!r}, which is read")
         # A field that the text reads by itself may be a structure as a whole.
         fields = {k: v for k, v in fields.items() if k in inner}
     else:
@@ -93,7 +95,10 @@ def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | No
 def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
     """What kind of structure a value is, and its fields; "" if it is none."""
     kind: type = type(value)
-    if kind in _USUAL and not getattr(getattr(value, "dtype", None), "names", None):
+    dtype = getattr(value, "dtype", None)
+    if kind is complex or getattr(dtype, "kind", "") == "c":
+        return "complex", {"real": value.real, "imag": value.imag}
+    if kind in _USUAL and getattr(dtype, "kind", "") != "V":
         return "", {}
     if isinstance(value, Mapping):
         keys = all(isinstance(k, (str, int)) for k in value)
@@ -162,14 +167,27 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
             return tuple(found.values())
         case "list":
             return list(found[0])
+        case "complex":
+            return _complex(found["real"], found["imag"])
         case "list of tuples":
             return list(zip(*found.values(), strict=True))
     named = {str(k): v for k, v in found.items()}
     if shape.kind == "named tuple" and shape.cls is not None:
         return shape.cls(**named)
-    if shape.cls is not None and dataclasses.is_dataclass(shape.cls):
-        return shape.cls(**named)
+    cls = shape.cls
+    if cls is not None and dataclasses.is_dataclass(cls) and only_keeps(cls):
+        return cls(**named)
     return SimpleNamespace(**named)
+
+
+def _complex(real: Any, imag: Any) -> Any:
+    """A complex number or array of its parts."""
+    if real is None and imag is None:
+        return None
+    if is_array(real) or is_array(imag):
+        return real + 1j * imag
+    single = isinstance(real, np.float32)
+    return np.complex64(complex(real, imag)) if single else complex(real, imag)
 
 
 def in_order(shape: Shape | None, value: Any) -> Any:
@@ -192,6 +210,9 @@ def in_order(shape: Shape | None, value: Any) -> Any:
         if shape.kind == "list of tuples":
             rows = np.asarray(value).reshape(-1, len(shape.fields))
             found.extend(rows.T)
+            return
+        if shape.kind == "complex" and not _fields(value)[0]:
+            found.extend([value, 0.0 * value])
             return
         _, fields = _fields(value)
         keys = [k for k, _ in shape.fields]
@@ -218,14 +239,19 @@ def grouped(
     forms: Forms,
     floats: Sequence[str],
     given: Mapping[str, Any],
+    single: Collection[str] = (),
 ) -> dict[str, Any]:
     """Gradients by the program's names as the user has the arguments: a structure for
     one all of whose floats are there, with zeros for floats that the function does not
-    read and None for what has no gradient, and ``"p.k"`` for single fields.
+    read and None for what has no gradient, and ``"p.k"`` for single fields, as those of
+    the parameters in `single` are.
     """
     of = {own: path for own, path in leaves}
     whole = {
-        p: all(own in entries for own, path in leaves if path[0] == p and own in floats)
+        p: p not in single
+        and all(
+            own in entries for own, path in leaves if path[0] == p and own in floats
+        )
         for p, _ in forms.shapes
     }
     found: dict[str, Any] = {}
@@ -269,23 +295,34 @@ def by_program_names(
     by_path = {".".join(map(str, path)): own for own, path in leaves}
     for name, value in names.items():
         if name in dict(forms.shapes):
-            inside = [(own, path) for own, path in leaves if path[0] == name]
-            for own, path in inside:
-                one = in_order_at(value, path[1:])
-                if one is not None:
-                    found[own] = one
+            inside = {path: own for own, path in leaves if path[0] == name}
+            found |= _inside(value, (name,), inside)
+        elif name in {own for own, path in leaves if len(path) > 1}:
+            raise ArgumentError(
+                f"`{name}` is no argument: a field is named as in"
+                f" {next(k for k, own in by_path.items() if own == name)!r}"
+            )
         else:
             found[by_path.get(name, name)] = value
     return found
 
 
-def in_order_at(value: Any, path: Sequence[Key]) -> Any:
-    """What is in a structure at the end of a path, None if there is nothing."""
-    for key in path:
-        value = _fields(value)[1].get(key)
-        if value is None:
-            return None
-    return value
+def _inside(value: Any, path: Path, names: Mapping[Path, str]) -> dict[str, Any]:
+    """What is in a structure by the program's names; None is left out."""
+    if value is None:
+        return {}
+    if path in names:
+        return {names[path]: value}
+    kind, fields = _fields(value)
+    if not kind or not any(p[: len(path)] == path for p in names):
+        raise ArgumentError(
+            f"`{'.'.join(map(str, path))}` is no field with a tangent, a cotangent or a"
+            f" buffer; there are {', '.join('.'.join(map(str, p)) for p in names)}"
+        )
+    found: dict[str, Any] = {}
+    for key, part in fields.items():
+        found |= _inside(part, (*path, key), names)
+    return found
 
 
 def by_fields(

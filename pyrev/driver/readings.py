@@ -9,6 +9,7 @@ another thread goes on with the one that it began with.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import Parsed, parse
 from pyrev.parse.field_reads import depends_on_call
 from pyrev.parse.forms import Forms
+from pyrev.parse.grounds import lookup
 from pyrev.parse.source import plain, read
 from pyrev.runtime.code_cache import MAKING
 from pyrev.schedule.costs import Costs
@@ -90,7 +92,9 @@ class Readings:
             first = parse(function)
         except UnsupportedError as why:
             own = plain(function)
-            if own is None or not depends_on_call(read(own).node):
+            if own is None:
+                raise
+            if not depends_on_call(read(own).node, partial(lookup, own)):
                 raise
             self.function, self._why = own, why
             return

@@ -29,6 +29,7 @@ from pyrev.ir.dtypes import DTYPES, infer
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.complex_pairs import COMPLEX, without_complex
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
@@ -386,7 +387,10 @@ def _formed(
     """
     look = functools.partial(grounds.lookup, function)
     node = without_lists(node, look)
-    structured = without_structures(node, look, dict(forms.shapes))
+    paired = without_complex(node, look, [n for n, s in forms.shapes if s == COMPLEX])
+    others = {n: s for n, s in forms.shapes if n not in paired.given}
+    found = without_structures(paired.node, look, others)
+    structured = replace(found, given={**paired.given, **found.given})
 
     def named(path: Path) -> str:
         names = structured.given.get(str(path[0]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import gast
 
 from pyrev.ir.nodes import fresh
-from pyrev.parse.bindings import identifiers, local_names, nodes_of
+from pyrev.parse.bindings import children, identifiers, local_names, nodes_of
 from pyrev.parse.made_texts import (
     Lookup,
     Renamed,
@@ -20,6 +20,13 @@ from pyrev.parse.made_texts import (
     numpy_call,
     placed,
     read_in,
+)
+from pyrev.parse.source import plain
+
+#: Statements that stand in others, and are asked by themselves.
+_BLOCKS = (
+    *(gast.For, gast.While, gast.If, gast.Assign, gast.AugAssign, gast.Expr),
+    *(gast.Return, gast.FunctionDef),
 )
 
 
@@ -46,6 +53,9 @@ class Comprehensions:
             if alone:
                 out += self.block(alone)
                 continue
+            if self.calls_helpers(s):
+                out.append(s)
+                continue
             match s:
                 case gast.Assign(targets=[gast.Name(id=name)], value=gast.ListComp()):
                     filled = self.matrix(s.value)
@@ -61,6 +71,22 @@ class Comprehensions:
                     s.test = self.within(s.test, before, s)
             out += [*before, s]
         return out
+
+    def calls_helpers(self, s: gast.AST) -> bool:
+        """Does a statement call what may change something, besides comprehensions?"""
+
+        def visit(e: gast.AST) -> bool:
+            if isinstance(e, (gast.ListComp, gast.GeneratorExp)):
+                return False
+            match e:
+                case gast.Call(func=gast.Name(id=name)):
+                    found = None if name in self.local else self.lookup(name)
+                    if name in self.local or plain(found) is not None:
+                        return True
+            inner = [c for c in children(e) if not isinstance(c, _BLOCKS)]
+            return any(map(visit, inner))
+
+        return visit(s)
 
     def split(self, s: gast.AST) -> list[gast.AST]:
         """``a, b = [], []`` as two assignments; nothing for other statements."""
@@ -116,7 +142,7 @@ class Comprehensions:
                         ifs=[],
                     )
                 ],
-            ) if index not in read_in(m):
+            ) if index not in read_in(m) and isinstance(v.value, float):
                 return numpy_call("full", [gast.Tuple([n, m], gast.Load()), v], at=e)
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 
@@ -131,15 +131,33 @@ def _path(e: gast.AST) -> tuple[tuple[str, ...], gast.AST]:
     return (), e
 
 
-def depends_on_call(node: gast.AST) -> bool:
-    """May a text that is refused mean something for what a call gives: functions, and
-    structures that do not show?
+def depends_on_call(
+    node: gast.AST, lookup: Lookup, own: Collection[str] = (), depth: int = 0
+) -> bool:
+    """May a text that is refused mean something for what a call gives: functions,
+    texts, complex numbers, and structures that do not show?
+
+    It is asked about the parameters `own`, all of them if none are named.
     """
-    own = {p.id for p in parameters(node)}
+    own = own or {p.id for p in parameters(node)}
+    local = local_names(node)
     for n in nodes_of(node):
         match n:
             case gast.Call(func=gast.Name(id=name)) if name in own:
                 return True
+            case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
+                if depth < _DEPTH and _helper_depends(lookup(name), args, own, depth):
+                    return True
+            case gast.Attribute(attr="real" | "imag" | "conj" | "conjugate"):
+                return True
+            case gast.Constant(value=complex()):
+                return True
+            case gast.Compare(left=left, comparators=others):
+                every = [left, *others, *(x for o in others for x in _elements(o))]
+                texts = [isinstance(getattr(e, "value", None), str) for e in every]
+                named = [isinstance(e, gast.Name) and e.id in own for e in every]
+                if any(texts) and any(named):
+                    return True
             case gast.Subscript(value=base, slice=gast.Constant(value=str())):
                 if _root(base) in own:
                     return True
@@ -147,6 +165,27 @@ def depends_on_call(node: gast.AST) -> bool:
                 if _root(base) in own:
                     return True
     return False
+
+
+def _helper_depends(
+    function: object, args: Sequence[gast.AST], own: Collection[str], depth: int
+) -> bool:
+    """Does a helper depend on what parameters among its arguments are?"""
+    helper = plain(function)
+    if helper is None:
+        return False
+    pairs = zip(parameters_of(helper), args, strict=False)
+    given = [n for n, a in pairs if isinstance(a, gast.Name) and a.id in own]
+    try:
+        node = read(helper).node
+    except UnsupportedError:
+        return False
+    look = partial(stands_for, helper)
+    return bool(given) and depends_on_call(node, look, given, depth + 1)
+
+
+def _elements(e: gast.AST) -> list[gast.AST]:
+    return list(e.elts) if isinstance(e, (gast.Tuple, gast.List)) else []
 
 
 def _root(e: gast.AST) -> str:

@@ -18,20 +18,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import gast
 
 from pyrev.parse.bindings import mapped, nodes_of, parameters
 
 
-class Is(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Is:
     """A name stands for `None` or for a text."""
 
     value: str | None
 
 
-class MayBe(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MayBe:
     """A name stands for this on some paths: it is not to be read."""
 
     value: str | None

@@ -47,10 +47,14 @@ class Room:
     def __init__(self, owner: Growing, s: gast.AST, before: Sequence[gast.AST]) -> None:
         self.owner, self.s, self.before = owner, s, before
         self.changed = {n for b in before for n in stored_in(b)}
+        self.writes = any(_may_write(b) for b in before)
+        #: How many places in the statement append.
+        self.sites = 0
 
     def needed(self) -> tuple[list[gast.AST], list[gast.AST]]:
         """Terms of the room, and statements that add to it."""
         sites = [*self._sites(self.s, ())]
+        self.sites = len(sites)
         if not sites:
             return [], []
         if not any(sites):
@@ -59,6 +63,9 @@ class Room:
         stmts: list[gast.AST] = []
         counted = False
         for loops in sites:
+            if not loops:
+                terms.append(gast.Constant(1, None))
+                continue
             term = self._by_trips(loops)
             if term is None:
                 nest = self._by_headers(loops)
@@ -95,6 +102,8 @@ class Room:
             trips = _trips(loop)
             if trips is None or read_in(trips) & self.changed:
                 return None
+            if self.writes and _reads_elements(trips):
+                return None
             found = trips if found is None else gast.BinOp(found, gast.Mult(), trips)
         return copy.deepcopy(found)
 
@@ -109,6 +118,8 @@ class Room:
             if _trips(loop) is None:
                 return None
             if read_in(loop.iter) & (self.changed - indices):
+                return None
+            if self.writes and _reads_elements(loop.iter):
                 return None
             indices.add(loop.target.id)
         if any(self._rebound(loops, i) for i in indices):
@@ -138,7 +149,7 @@ class Room:
     def _counted(self) -> list[gast.AST]:
         """The statements that decide how often there is an `append`, on copies."""
         for b in self.before[:-1]:
-            if stored_in(b) & read_in(self.s):
+            if _may_write(b) or stored_in(b) & read_in(self.s):
                 # What is between would have to run before, too.
                 return self._late()
         return _Dry(self.owner, [self.s]).statements()
@@ -174,8 +185,9 @@ class _Dry:
                 self._grow(s, needed, ())
             if len(needed) == before:
                 break
-        if own in needed:
+        if own in needed or (self.reads_last and self._pops()):
             raise NotThisWay
+        self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
         arrays = {
             n.value.id
@@ -199,6 +211,46 @@ class _Dry:
                 value = copied(value)
             first.append(assign([name_of(new[n], ctx=gast.Store())], value))
         return [*first, *(Renamed(new).visit(s) for s in (*begins, *made))]
+
+    def _pops(self) -> bool:
+        return any(
+            isinstance(n, gast.Attribute) and n.attr == "pop"
+            for s in self.stmts
+            for n in nodes_of(s)
+        )
+
+    def _check_arrays(self, needed: set[str]) -> None:
+        """Refuse where what decides is in an array that may change under another name,
+        or in a helper.
+        """
+        arrays = {
+            n.value.id
+            for s in self.stmts
+            for n in nodes_of(s)
+            if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name)
+        }
+        own = arrays & needed
+        written = {n for s in self.stmts for n in written_in(s)}
+        for n in nodes_of(self.owner.node):
+            match n:
+                case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                    _may_be_view(value)
+                ):
+                    if read_in(value) & own and name in written:
+                        raise NotThisWay
+                    if name in own and read_in(value) & written:
+                        raise NotThisWay
+        for s in self.stmts:
+            for n in nodes_of(s):
+                match n:
+                    case gast.Call(func=gast.Name(id=called), args=args):
+                        if called not in _PURE and own & set().union(
+                            *map(read_in, args)
+                        ):
+                            raise NotThisWay
+                    case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):
+                        if base in own and n.func.attr not in _FRESH:
+                            raise NotThisWay
 
     def _bound_before(self) -> set[str]:
         """What has a value where the list is made."""
@@ -328,6 +380,50 @@ class _Dry:
             case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
                 return [s] if (stored_in(s) | written_in(s)) & needed else []
         return []
+
+
+#: Functions that write to nothing, and methods and functions that give what is new.
+_PURE = frozenset(["len", "abs", "min", "max", "sum", "int", "float", "range", "round"])
+_FRESH = frozenset(
+    ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
+    + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
+)
+
+
+def _may_be_view(value: gast.AST) -> bool:
+    """May an expression give an array that has another name, or a part of it?"""
+    match value:
+        case gast.Constant() | gast.BinOp() | gast.Compare() | gast.UnaryOp():
+            return False
+        case gast.Subscript(slice=index):
+            return isinstance(index, (gast.Slice, gast.Tuple))
+        case gast.Call(func=gast.Attribute(attr=attr)):
+            return attr not in _FRESH
+        case gast.Call(func=gast.Name(id=name)):
+            return name not in _PURE
+    return True
+
+
+def _may_write(s: gast.AST) -> bool:
+    """May a statement write to elements of arrays, itself or in a helper?"""
+    if written_in(s):
+        return True
+    for n in nodes_of(s):
+        match n:
+            case gast.Call(func=gast.Name(id=name)) if name not in _PURE:
+                return True
+    return False
+
+
+def _reads_elements(e: gast.AST) -> bool:
+    """Does a number of iterations rest on elements of arrays?"""
+    for n in nodes_of(e):
+        match n:
+            case gast.Subscript(value=gast.Attribute(attr="shape")):
+                continue
+            case gast.Subscript():
+                return True
+    return False
 
 
 def _trips(loop: gast.AST) -> gast.AST | None:

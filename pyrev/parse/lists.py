@@ -36,6 +36,13 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.comprehensions import Comprehensions, Start, start_of
 from pyrev.parse.list_room import NotThisWay, Room
+from pyrev.parse.list_uses import (
+    LIST,
+    is_named,
+    object_named,
+    takes_elements,
+    without_list_results,
+)
 from pyrev.parse.made_texts import (
     Lookup,
     assign,
@@ -46,9 +53,6 @@ from pyrev.parse.made_texts import (
     up_to,
 )
 from pyrev.parse.structure_shapes import SHAPE, Shape
-
-#: The shape of a list of numbers that is returned.
-LIST = Shape("list", ((0, None),))
 
 
 def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.AST:
@@ -80,8 +84,8 @@ def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.
     if not isinstance(getattr(node, "body", None), list):
         return node
     if not any(map(_may_grow, nodes_of(node))):
-        return node
-    node = Comprehensions(node, lookup).done()
+        return without_list_results(node, lookup, helper)
+    node = without_list_results(Comprehensions(node, lookup).done(), lookup, helper)
     left = _candidates(node, lookup)
     for name in left:
         try:
@@ -160,6 +164,7 @@ class _Growing:
         self.taken = {*identifiers(node)}
         self.local = local_names(node)
         self.lookup = lookup
+        self._places = len(self._appended()) + _more(node, name)
         width = self._width()
         several = width is not None
 
@@ -278,6 +283,21 @@ class _Growing:
                 s.body = self._block(s.body)
                 s.orelse = self._block(s.orelse)
                 return [s]
+            case gast.Assign(
+                targets=[gast.Subscript(value=gast.Name(id=name), slice=index)],
+                value=value,
+            ) if name == self.name:
+                return self._stored(index, self._expression(value), s)
+            case gast.AugAssign(
+                target=gast.Subscript(value=gast.Name(id=name), slice=index),
+                op=op,
+                value=value,
+            ) if name == self.name:
+                index = self._expression(index)
+                whole = self._whole(s)
+                place = gast.Subscript(whole, copy.deepcopy(index), gast.Load())
+                more = gast.BinOp(place, op, self._expression(value))
+                return self._stored(index, more, s)
             case gast.Assign(targets=[gast.Subscript()], value=gast.Name(id=name)) if (
                 name == self.name
             ):
@@ -349,6 +369,19 @@ class _Growing:
         )
         return [placed(s, at) for s in (*out, more)]
 
+    def _stored(self, index: gast.AST, value: gast.AST, at: gast.AST) -> list[gast.AST]:
+        """``out[i] = value``: what is stored has a say in the dtype, too."""
+        if self.parts.tuples or isinstance(index, (gast.Slice, gast.Tuple)):
+            raise NotThisWay
+        (item,), (array,) = self.parts.items, self.parts.arrays
+        whole = up_to(array, self.parts.count)
+        place = gast.Subscript(whole, self._expression(index), gast.Store())
+        out = [
+            assign([name_of(item, ctx=gast.Store())], value),
+            assign([place], name_of(item)),
+        ]
+        return [placed(x, at) for x in out]
+
     def _begun(
         self, s: gast.Assign, start: Start, behind: Sequence[gast.AST]
     ) -> list[gast.AST]:
@@ -358,11 +391,15 @@ class _Growing:
         first: gast.AST = gast.Constant(len(start.elements), None)
         if start.times is not None:
             first = start.times
-        terms, before = [], []
+        terms, before, sites = [], [], len(start.elements)
         for k, later in enumerate(behind):
-            room, stmts = Room(self, later, behind[: k + 1]).needed()
+            own = Room(self, later, behind[: k + 1])
+            room, stmts = own.needed()
+            sites += own.sites
             terms += room
             before += stmts
+        if sites != self._places:
+            raise NotThisWay  # some is appended elsewhere
         total = _sum([first, *terms] if not _is_zero(first) else terms or [first])
         out: list[gast.AST] = [
             assign([name_of(self.room, ctx=gast.Store())], total),
@@ -410,6 +447,12 @@ class _Growing:
         setattr(made, SHAPE, shape)
         return made
 
+    def _takes_elements(self, call: gast.Call) -> bool:
+        """Is the list for a call what an array is, of which it reads elements?"""
+        function = object_named(call.func, self.local, self.lookup)
+        given = [k for k, a in enumerate(call.args) if is_named(a, self.name)]
+        return all(takes_elements(function, k) for k in given)
+
     def _expression(self, e: gast.AST) -> gast.AST:
         return self._visit(e)
 
@@ -427,6 +470,8 @@ class _Growing:
             case gast.Subscript(value=gast.Name(id=name), slice=index) if (
                 name == self.name
             ):
+                if isinstance(index, (gast.Slice, gast.Tuple)):
+                    raise NotThisWay  # a list of its own
                 index = self._visit(index)
                 made = [
                     gast.copy_location(
@@ -456,7 +501,7 @@ class _Growing:
                 made_.args = [self._whole(e), *rest]
                 return made_
             case gast.Call(func=func, args=args):
-                if self._mentions(func):
+                if self._mentions(func) or not self._takes_elements(e):
                     raise NotThisWay
                 made_ = copy.copy(e)
                 made_.args = [
@@ -505,3 +550,14 @@ def _is_array(func: gast.AST) -> bool:
         case gast.Name(id="array" | "asarray"):
             return True
     return False
+
+
+def _more(node: gast.AST, name: str) -> int:
+    """How many elements are added by ``name += [...]`` in the text."""
+    return sum(
+        len(n.value.elts)
+        for n in nodes_of(node)
+        if isinstance(n, gast.AugAssign)
+        and is_named(n.target, name)
+        and isinstance(n.value, gast.List)
+    )

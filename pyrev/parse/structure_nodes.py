@@ -93,4 +93,6 @@ def param_at(p: gast.Name, name: str) -> gast.Name:
 def is_nested(e: gast.Tuple) -> bool:
     """Is there a structure in a tuple?"""
     inner = (gast.Tuple, gast.Dict)
+    if hasattr(e, SHAPE):
+        return True
     return any(isinstance(x, inner) or hasattr(x, SHAPE) for x in e.elts)

@@ -128,3 +128,14 @@ def only_keeps(cls: type) -> bool:
         own = "__post_init__" not in dir(cls)
         return own and all(f.init for f in dataclasses.fields(cls))
     return "__new__" not in vars(cls) or cls.__bases__ == (tuple,)
+
+
+def can_be_made(shape: Shape) -> bool:
+    """Can a structure of this shape be made of its fields?"""
+    if shape.kind in ("record", "records"):
+        return False
+    if shape.cls is not None and not (
+        is_structure_class(shape.cls) and only_keeps(shape.cls)
+    ):
+        return False
+    return all(f is None or can_be_made(f) for _, f in shape.fields)

@@ -35,7 +35,7 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.field_reads import parameters_of
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.made_texts import Lookup, assign
+from pyrev.parse.made_texts import Lookup, assign, read_in
 from pyrev.parse.source import plain, read
 from pyrev.parse.structure_nodes import (
     Use,
@@ -55,6 +55,7 @@ from pyrev.parse.structure_shapes import (
     Missing,
     Names,
     Shape,
+    can_be_made,
     class_called,
     class_fields,
     defaults_of,
@@ -235,13 +236,16 @@ class _Expansion:
         for value in values.get(name, ()):
             if self.shape(value, name) != shape:
                 return False
+            if shape.kind == "record" and self._changes(value):
+                return False
         stores = whole = inner = False
         for use in self._uses(name):
             inner = inner or use.inner
             if use.stored is not None:
                 stores = True
-                field = shape.at(use.stored)
-                if field is not None or shape.kind not in ("dict", "object"):
+                # What is inside of another one may have another name.
+                alone = len(use.stored) == 1 and shape.at(use.stored) is None
+                if not alone or shape.kind not in ("dict", "object"):
                     return False
             whole = whole or (use.whole and not use.returned)
             if use.bad:
@@ -252,9 +256,36 @@ class _Expansion:
             return False
         return not inner
 
+    def _changes(self, record: gast.AST) -> bool:
+        """May the records change that this is one of? It would show in it."""
+        own = read_in(record) & self.shapes.keys()
+        while True:
+            before = len(own)
+            for n in nodes_of(self.node):
+                match n:
+                    case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                        if own & read_in(value):
+                            own.add(name)
+            if len(own) == before:
+                break
+        for n in nodes_of(self.node):
+            match n:
+                case (
+                    gast.Subscript(ctx=gast.Store()) | gast.Attribute(ctx=gast.Store())
+                ):
+                    if own & read_in(n):
+                        return True
+                case gast.Expr(value=gast.Call(args=args)):
+                    if any(own & read_in(a) for a in args):
+                        return True
+        return False
+
     def _is_new(self, value: gast.AST) -> bool:
         """Does an expression make a structure that has no other name?"""
-        return isinstance(value, (gast.Dict, gast.Call))
+        made = isinstance(value, gast.Call) and (
+            class_called(value.func, self.local, self.lookup) is not None
+        )
+        return made or isinstance(value, gast.Dict)
 
     def _uses(self, name: str) -> Iterator[Use]:
         def visit(around: gast.AST, e: gast.AST, inner: bool) -> Iterator[Use]:
@@ -287,7 +318,8 @@ class _Expansion:
     def _whole(self, around: gast.AST, e: gast.AST, field: Shape, inner: bool) -> Use:
         match around:
             case gast.Subscript(value=value) if value is e and field.kind == "records":
-                return Use(inner, bad=self._of_record(around) is None)
+                stored = isinstance(around.ctx, gast.Store)
+                return Use(inner, bad=stored or self._of_record(around) is None)
             case gast.Attribute(attr="shape" | "size" | "ndim"):
                 return Use(inner, bad=field.kind != "records")
             case gast.Return():
@@ -503,7 +535,9 @@ class _Expansion:
                 (whole,) = targets
             made = assign([whole], _Fields(self).visit(value))
             return [gast.copy_location(made, s)]
-        alone = self.times[name] == 1
+        # In a loop it may be made of what it was.
+        own = any(isinstance(n, gast.Name) and n.id == name for n in nodes_of(value))
+        alone = self.times[name] == 1 and not own
         fixed = [p for p, v in values.items() if alone or isinstance(v, gast.Constant)]
         out = [self._assigned(s, [(names[p], values[p])]) for p in fixed]
         rest = [(names[p], v) for p, v in values.items() if p not in fixed]
@@ -535,6 +569,9 @@ class _Expansion:
             }
         fields: dict[Key, gast.AST] = {}
         tagged: Shape | None = getattr(e, SHAPE, None)
+        if tagged is not None and tagged.kind == "complex":
+            visited = [_Fields(self).visit(copy.deepcopy(v)) for v in e.elts]
+            return {("real",): visited[0], ("imag",): visited[1]}
         if tagged is not None and tagged.kind == "list":
             return {(0,): _Fields(self).visit(copy.deepcopy(e))}
         match e:
@@ -591,8 +628,10 @@ class _Expansion:
         assert shape is not None
         if shape.kind == "tuple" and all(f is None for _, f in shape.fields):
             return None
+        if any(self._of_record(n.value) is not None for n in own_returns(self.node)):
+            return None
         values = [self.values(n.value) for n in own_returns(self.node)]
-        return None if None in values else shape
+        return None if None in values or not can_be_made(shape) else shape
 
 
 class _Fields(gast.NodeTransformer):  # type: ignore[misc]

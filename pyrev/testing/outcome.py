@@ -68,7 +68,11 @@ def outcome(result: Any, arguments: Values, outputs: Sequence[str]) -> Outcome:
 
 
 def _fields(value: Any) -> Iterable[Any] | None:
-    """What is in a tuple, a dictionary or an object of a dataclass; None of others."""
+    """What is in a tuple, a dictionary, an object of a dataclass or a complex value;
+    None of others.
+    """
+    if is_complex(value):
+        return [value.real, value.imag]
     if isinstance(value, tuple):
         return value
     if isinstance(value, dict):
@@ -95,6 +99,12 @@ def run(function: Function, arguments: Values, outputs: Sequence[str]) -> Outcom
     """Call a function on copies of its arguments."""
     own = copy.deepcopy(dict(arguments))
     return outcome(function(**own), own, outputs)
+
+
+def is_complex(value: Any) -> bool:
+    """Is this a complex number or array?"""
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, complex) or getattr(dtype, "kind", "") == "c"
 
 
 def changed(before: Values, after: Values) -> tuple[str, ...]:

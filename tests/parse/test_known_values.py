@@ -89,6 +89,28 @@ def without_a_default(x, w):
     return np.sum(x * x * x) * w
 
 
+def by_a_text(x, mode="sum"):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i]
+    if mode == "sum":
+        return s
+    elif mode in ("mean", "average"):
+        return s / len(x)
+    raise ValueError("unknown mode")
+
+
+def _scaled(v, how):
+    if how != "twice":
+        return v
+    return 2.0 * v
+
+
+def a_text_for_a_helper(x, how):
+    local = "twice"
+    return _scaled(x[0] * x[1], how) + _scaled(x[2] * x[2], local)
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (weights_by_default, {}),
     (weights_by_default, {"w": X + 1.0}),
@@ -108,6 +130,10 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (what_is_none_raises, {"w": X + 2.0}),
     (a_local_name, {}),
     (a_local_name, {"w": 0.4}),
+    (by_a_text, {}),
+    (by_a_text, {"mode": "average"}),
+    (a_text_for_a_helper, {"how": "twice"}),
+    (a_text_for_a_helper, {"how": "once"}),
 ]
 
 
@@ -213,3 +239,47 @@ def emptied_for_the_next_turn(x):
 def test_what_may_be_none_is_not_read(plain: Callable[..., Any]) -> None:
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.differentiable(plain)
+
+
+def none_on_some_paths(x, c, d):
+    w = None
+    if c > 0:
+        w = x[0] * 2
+    if d > 0:
+        w = None
+    if w is None:
+        return x[1]
+    return w * x[2]
+
+
+def a_text_on_some_paths(x, c):
+    mode = "a"
+    if c > 0:
+        mode = "b"
+    if c > 1:
+        mode = "b"
+    if mode == "b":
+        return x[0]
+    return x[1]
+
+
+def none_again_in_a_loop(x):
+    last = None
+    s = 0.0
+    for i in range(len(x)):
+        if x[i] < 0.3:
+            last = None
+        if last is None:
+            s += 1.0
+        else:
+            s += last * x[i]
+        last = x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    "plain", [none_on_some_paths, a_text_on_some_paths, none_again_in_a_loop]
+)
+def test_what_is_none_or_a_text_on_some_paths_is_refused(plain: Any) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(plain).adjoint.source  # noqa: B018

@@ -200,6 +200,34 @@ def taken_off(x):
     return s * len(stack)
 
 
+def integers_that_become_floats(x):
+    c = [0] * 3
+    for i in range(len(x)):
+        c[i % 3] += x[i]
+    c[0] = c[0] / 2
+    return c
+
+
+def in_the_else_of_a_loop(x):
+    out = []
+    for v in x:
+        out.append(v)
+        if len(out) > 2:
+            break
+    else:
+        out.append(9.0)
+    return out
+
+
+def its_room_is_in_an_array(x):
+    m = np.array([2, 1])
+    out = []
+    m[0] = 5
+    for i in range(m[0]):
+        out.append(x[i] * x[i])
+    return np.array(out)
+
+
 ALL: list[Callable[..., Any]] = [
     f
     for n, f in list(globals().items())
@@ -274,7 +302,98 @@ def in_a_helper(x):
     return len(out)
 
 
-@pytest.mark.parametrize("plain", [under_two_names, in_a_helper])
-def test_a_list_that_grows_under_another_name_is_refused(plain: Any) -> None:
+def added(x):
+    out = [v * v for v in x]
+    c = out[1:3] + out[3:5]
+    return c[0] * len(c)
+
+
+def repeated(x):
+    out = _squares(x)
+    return len(out * 2) * x[0]
+
+
+def joined(x):
+    a = _squares(x) + _squares(x)
+    return len(a) * x[0]
+
+
+def _twice(v):
+    n = 0
+    for _ in v * 2:
+        n += 1
+    return n
+
+
+def repeated_in_a_helper(x):
+    out = []
+    for v in x:
+        out.append(v)
+    return _twice(out) * x[0]
+
+
+def cut_and_changed(x):
+    out = []
+    for v in x:
+        out.append(v)
+    b = out[1:3]
+    out[1] = 5.0
+    return b[0] * x[0]
+
+
+def _bumped(y):
+    y[0] = y[0] * 3.0
+    return y[1]
+
+
+def evaluated_before(x):
+    y = x.copy()
+    return _bumped(y) + sum([v * v for v in y])
+
+
+def _step(y):
+    y[0] += 1.0
+    return y[0] * y[1]
+
+
+def a_helper_decides(x):
+    out = []
+    y = x.copy()
+    while y[0] < 5.0:
+        s = _step(y)
+        out.append(s)
+    return np.array(out)
+
+
+def another_name_decides(x):
+    out = []
+    y = x.copy()
+    z = y
+    while y[0] < 5.0:
+        z[0] += 1.0
+        out.append(y[0])
+    return np.array(out)
+
+
+def made_in_a_branch(x):
+    if x[0] > 5.0:
+        return np.zeros(1)
+    else:
+        out = []
+    for v in x:
+        out.append(v)
+    return np.array(out)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        *(under_two_names, in_a_helper, added, repeated, joined),
+        *(repeated_in_a_helper, cut_and_changed, evaluated_before),
+        *(a_helper_decides, another_name_decides, made_in_a_branch),
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_what_is_another_list_or_grows_elsewhere_is_refused(plain: Any) -> None:
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.differentiable(plain).adjoint.source  # noqa: B018

@@ -265,9 +265,73 @@ def changes_under_two_names(x):
     return p["k"]
 
 
+def changes_inside_of_another(x):
+    p = {"a": x[0]}
+    q = {"in": p, "z": x[2]}
+    q["in"]["a"] = x[1]
+    return p["a"] * x[2]
+
+
+def _same(p):
+    return p
+
+
+def changes_what_a_helper_hands_on(x):
+    p = {"a": x[0]}
+    q = _same(p)
+    q["a"] = x[1]
+    return p["a"]
+
+
+def a_record_that_changes_later(x, r):
+    q = r[1]
+    r["m"][1] = 5.0 * x[0]
+    return q["m"] * q["v"]
+
+
 @pytest.mark.parametrize(
-    "plain", [changes_what_is_the_caller_s, changes_under_two_names]
+    "plain",
+    [
+        changes_what_is_the_caller_s,
+        changes_under_two_names,
+        changes_inside_of_another,
+        changes_what_a_helper_hands_on,
+    ],
 )
 def test_a_dictionary_that_changes_under_another_name_is_refused(plain: Any) -> None:
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.differentiable(plain).adjoint.source  # noqa: B018
+
+
+def test_a_record_is_a_view_of_its_array() -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.vjp(a_record_that_changes_later, X, R.copy())
+
+
+def made_of_what_it_was(x):
+    s = 0.0
+    p = {"a": x[1], "b": x[2]}
+    for i in range(3):
+        p = {"a": x[i], "b": p["a"]}
+        s += p["a"] * p["b"] * (i + 1)
+    return s
+
+
+def test_fields_are_assigned_at_once() -> None:
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(made_of_what_it_was, target=target)
+        check(f, made_of_what_it_was, {"x": X}, (), np.random.default_rng(1))
+
+
+def one_field(x, p):
+    return x[0] * p["k"]
+
+
+def test_fields_that_are_asked_for_exist() -> None:
+    given = {"k": 2.0, "w": X + 1, "n": 2}
+    with pytest.raises(pyrev.ArgumentError, match="zz"):
+        pyrev.jvp(keys, X, given, tangents={"p": {"k": 1.0, "zz": 1.0}})
+    alone = {"k": 2.0, "c": 1.0, "other": 3.0}
+    assert pyrev.grad(one_field, wrt="p.k")(X, alone) == X[0]
+    with pytest.raises(pyrev.ArgumentError, match="has no 'w'"):
+        pyrev.differentiable(keys)(X, {"k": 2.0, "n": 2})

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.testing.outcome import is_complex
+
 Path = tuple[Any, ...]
 
 
@@ -19,6 +21,8 @@ def fields(value: Any) -> Mapping[Any, Any] | None:
     """The fields of a structure, None for what is none."""
     if isinstance(value, dict):
         return value
+    if is_complex(value):
+        return {"real": value.real, "imag": value.imag}
     if isinstance(value, tuple):
         names = getattr(value, "_fields", range(len(value)))
         return dict(zip(names, value, strict=True))
@@ -51,6 +55,8 @@ def replaced(value: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     made = {k: replaced(v, new, (*path, k)) for k, v in inside.items()}
     if isinstance(value, dict):
         return made
+    if is_complex(value):
+        return made["real"] + 1j * made["imag"]
     if isinstance(value, tuple):
         return (
             type(value)(**made) if hasattr(value, "_fields") else tuple(made.values())
