@@ -28,7 +28,7 @@ from pyrev.driver.targets import AUTO, PYTHON, named
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Launch, Unit
 from pyrev.driver.units import Units
-from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
 from pyrev.runtime.device import copied, resident, to_host, uploaded
@@ -162,16 +162,33 @@ class Call:
         try:
             self.reading, captured = self.f._readings.now(forms)
         except UnsupportedError:
-            if self.f._readings.forms is not None:
+            before = self.f._readings.forms
+            if before is not None:
                 # It means something where these are numbers and arrays.
+                fixed = {path for path, _ in before.values}
                 for path, value in (*forms.values, *forms.functions):
-                    if len(path) == 1 and value is not None:
-                        kind_of(str(path[0]), value)
+                    own = parameters.get(str(path[0]))
+                    text = own is not None and isinstance(own.default, str)
+                    if len(path) == 1 and value is not None and path not in fixed:
+                        if not text:
+                            kind_of(str(path[0]), value)
             if forms.values == left_out:
                 raise
             forms = replace(forms, values=left_out)
             self.reading, captured = self.f._readings.now(forms)
         return captured
+
+    def only_numbers(self, what: str) -> Call:
+        """This call; `ArgumentError` if there are structures in it, of which `what` has
+        no form.
+        """
+        parsed = self.reading.units.function.parsed
+        if parsed.forms.shapes or parsed.result is not None:
+            raise ArgumentError(
+                f"{what}: {self.f.python.__name__}() takes or returns structures; give"
+                " it a function of numbers and arrays that calls this one"
+            )
+        return self
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What belongs to the function as it is in this call, and is made once."""

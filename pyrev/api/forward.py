@@ -80,7 +80,7 @@ def partials(
     Raises `ArgumentError` where it is not elementwise, with the line, and whatever a
     call of `f` raises.
     """
-    call = Call(as_differentiable(f), args, kw)
+    call = Call(as_differentiable(f), args, kw).only_numbers("partials")
     written = call.function.written
     if wrt is None:
         floats = call.wrt(None)

@@ -68,7 +68,7 @@ def hvp(
     """
     function = as_differentiable(f).quiet
     cotangents = mapping("cotangents", cotangents)
-    call = Call(function, args, kw)
+    call = Call(function, args, kw).only_numbers("hvp")
     moves, count = directions(call, tangents)
     names = call.wrt(tuple(tangents) if wrt is None else wrt)
     plain = cotangent is None and not cotangents
@@ -112,7 +112,7 @@ def hessian(
     @guarded
     def hessian_of(*args: Any, **kw: Any) -> Any:
         function = made.quiet
-        call = _on_host(Call(function, args, kw))
+        call = _on_host(Call(function, args, kw).only_numbers("hessian"))
         returns_a_number(call)
         names = call.wrt(wrt)
         call.check_derivative()
@@ -164,7 +164,7 @@ def jacobian(
     @functools.wraps(made.python)
     @guarded
     def jacobian_of(*args: Any, **kw: Any) -> Any:
-        call = _on_host(Call(made.quiet, args, kw))
+        call = _on_host(Call(made.quiet, args, kw).only_numbers("jacobian"))
         names = call.wrt(wrt)
         output = _output(call, of)
         call.check_derivative()

@@ -158,7 +158,7 @@ class Pure:
     def call(self, values: Mapping[str, Any]) -> Call:
         """A call with these values, looked at and not run."""
         args, kw = self._spread(values)
-        return Call(self.f, args, kw)
+        return Call(self.f, args, kw).only_numbers("bridges")
 
     def outputs(self, call: Call) -> Outputs:
         """The results that were asked for; else what the function returns; else the

@@ -31,7 +31,7 @@ Used = Mapping[str, Sequence[tuple[str, ...]] | None]
 def all_usual(values: Mapping[str, Any]) -> bool:
     """Are all of these plainly numbers and arrays?"""
     return _USUAL.issuperset(map(type, values.values())) and not any(
-        v.dtype.kind in "cV" for v in values.values() if type(v) is np.ndarray
+        v.dtype.kind == "V" for v in values.values() if type(v) is np.ndarray
     )
 
 
@@ -75,7 +75,7 @@ def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | No
     kind, fields = _fields(value)
     if not kind:
         return None
-    if paths is not None and kind not in ("tuple", "complex"):
+    if paths is not None and kind != "tuple":
         inner: dict[str, list[tuple[str, ...]] | None] = {}
         for first, *rest in paths:
             own = inner.setdefault(first[1:], [])
@@ -96,8 +96,6 @@ def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
     """What kind of structure a value is, and its fields; "" if it is none."""
     kind: type = type(value)
     dtype = getattr(value, "dtype", None)
-    if kind is complex or getattr(dtype, "kind", "") == "c":
-        return "complex", {"real": value.real, "imag": value.imag}
     if kind in _USUAL and getattr(dtype, "kind", "") != "V":
         return "", {}
     if isinstance(value, Mapping):
@@ -167,8 +165,6 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
             return tuple(found.values())
         case "list":
             return list(found[0])
-        case "complex":
-            return _complex(found["real"], found["imag"])
         case "list of tuples":
             return list(zip(*found.values(), strict=True))
     named = {str(k): v for k, v in found.items()}
@@ -178,16 +174,6 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
     if cls is not None and dataclasses.is_dataclass(cls) and only_keeps(cls):
         return cls(**named)
     return SimpleNamespace(**named)
-
-
-def _complex(real: Any, imag: Any) -> Any:
-    """A complex number or array of its parts."""
-    if real is None and imag is None:
-        return None
-    if is_array(real) or is_array(imag):
-        return real + 1j * imag
-    single = isinstance(real, np.float32)
-    return np.complex64(complex(real, imag)) if single else complex(real, imag)
 
 
 def in_order(shape: Shape | None, value: Any) -> Any:
@@ -210,9 +196,6 @@ def in_order(shape: Shape | None, value: Any) -> Any:
         if shape.kind == "list of tuples":
             rows = np.asarray(value).reshape(-1, len(shape.fields))
             found.extend(rows.T)
-            return
-        if shape.kind == "complex" and not _fields(value)[0]:
-            found.extend([value, 0.0 * value])
             return
         _, fields = _fields(value)
         keys = [k for k, _ in shape.fields]

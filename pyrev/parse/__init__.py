@@ -29,7 +29,6 @@ from pyrev.ir.dtypes import DTYPES, infer
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
-from pyrev.parse.complex_pairs import COMPLEX, without_complex
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
@@ -147,7 +146,9 @@ def _by_default(asked: _Asked) -> Parsed:
     node = read(function).node
     defaults = tuple(((n,), v) for n, v in known_defaults(node).items())
     look = functools.partial(lookup, function)
-    shapes = tuple((n, shape) for n, shape in guessed(node, look).items())
+    known = {path[0] for path, _ in defaults}
+    found = guessed(node, look)
+    shapes = tuple((n, shape) for n, shape in found.items() if n not in known)
     try:
         return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))
     except UnsupportedError:
@@ -387,10 +388,7 @@ def _formed(
     """
     look = functools.partial(grounds.lookup, function)
     node = without_lists(node, look)
-    paired = without_complex(node, look, [n for n, s in forms.shapes if s == COMPLEX])
-    others = {n: s for n, s in forms.shapes if n not in paired.given}
-    found = without_structures(paired.node, look, others)
-    structured = replace(found, given={**paired.given, **found.given})
+    structured = without_structures(node, look, dict(forms.shapes))
 
     def named(path: Path) -> str:
         names = structured.given.get(str(path[0]))

@@ -12,7 +12,6 @@ import numpy as np
 
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
-from pyrev.parse.complex_pairs import COMPLEX, without_complex
 from pyrev.parse.custom import rule_of
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
@@ -185,9 +184,7 @@ def _without_structures(
     if helper.python is not None:
         look = partial(w.env.grounds.lookup, helper.python)
     own = without_lists(helper.source.node, look, helper=True)
-    paired = without_complex(own, look, [n for n, s in shapes.items() if s == COMPLEX])
-    others = {n: s for n, s in shapes.items() if n not in paired.given}
-    found = without_structures(paired.node, look, others)
+    found = without_structures(own, look, shapes)
     if found.node is helper.source.node:
         return helper, node
     return replace(helper, source=replace(helper.source, node=found.node)), node

@@ -135,7 +135,7 @@ def depends_on_call(
     node: gast.AST, lookup: Lookup, own: Collection[str] = (), depth: int = 0
 ) -> bool:
     """May a text that is refused mean something for what a call gives: functions,
-    texts, complex numbers, and structures that do not show?
+    texts, and structures that do not show?
 
     It is asked about the parameters `own`, all of them if none are named.
     """
@@ -148,10 +148,6 @@ def depends_on_call(
             case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
                 if depth < _DEPTH and _helper_depends(lookup(name), args, own, depth):
                     return True
-            case gast.Attribute(attr="real" | "imag" | "conj" | "conjugate"):
-                return True
-            case gast.Constant(value=complex()):
-                return True
             case gast.Compare(left=left, comparators=others):
                 every = [left, *others, *(x for o in others for x in _elements(o))]
                 texts = [isinstance(getattr(e, "value", None), str) for e in every]

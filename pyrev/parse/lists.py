@@ -241,42 +241,11 @@ class _Growing:
         return out
 
     def _statement(self, s: gast.AST) -> list[gast.AST]:
-        parts = self.parts
+        made = self._about(s)
+        if made is not None:
+            return made
         match s:
-            case gast.FunctionDef() | gast.ClassDef():
-                if self._mentions(s):
-                    raise NotThisWay
-                return [s]
-            case gast.Expr(value=gast.Call() as call) if (
-                value := self.added(call)
-            ) is not None:
-                return self._put(value, s)
-            case gast.AugAssign(target=gast.Name(id=name), value=value) if (
-                name == self.name
-            ):
-                if not isinstance(value, gast.List):
-                    raise NotThisWay
-                return [x for e in value.elts for x in self._put(e, s)]
-            case gast.Assign(targets=[gast.Name() as target], value=value) if (
-                self._is_pop(value) and not parts.tuples
-            ):
-                less = gast.AugAssign(
-                    name_of(parts.count, ctx=gast.Store()),
-                    gast.Sub(),
-                    gast.Constant(1, None),
-                )
-                last = gast.Subscript(
-                    name_of(parts.arrays[0]), name_of(parts.count), gast.Load()
-                )
-                return [placed(less, s), placed(assign([target], last), s)]
-            case gast.Expr(value=value) if self._is_pop(value):
-                less = gast.AugAssign(
-                    name_of(parts.count, ctx=gast.Store()),
-                    gast.Sub(),
-                    gast.Constant(1, None),
-                )
-                return [placed(less, s)]
-            case gast.For(target=target, iter=gast.Name(id=name)) if name == self.name:
+            case gast.For(iter=gast.Name(id=name)) if name == self.name:
                 if any(self.added(n) is not None for n in nodes_of(s)):
                     raise NotThisWay
                 s.iter = self._whole(s.iter)
@@ -328,6 +297,46 @@ class _Growing:
                     ]
                     setattr(s, part, new)
         return [s]
+
+    def _about(self, s: gast.AST) -> list[gast.AST] | None:
+        """What stands for a statement that changes the list; None for others."""
+        parts = self.parts
+        match s:
+            case gast.FunctionDef() | gast.ClassDef():
+                if self._mentions(s):
+                    raise NotThisWay
+                return [s]
+            case gast.Expr(value=gast.Call() as call) if (
+                value := self.added(call)
+            ) is not None:
+                return self._put(value, s)
+            case gast.AugAssign(target=gast.Name(id=name), value=value) if (
+                name == self.name
+            ):
+                if not isinstance(value, gast.List):
+                    raise NotThisWay
+                return [x for e in value.elts for x in self._put(e, s)]
+            case gast.Assign(targets=[gast.Name() as target], value=value) if (
+                self._is_pop(value) and not parts.tuples
+            ):
+                last = gast.Subscript(
+                    name_of(parts.arrays[0]), name_of(parts.count), gast.Load()
+                )
+                return [*self._shorter(s), placed(assign([target], last), s)]
+            case gast.Expr(value=value) if self._is_pop(value):
+                return self._shorter(s)
+        return None
+
+    def _shorter(self, at: gast.AST) -> list[gast.AST]:
+        """One element less, or an `IndexError`."""
+        count, zero = name_of(self.parts.count), gast.Constant(0, None)
+        message = gast.Constant("pop from empty list", None)
+        error = gast.Call(name_of("IndexError"), [message], [])
+        empty = gast.Compare(count, [gast.Eq()], [zero])
+        test = gast.If(empty, [gast.Raise(error, None)], [])
+        stored = name_of(self.parts.count, ctx=gast.Store())
+        less = gast.AugAssign(stored, gast.Sub(), gast.Constant(1, None))
+        return [placed(test, at), placed(less, at)]
 
     def _mentions(self, e: gast.AST) -> bool:
         return any(isinstance(n, gast.Name) and n.id == self.name for n in nodes_of(e))

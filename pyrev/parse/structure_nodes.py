@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.parse.bindings import literal_integer, returns
+from pyrev.parse.bindings import literal_integer, nodes_of, returns
+from pyrev.parse.made_texts import read_in
 from pyrev.parse.structure_shapes import SHAPE, Key, Names, Shape
 
 
@@ -93,6 +94,29 @@ def param_at(p: gast.Name, name: str) -> gast.Name:
 def is_nested(e: gast.Tuple) -> bool:
     """Is there a structure in a tuple?"""
     inner = (gast.Tuple, gast.Dict)
-    if hasattr(e, SHAPE):
-        return True
     return any(isinstance(x, inner) or hasattr(x, SHAPE) for x in e.elts)
+
+
+def may_change(node: gast.AST, names: set[str]) -> bool:
+    """May a definition write to what these names stand for, or to parts of it, perhaps
+    under other names?
+    """
+    own = set(names)
+    while True:
+        before = len(own)
+        for n in nodes_of(node):
+            match n:
+                case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                    if own & read_in(value):
+                        own.add(name)
+        if len(own) == before:
+            break
+    for n in nodes_of(node):
+        match n:
+            case gast.Subscript(ctx=gast.Store()) | gast.Attribute(ctx=gast.Store()):
+                if own & read_in(n):
+                    return True
+            case gast.Expr(value=gast.Call(args=args)):
+                if any(own & read_in(a) for a in args):
+                    return True
+    return False

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 
 import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import identifiers
+from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.made_texts import Lookup
 
 Key = str | int
@@ -139,3 +141,13 @@ def can_be_made(shape: Shape) -> bool:
     ):
         return False
     return all(f is None or can_be_made(f) for _, f in shape.fields)
+
+
+def may_build(function: FunctionType) -> bool:
+    """May a function return a structure that its caller can take apart?"""
+    code = function.__code__
+    found = [stands_for(function, n) for n in (*code.co_names, *code.co_freevars)]
+    if any(is_structure_class(v) or isinstance(v, FunctionType) for v in found):
+        return True
+    texts = any(isinstance(c, (str, tuple)) for c in code.co_consts[1:])
+    return texts or "_replace" in code.co_names

@@ -43,6 +43,7 @@ from pyrev.parse.structure_nodes import (
     is_nested,
     key_of,
     literal,
+    may_change,
     name_at,
     none_at,
     own_returns,
@@ -60,7 +61,7 @@ from pyrev.parse.structure_shapes import (
     class_fields,
     defaults_of,
     field_names,
-    is_structure_class,
+    may_build,
     names_for,
     only_keeps,
 )
@@ -128,19 +129,9 @@ def _may_have(node: gast.AST, lookup: Lookup) -> bool:
                 return True
             case gast.Call(func=gast.Name(id=name)) if name not in local:
                 function = plain(lookup(name))
-                if function is not None and _builds(function):
+                if function is not None and may_build(function):
                     return True
     return False
-
-
-def _builds(function: FunctionType) -> bool:
-    """May a function return a structure that its caller can take apart?"""
-    code = function.__code__
-    found = [stands_for(function, n) for n in (*code.co_names, *code.co_freevars)]
-    if any(is_structure_class(v) or isinstance(v, FunctionType) for v in found):
-        return True
-    texts = any(isinstance(c, (str, tuple)) for c in code.co_consts[1:])
-    return texts or "_replace" in code.co_names
 
 
 class _Expansion:
@@ -236,7 +227,8 @@ class _Expansion:
         for value in values.get(name, ()):
             if self.shape(value, name) != shape:
                 return False
-            if shape.kind == "record" and self._changes(value):
+            names = read_in(value) & self.shapes.keys()
+            if shape.kind == "record" and may_change(self.node, names):
                 return False
         stores = whole = inner = False
         for use in self._uses(name):
@@ -255,30 +247,6 @@ class _Expansion:
         if stores and not all(map(self._is_new, values.get(name, ()))):
             return False
         return not inner
-
-    def _changes(self, record: gast.AST) -> bool:
-        """May the records change that this is one of? It would show in it."""
-        own = read_in(record) & self.shapes.keys()
-        while True:
-            before = len(own)
-            for n in nodes_of(self.node):
-                match n:
-                    case gast.Assign(targets=[gast.Name(id=name)], value=value):
-                        if own & read_in(value):
-                            own.add(name)
-            if len(own) == before:
-                break
-        for n in nodes_of(self.node):
-            match n:
-                case (
-                    gast.Subscript(ctx=gast.Store()) | gast.Attribute(ctx=gast.Store())
-                ):
-                    if own & read_in(n):
-                        return True
-                case gast.Expr(value=gast.Call(args=args)):
-                    if any(own & read_in(a) for a in args):
-                        return True
-        return False
 
     def _is_new(self, value: gast.AST) -> bool:
         """Does an expression make a structure that has no other name?"""
@@ -569,9 +537,6 @@ class _Expansion:
             }
         fields: dict[Key, gast.AST] = {}
         tagged: Shape | None = getattr(e, SHAPE, None)
-        if tagged is not None and tagged.kind == "complex":
-            visited = [_Fields(self).visit(copy.deepcopy(v)) for v in e.elts]
-            return {("real",): visited[0], ("imag",): visited[1]}
         if tagged is not None and tagged.kind == "list":
             return {(0,): _Fields(self).visit(copy.deepcopy(e))}
         match e:
@@ -768,7 +733,7 @@ def returned_shape(
     """The structure that a plain function returns for parameters of these shapes, if it
     is one on every path.
     """
-    if function in _READING or not _builds(function):
+    if function in _READING or not may_build(function):
         return None
     _READING.append(function)
     try:

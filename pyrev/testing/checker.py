@@ -97,7 +97,7 @@ def check_grad(
     given = bind(plain.__name__, signature, args, kw)
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
-    Call(f, args, kw).check()
+    Call(f, args, kw).only_numbers("check_grad").check()
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.

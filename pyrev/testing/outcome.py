@@ -45,7 +45,7 @@ class Cotangents:
     """
 
     returned: tuple[Any, ...]
-    written: dict[str, Array]
+    written: dict[str, Array | None]
     structure: type | None
 
     @property
@@ -68,11 +68,7 @@ def outcome(result: Any, arguments: Values, outputs: Sequence[str]) -> Outcome:
 
 
 def _fields(value: Any) -> Iterable[Any] | None:
-    """What is in a tuple, a dictionary, an object of a dataclass or a complex value;
-    None of others.
-    """
-    if is_complex(value):
-        return [value.real, value.imag]
+    """What is in a tuple, a dictionary or an object of a dataclass; None of others."""
     if isinstance(value, tuple):
         return value
     if isinstance(value, dict):
@@ -99,12 +95,6 @@ def run(function: Function, arguments: Values, outputs: Sequence[str]) -> Outcom
     """Call a function on copies of its arguments."""
     own = copy.deepcopy(dict(arguments))
     return outcome(function(**own), own, outputs)
-
-
-def is_complex(value: Any) -> bool:
-    """Is this a complex number or array?"""
-    dtype = getattr(value, "dtype", None)
-    return isinstance(value, complex) or getattr(dtype, "kind", "") == "c"
 
 
 def changed(before: Values, after: Values) -> tuple[str, ...]:
@@ -160,7 +150,7 @@ def draw_cotangents(result: Outcome, rng: np.random.Generator) -> Cotangents:
 
     return Cotangents(
         tuple(draw(v) if is_float(v) else nothing(v) for v in result.returned),
-        {name: draw(v) for name, v in result.written.items()},
+        {n: draw(v) if is_float(v) else None for n, v in result.written.items()},
         result.structure,
     )
 

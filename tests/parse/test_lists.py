@@ -268,6 +268,25 @@ def test_an_element_behind_the_end_raises(target: str) -> None:
         f(X, 2)
 
 
+def taken_off_too_often(x, n):
+    out = []
+    for i in range(2):
+        out.append(x[i])
+    s = 0.0
+    for _ in range(n):
+        v = out.pop()
+        s += v * v
+    return s
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_an_empty_list_has_no_last_element(target: str) -> None:
+    f = pyrev.differentiable(taken_off_too_often, target=target)
+    assert pyrev.grad(f)(X, 2).x[1] == 2.0 * X[1]
+    with pytest.raises(IndexError, match="pop from empty list"):
+        f(X, 3)
+
+
 def numbers_of_both_kinds(x):
     out = [1]
     for i in range(len(x)):

@@ -335,3 +335,38 @@ def test_fields_that_are_asked_for_exist() -> None:
     assert pyrev.grad(one_field, wrt="p.k")(X, alone) == X[0]
     with pytest.raises(pyrev.ArgumentError, match="has no 'w'"):
         pyrev.differentiable(keys)(X, {"k": 2.0, "n": 2})
+
+
+@dataclasses.dataclass
+class Shares:
+    """It changes what it is given."""
+
+    a: float
+    b: float
+
+    def __post_init__(self):
+        total = self.a + self.b
+        self.a, self.b = self.a / total, self.b / total
+
+
+def shares(x, d):
+    return x[0] * d.a + d.b * d.b * x[1]
+
+
+def test_a_class_that_changes_what_it_is_given_is_not_called_for_gradients() -> None:
+    f = pyrev.differentiable(shares)
+    check(f, shares, {"x": X, "d": Shares(1.0, 3.0)}, (), np.random.default_rng(1))
+    assert isinstance(pyrev.grad(f)(X, Shares(1.0, 3.0)).d, SimpleNamespace)
+
+
+def test_what_has_no_form_for_structures_says_so() -> None:
+    given = {"k": 2.0, "w": X + 1, "n": 2}
+    for ask in (
+        lambda: pyrev.hvp(keys, X, given, tangents={"x": X}),
+        lambda: pyrev.hessian(keys)(X, given),
+        lambda: pyrev.jacobian(keys)(X, given),
+        lambda: pyrev.check_grad(keys, X, given),
+        lambda: pyrev.jacobian(a_returned_dictionary)(X),
+    ):
+        with pytest.raises(pyrev.ArgumentError, match="structures"):
+            ask()

@@ -59,7 +59,9 @@ def check(
     """
     bound = inspect.signature(plain).bind(**arguments)
     bound.apply_defaults()
-    arguments = bound.arguments
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    kinds = {n: p.kind for n, p in inspect.signature(plain).parameters.items()}
+    arguments = {n: v for n, v in bound.arguments.items() if kinds[n] not in several}
     primal: Callable[..., Any] | None = None
     if getattr(f, "target", "") == "python":
         primal = f.primal
@@ -96,10 +98,11 @@ def check(
     after = copy.deepcopy(own)
 
     def pull() -> dict[str, Any]:
+        written = {n: w for n, w in given.written.items() if w is not None}
         if given.structure is None:
-            return dict(pullback(cotangents=given.written).items())
+            return dict(pullback(cotangents=written).items())
         cotangent = like(result, given.positional)
-        return dict(pullback(cotangent, cotangents=given.written).items())
+        return dict(pullback(cotangent, cotangents=written).items())
 
     gradients = pull()
     again = pull()

@@ -304,6 +304,7 @@ def ridge_by_gradients(design, target, penalty, x0=None, tol=1e-12, maxiter=None
 case(
     ridge_by_gradients,
     lambda n, m: dict(design=m(n, 4), target=m(n), penalty=0.7),
+    least=1,
     idiom="a nested function over the caller's arrays, None for defaults, convergence",
     seen="pymatting/pymatting pymatting/solver/cg.py; hippke/wotan lowess.py",
 )
