@@ -8,7 +8,7 @@ are taken apart: each number and each array in them is an argument of its own.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -67,7 +67,8 @@ def flattened(
 def _is_function(value: object) -> bool:
     if isinstance(value, (FunctionType, BuiltinFunctionType, np.ufunc, type)):
         return True
-    return callable(value) and not is_device(value)
+    # What is read for a function is found again by it.
+    return callable(value) and isinstance(value, Hashable) and not is_device(value)
 
 
 def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | None:
@@ -120,12 +121,19 @@ def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
         return "", {}
     own = getattr(value, "__dict__", None)
     if isinstance(own, dict) and own:
-        return "object", own
+        simple = all(map(_may_be_field, own.values()))
+        return ("object", own) if simple else ("", {})
     typed = getattr(kind, "_numba_type_", None)  # an object of a compiled class
     names = getattr(typed, "struct", None)
     if isinstance(names, Mapping):
         return "object", {n: getattr(value, n) for n in names}
     return "", {}
+
+
+def _may_be_field(value: object) -> bool:
+    """May this be in an object that holds numbers and arrays, and nothing else?"""
+    usual = isinstance(value, (np.ndarray, str, tuple, dict)) or value is None
+    return usual or type(value) in _USUAL or is_device(value) or callable(value)
 
 
 def _at(value: Any, path: Sequence[Key]) -> Any:

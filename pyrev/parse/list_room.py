@@ -477,14 +477,3 @@ def _at_least_zero(e: gast.AST) -> gast.AST:
         case gast.Subscript(value=gast.Attribute(attr="shape")):
             return e
     return gast.Call(name_of("max"), [gast.Constant(0, None), e], [])
-
-
-def _sum(terms: Sequence[gast.AST]) -> gast.AST:
-    found = terms[0]
-    for t in terms[1:]:
-        found = gast.BinOp(found, gast.Add(), t)
-    return found
-
-
-def _is_zero(e: gast.AST) -> bool:
-    return isinstance(e, gast.Constant) and e.value == 0

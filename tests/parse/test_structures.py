@@ -370,3 +370,24 @@ def test_what_has_no_form_for_structures_says_so() -> None:
     ):
         with pytest.raises(pyrev.ArgumentError, match="structures"):
             ask()
+
+
+class Table:
+    """It holds more than numbers and arrays."""
+
+    def __init__(self):
+        self.blocks = object()
+
+    def __call__(self, v):
+        return v
+
+    __hash__ = None
+
+
+def test_what_is_no_structure_is_no_argument() -> None:
+    f = pyrev.differentiable(shares)
+    for other in (Table(), [1.0, 2.0], {1.0}, object()):
+        with pytest.raises((pyrev.ArgumentError, pyrev.UnsupportedError)):
+            f(X, other)
+        with pytest.raises(pyrev.ArgumentError, match="pass a number or a NumPy array"):
+            f(other, Shares(1.0, 3.0))
