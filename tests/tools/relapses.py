@@ -59,6 +59,9 @@ REJECTED = "tests/corpora/test_rejections.py"
 RESIZED = "tests/parse/test_resized.py"
 SELECTED = "tests/parse/test_selections.py"
 ARRANGED = "tests/parse/test_arrangements.py"
+STRUCTURES = "tests/parse/test_structures.py"
+LISTS = "tests/parse/test_lists.py"
+KNOWN = "tests/parse/test_known_values.py"
 
 RELAPSES: list[Relapse] = [
     # ------------------------------------------------ names that change places
@@ -1396,6 +1399,111 @@ RELAPSES: list[Relapse] = [
         "        if any(a.view and a.base == place.base for a in wholes):\n",
         "        if False:\n",
         SELECTED,
+    ),
+    # ------------------------------------------------ structures, texts, lists
+    Relapse(
+        "structures",
+        "behind a branch, what may be None is None",
+        "pyrev/parse/known_values.py",
+        "            both = {n: v for n, v in one.items() if other.get(n) == v}\n",
+        "            both = {\n"
+        "                n: v\n"
+        "                for n, v in one.items()\n"
+        '                if getattr(other.get(n), "value", 0)'
+        ' == getattr(v, "value", 1)\n'
+        "            }\n",
+        KNOWN,
+    ),
+    Relapse(
+        "structures",
+        "a dictionary inside of another one is written to, whatever else names it",
+        "pyrev/parse/structures.py",
+        "                alone = len(use.stored) == 1 and"
+        " shape.at(use.stored) is None\n",
+        "                alone = shape.at(use.stored) is None\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
+        "what a helper hands on is new",
+        "pyrev/parse/structures.py",
+        "        return made or isinstance(value, gast.Dict)\n",
+        "        return isinstance(value, (gast.Call, gast.Dict))\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
+        "a record is a copy of what is in its array",
+        "pyrev/parse/structures.py",
+        '            if shape.kind == "record" and may_change(self.node, names):\n',
+        "            if False:\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
+        "a cotangent of another structure is taken as far as it goes",
+        "pyrev/driver/forms.py",
+        "        if not fields or more or fewer:\n",
+        "        if False:\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
+        "a class makes of gradients what it makes of arguments",
+        "pyrev/driver/forms.py",
+        "    if cls is not None and dataclasses.is_dataclass(cls)"
+        " and only_keeps(cls):\n",
+        "    if cls is not None and dataclasses.is_dataclass(cls):\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "lists",
+        "a part of a list is a view of it",
+        "pyrev/parse/lists.py",
+        "                    raise NotThisWay  # a list of its own\n",
+        "                    pass\n",
+        LISTS,
+    ),
+    Relapse(
+        "lists",
+        "a helper may do with a list what it does with an array",
+        "pyrev/parse/lists.py",
+        "        return all(takes_elements(function, k) for k in given)\n",
+        "        return True\n",
+        LISTS,
+    ),
+    Relapse(
+        "lists",
+        "what is stored in a list has no say in its dtype",
+        "pyrev/parse/lists.py",
+        "            assign([name_of(item, ctx=gast.Store())], value),\n"
+        "            assign([place], name_of(item)),\n",
+        "            assign([place], value),\n",
+        LISTS,
+    ),
+    Relapse(
+        "lists",
+        "a comprehension is evaluated before the helper that stands in front of it",
+        "pyrev/parse/comprehensions.py",
+        "            if self.calls_helpers(s):\n",
+        "            if False:\n",
+        LISTS,
+    ),
+    Relapse(
+        "lists",
+        "two lists of a helper are added element by element",
+        "pyrev/parse/list_uses.py",
+        "        return self._refused(node) if self.gives(node) else node\n",
+        "        return node\n",
+        LISTS,
+    ),
+    Relapse(
+        "lists",
+        "what is taken from an empty list is what stood behind it",
+        "pyrev/parse/lists.py",
+        "        return [placed(test, at), placed(less, at)]\n",
+        "        return [placed(less, at)]\n",
+        LISTS,
     ),
 ]
 
