@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import gast
 import numpy as np
 
-from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, If, Var
+from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, If, Loc, Var
 from pyrev.ir.primitives import LOGICAL
+from pyrev.parse.bindings import literal_integer
 from pyrev.parse.blocks import new_block
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
+from pyrev.parse.functions import dtype_name
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import (
     capture,
@@ -132,6 +134,9 @@ def read_attribute(w: Walk, node: gast.Attribute, scope: Scope) -> Operand:
             return Const(found, loc=at)
         text = gast.unparse(node).strip()
         return captured_value(w, found, text, tuple(text.split(".")), node, scope)
+    limit = _limit(w, node, scope)
+    if limit is not None:
+        return Const(limit, loc=at)
     if node.attr in ("ndim", "size", "T"):
         whole = measured(w, node.value, scope)
         if whole is not None:
@@ -143,6 +148,23 @@ def read_attribute(w: Walk, node: gast.Attribute, scope: Scope) -> Operand:
         helps = "give it to a new array: `np.zeros(n, dtype=a.dtype)`"
     w.refuse("P209", at, f"`{gast.unparse(node).strip()}` cannot be used here", helps)
     return ZERO
+
+
+def _limit(w: Walk, node: gast.Attribute, scope: Scope) -> float | None:
+    """``np.finfo(np.float64).eps`` and its like; None for other attributes."""
+    match node.value:
+        case gast.Call(func=func, args=[dtype], keywords=[]) if (
+            object_of(w, func, scope) is np.finfo
+        ):
+            name = dtype_name(object_of(w, dtype, scope))
+            found = (
+                getattr(np.finfo(name), node.attr, None) if name in _FLOATS else None
+            )
+            return float(found) if isinstance(found, np.floating) else None
+    return None
+
+
+_FLOATS = ("float32", "float64")
 
 
 def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
@@ -158,6 +180,14 @@ def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
             )
             return ZERO
     pair = [node.left, node.comparators[0]]
+    if len(node.ops) == 1 and isinstance(node.ops[0], (gast.Eq, gast.NotEq)):
+        same = _same_shape(w, pair, scope, at)
+        if same is not None:
+            return (
+                Call("not", (same,), loc=at)
+                if isinstance(node.ops[0], gast.NotEq)
+                else same
+            )
     if len(node.ops) == 1:
         word = COMPARE[type(node.ops[0])]
         return applied(w, word, read_operands(w, pair, scope), at)
@@ -180,6 +210,55 @@ def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
         result = test if result is None else Call("and", (result, test), loc=at)
     assert result is not None
     return result
+
+
+def _same_shape(
+    w: Walk, pair: Sequence[gast.AST], scope: Scope, at: Loc
+) -> Expr | None:
+    """``a.shape == (n, 3)``, ``a.shape == b.shape``; None where none is compared."""
+    if not any(_is_shape(e) for e in pair):
+        return None
+    both = [_lengths(w, e, scope) for e in pair]
+    if both[0] is None or both[1] is None:
+        return None
+    if len(both[0]) != len(both[1]):
+        return Const(False, loc=at)
+    result: Expr = Const(True, loc=at)
+    for a, b in zip(both[0], both[1], strict=True):
+        test = Call("==", (a, b), loc=at)
+        result = test if isinstance(result, Const) else Call("and", (result, test))
+    return replace(result, loc=at)
+
+
+def _is_shape(e: gast.AST) -> bool:
+    match e:
+        case gast.Attribute(attr="shape"):
+            return True
+        case gast.Subscript(value=gast.Attribute(attr="shape"), slice=gast.Slice()):
+            return True
+    return False
+
+
+def _lengths(w: Walk, e: gast.AST, scope: Scope) -> list[Expr] | None:
+    """The numbers in a shape, a part of one, or a tuple."""
+    match e:
+        case gast.Attribute(value=base, attr="shape"):
+            whole = measured(w, base, scope)
+            return None if whole is None else list(whole.shape)
+        case gast.Subscript(
+            value=inner, slice=gast.Slice(lower=lower, upper=upper, step=None)
+        ):
+            found = _lengths(w, inner, scope)
+            ends = [None if k is None else literal_integer(k) for k in (lower, upper)]
+            given = [k is not None for k in (lower, upper)]
+            if found is None or any(
+                known and end is None for known, end in zip(given, ends, strict=True)
+            ):
+                return None
+            return found[slice(*ends)]
+        case gast.Tuple(elts=elts):
+            return list(read_numbers(w, elts, scope))
+    return None
 
 
 def read_boolean(w: Walk, node: gast.BoolOp, scope: Scope) -> Expr:

@@ -101,6 +101,33 @@ def check(source: Source, findings: Findings) -> None:
             findings.add(code, source.loc(node), because, help)
 
 
+def only_tells(call: gast.Call) -> bool:
+    """Is a call written like one of `print` or of `warnings.warn`, with arguments that
+    change nothing?
+    """
+    match call.func:
+        case gast.Name(id="print" | "warn") | gast.Attribute(attr="warn"):
+            pass
+        case _:
+            return False
+    for n in nodes_of(call):
+        match n:
+            case gast.Call() if n is not call and not _is_harmless(n.func):
+                return False
+            case gast.NamedExpr() | gast.Await() | gast.Yield() | gast.YieldFrom():
+                return False
+    return True
+
+
+def _is_harmless(func: gast.AST) -> bool:
+    match func:
+        case gast.Name(id=name):
+            return name in ("str", "len", "float", "int", "round", "abs", "repr")
+        case gast.Attribute(attr="format", value=gast.Constant(value=str())):
+            return True
+    return False
+
+
 def _nodes(node: gast.AST) -> Iterator[gast.AST]:
     """Body nodes, without annotations, decorators, and what a rejected node holds.
 
@@ -111,6 +138,10 @@ def _nodes(node: gast.AST) -> Iterator[gast.AST]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, gast.AST):
+                if isinstance(child, gast.Expr) and (
+                    isinstance(child.value, gast.Call) and only_tells(child.value)
+                ):
+                    continue
                 yield child
                 if type(child) not in REJECTED and not isinstance(child, gast.Raise):
                     yield from _nodes(child)

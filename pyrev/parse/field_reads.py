@@ -148,6 +148,9 @@ def depends_on_call(
             case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
                 if depth < _DEPTH and _helper_depends(lookup(name), args, own, depth):
                     return True
+            case gast.Assign(targets=[gast.Tuple()], value=gast.Name(id=name)):
+                if name in own:
+                    return True
             case gast.Compare(left=left, comparators=others):
                 every = [left, *others, *(x for o in others for x in _elements(o))]
                 texts = [isinstance(getattr(e, "value", None), str) for e in every]

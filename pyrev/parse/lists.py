@@ -506,9 +506,11 @@ class _Growing:
                 if not rest and not keywords:
                     whole = self._whole(e)
                     return whole if parts.tuples else placed(copied(whole), e)
-                made_ = copy.copy(e)
-                made_.args = [self._whole(e), *rest]
-                return made_
+                dtypes = rest or [k.value for k in keywords if k.arg == "dtype"]
+                if len(dtypes) != 1 or len(keywords) > 1 - len(rest):
+                    raise NotThisWay
+                cast = gast.Attribute(self._whole(e), "astype", gast.Load())
+                return placed(gast.Call(cast, dtypes, []), e)
             case gast.Call(func=func, args=args):
                 if self._mentions(func) or not self._takes_elements(e):
                     raise NotThisWay

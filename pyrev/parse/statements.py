@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 
 import gast
@@ -34,6 +35,10 @@ from pyrev.parse.walk import Compound, Walk
 def read_expression_statement(w: Walk, node: gast.Expr, scope: Scope) -> None:
     """A call whose value is dropped; a text that says what something is."""
     match node.value:
+        case gast.Call() as call if fence.only_tells(call) and is_told(
+            object_of(w, call.func, scope)
+        ):
+            pass  # what is told is no result
         case gast.Call() as call:
             read_call(w, call, scope, dropped=True)
         case gast.Constant(value=value) if value is Ellipsis or isinstance(value, str):
@@ -42,6 +47,11 @@ def read_expression_statement(w: Walk, node: gast.Expr, scope: Scope) -> None:
             at = scope.source.loc(node)
             helps = "assign it, or remove the line"
             w.refuse("P115", at, "the value is not used", helps)
+
+
+def is_told(function: object) -> bool:
+    """Does a function only tell the user something?"""
+    return function is print or function is warnings.warn
 
 
 def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:

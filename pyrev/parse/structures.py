@@ -474,11 +474,15 @@ class _Expansion:
                 name in self.shapes
             ):
                 return self._bound(s, name, value)
-            case gast.Assign(targets=[gast.Tuple()], value=value) if (
+            case gast.Assign(targets=[gast.Tuple(elts=elts)], value=value) if (
                 self._place(value) is not None
             ):
                 made = _Fields(self).visit(s)
-                return [made]
+                values = getattr(made.value, "elts", [])
+                if len(values) != len(elts):
+                    return [made]
+                pairs = zip(made.targets[0].elts, values, strict=True)
+                return [gast.copy_location(assign([t], v), s) for t, v in pairs]
         for part, value in gast.iter_fields(s):
             if part in ("body", "orelse") and not isinstance(s, gast.FunctionDef):
                 continue
