@@ -246,7 +246,8 @@ class _Growing:
             return made
         match s:
             case gast.For(iter=gast.Name(id=name)) if name == self.name:
-                if any(self.added(n) is not None for n in nodes_of(s)):
+                # A loop over a list ends where the list does by then.
+                if any(self.added(n) or self._is_pop(n) for n in nodes_of(s)):
                     raise NotThisWay
                 s.iter = self._whole(s.iter)
                 s.body = self._block(s.body)

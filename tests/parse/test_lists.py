@@ -404,9 +404,21 @@ def made_in_a_branch(x):
     return np.array(out)
 
 
+def shorter_while_it_runs(x):
+    out = []
+    for v in x:
+        out.append(v)
+    s = 0.0
+    for v in out:
+        out.pop()
+        s += v
+    return s
+
+
 @pytest.mark.parametrize(
     "plain",
     [
+        shorter_while_it_runs,
         *(under_two_names, in_a_helper, added, repeated, joined),
         *(repeated_in_a_helper, cut_and_changed, evaluated_before),
         *(a_helper_decides, another_name_decides, made_in_a_branch),
