@@ -92,6 +92,15 @@ def parameters(node: gast.AST) -> list[gast.Name]:
     return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
 
 
+def default_nodes(node: gast.AST) -> dict[str, gast.AST]:
+    """The defaults in the text of a definition, by parameter."""
+    spec = node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    pairs = [*zip(reversed(positional), reversed(spec.defaults), strict=False)]
+    pairs += zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    return {p.id: default for p, default in pairs if default is not None}
+
+
 def assigned_names(node: gast.AST) -> frozenset[str]:
     """What the statements of a definition bind, nested definitions apart."""
     found: set[str] = set()

@@ -6,12 +6,14 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import NoneType
 
 import gast
 import numpy as np
 
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
+from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
@@ -35,6 +37,7 @@ from pyrev.parse.ruled_calls import (
     ruled_arguments,
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
+from pyrev.parse.source import default_values
 from pyrev.parse.structures import spread_structures, without_structures
 from pyrev.parse.subscripts import measured
 from pyrev.parse.tuples import spread, tuple_length
@@ -205,10 +208,19 @@ def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
     definition = helper.source.node
     spec = definition.args
     positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
+    own = {p.id for p in parameters(definition)}
     given = dict(zip(positional, node.args, strict=False))
     given |= {k.arg: k.value for k in node.keywords}
     values = {n: v.value for n, v in given.items() if is_known_value(v)}
-    values |= {n: v for n, v in known_defaults(definition).items() if n not in given}
+    if helper.python is None:
+        defaults: Mapping[str, object] = known_defaults(definition)
+    else:
+        defaults = default_values(helper.python)
+    values |= {
+        n: v
+        for n, v in defaults.items()
+        if n not in given and isinstance(v, (str, NoneType)) and n in own
+    }
     new = with_values(definition, values)
     if new is definition:
         return helper, node

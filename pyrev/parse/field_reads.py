@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from types import FunctionType
 
 import gast
 import numpy as np
@@ -14,7 +13,7 @@ from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.made_texts import Lookup
-from pyrev.parse.source import plain, read
+from pyrev.parse.source import parameters_of, plain, read
 from pyrev.parse.structure_shapes import Shape
 
 #: What arrays have as attributes: a name of which others are read is an object.
@@ -81,12 +80,6 @@ def _in_helper(
 
 #: Helpers in helpers that are looked into for the fields of an argument.
 _DEPTH = 6
-
-
-def parameters_of(function: FunctionType) -> tuple[str, ...]:
-    """The names of the parameters of a plain function, those by position first."""
-    code = function.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _of_paths(paths: Sequence[tuple[str, ...]]) -> Shape:

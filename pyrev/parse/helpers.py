@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import gast
 import numpy as np
@@ -13,6 +12,7 @@ from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Assign, Call, Const, Load, Loc, Var
 from pyrev.parse.bindings import (
     assigned_names,
+    default_nodes,
     is_one_expression,
     local_names,
     nodes_of,
@@ -23,7 +23,7 @@ from pyrev.parse.library import entries_of
 from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.points_to import is_reachable
 from pyrev.parse.scopes import Helper, Scope
-from pyrev.parse.source import Source, plain, read
+from pyrev.parse.source import Source, default_values, plain, read
 from pyrev.parse.values import Array, Operand, Refused
 from pyrev.parse.walk import Walk
 
@@ -104,24 +104,14 @@ def bind_arguments(
 
 
 def default_value(helper: Helper, name: str) -> Const | Call | None:
-    """The default of a parameter, None unless it is a number."""
-    spec = helper.source.node.args
-    positional = [p.id for p in [*spec.posonlyargs, *spec.args]]
-    value: object = MISSING
-    given: Sequence[object]
+    """The default of a parameter, None unless it is a number.
+
+    Those of a Python function belong to its own parameters: the text may have fewer by
+    now, or others.
+    """
     if helper.python is not None:
-        given = helper.python.__defaults__ or ()
-        defaults = _last(positional, given)
-        value = {**defaults, **(helper.python.__kwdefaults__ or {})}.get(name, MISSING)
-    else:
-        given = spec.defaults
-        nodes = _last(positional, given)
-        only = [p.id for p in spec.kwonlyargs]
-        nodes |= {
-            n: d for n, d in zip(only, spec.kw_defaults, strict=True) if d is not None
-        }
-        value = _literal(nodes.get(name))
-    return _number(value)
+        return _number(default_values(helper.python).get(name, MISSING))
+    return _number(_literal(default_nodes(helper.source.node).get(name)))
 
 
 def enter(
@@ -208,8 +198,3 @@ def _literal(node: gast.AST | None) -> object:
             if isinstance(inner, (bool, int, float)):
                 return -inner if isinstance(op, gast.USub) else +inner
     return MISSING
-
-
-def _last(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    """The last names with the values: how Python stores defaults."""
-    return dict(zip(names[len(names) - len(values) :], values, strict=True))

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.parse.bindings import mapped, nodes_of, parameters
+from pyrev.parse.bindings import default_nodes, mapped, nodes_of, parameters
+from pyrev.parse.made_texts import stored_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +101,7 @@ def with_values(
 
 def known_defaults(node: gast.AST) -> dict[str, str | None]:
     """The parameters of a definition whose defaults are None or texts."""
-    spec = node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    pairs = [*zip(reversed(positional), reversed(spec.defaults), strict=False)]
-    pairs += zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-    return {p.id: d.value for p, d in pairs if d is not None and is_known(d)}
+    return {n: d.value for n, d in default_nodes(node).items() if is_known(d)}
 
 
 def is_known(node: gast.AST | None) -> bool:
@@ -166,11 +163,11 @@ class _Walk:
                     if value is not None or names <= self.tested:
                         known |= dict.fromkeys(names, Is(value))
                         return []
-                known |= dict.fromkeys(_stored(s), OTHER)
+                known |= dict.fromkeys(stored_in(s), OTHER)
                 return [made]
             case _:
                 made = self.expression(s, known)
-                known |= dict.fromkeys(_stored(s), OTHER)
+                known |= dict.fromkeys(stored_in(s), OTHER)
                 return [made]
 
     def branch(self, s: gast.If, known: Known) -> list[gast.AST]:
@@ -199,9 +196,9 @@ class _Walk:
             n: child.value.value
             for child in nodes_of(s)
             if isinstance(child, gast.Assign) and is_known(child.value)
-            for n in _stored(child)
+            for n in stored_in(child)
         }
-        for n in _stored(s):
+        for n in stored_in(s):
             before = known.get(n, OTHER)
             if n in emptied:
                 known[n] = MayBe(emptied[n])
@@ -212,7 +209,7 @@ class _Walk:
         made = copy.copy(s)
         if isinstance(s, gast.For):
             made.iter = self.expression(s.iter, known)
-            target: Known = dict.fromkeys(_stored(s.target), OTHER)
+            target: Known = dict.fromkeys(stored_in(s.target), OTHER)
         else:
             test = self.test(s.test, known)
             made.test = _truth(test, s.test) if isinstance(test, bool) else test
@@ -342,15 +339,6 @@ def _has_texts(node: gast.AST) -> bool:
         isinstance(n, gast.Assign) and is_known(n.value) and n.value.value is not None
         for n in nodes_of(node)
     )
-
-
-def _stored(node: gast.AST) -> set[str]:
-    """The names that a statement, or a target, gives values to."""
-    return {
-        n.id
-        for n in (node, *nodes_of(node))
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-    }
 
 
 def _pass(at: gast.AST) -> gast.AST:

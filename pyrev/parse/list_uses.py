@@ -14,10 +14,9 @@ import numpy as np
 
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.bindings import children, local_names, nodes_of
-from pyrev.parse.field_reads import parameters_of
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.made_texts import Lookup
-from pyrev.parse.source import plain, read
+from pyrev.parse.source import parameters_of, plain, read
 from pyrev.parse.structure_shapes import SHAPE, Shape
 
 #: The shape of a list of numbers that is returned.

@@ -149,6 +149,22 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     return f
 
 
+def parameters_of(function: FunctionType) -> tuple[str, ...]:
+    """The names of the parameters of a plain function, those by position first."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def default_values(function: FunctionType) -> dict[str, object]:
+    """The defaults of the parameters of a plain function, as they are now."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    given = function.__defaults__ or ()
+    found: dict[str, object] = dict(
+        zip(names[len(names) - len(given) :], given, strict=True)
+    )
+    return found | (function.__kwdefaults__ or {})
+
+
 def read(f: FunctionType, texts: Texts | None = None) -> Source:
     """The source of a plain function, or `UnsupportedError`.
 

@@ -33,10 +33,10 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
-from pyrev.parse.field_reads import parameters_of
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.known_values import is_none
 from pyrev.parse.made_texts import Lookup, assign, read_in
-from pyrev.parse.source import plain, read
+from pyrev.parse.source import parameters_of, plain, read
 from pyrev.parse.structure_nodes import (
     Use,
     element,
@@ -153,7 +153,8 @@ class _Expansion:
         """The definition, and what it returned."""
         self._find()
         result = self._result()
-        if not self.shapes and result is None and not self.given:
+        written_out = any(isinstance(n, gast.Dict) for n in nodes_of(self.node))
+        if not (self.shapes or self.given or written_out) and result is None:
             return Structured(self.node, {})
         made = copy.deepcopy(self.node)
         made.args = self._parameters(made.args)
@@ -302,6 +303,8 @@ class _Expansion:
                 return Use(inner)
             case gast.Compare(ops=[gast.In() | gast.NotIn()]):
                 return Use(inner)
+            case gast.Compare(ops=[gast.Is() | gast.IsNot()], comparators=[other]):
+                return Use(inner, bad=not is_none(other))
         return Use(inner, bad=True)
 
     # ---------------------------------------------------------------- shapes
@@ -650,6 +653,13 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
                 if place is not None and isinstance(place[2], Shape):
                     inside = not isinstance(place[2].get(key), Missing)
                     truth = inside is isinstance(op, gast.In)
+                    return gast.copy_location(gast.Constant(truth, None), node)
+            case gast.Compare(
+                left=left, ops=[gast.Is() | gast.IsNot() as op], comparators=[other]
+            ) if is_none(other):
+                place = own._place(left)
+                if place is not None and isinstance(place[2], Shape):
+                    truth = isinstance(op, gast.IsNot)
                     return gast.copy_location(gast.Constant(truth, None), node)
         place = own._place(node)
         if place is None:

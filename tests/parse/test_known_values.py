@@ -111,6 +111,36 @@ def a_text_for_a_helper(x, how):
     return _scaled(x[0] * x[1], how) + _scaled(x[2] * x[2], local)
 
 
+def _of_three(v, a=1.0, b=2.0, how="plain"):
+    if how == "plain":
+        return v * a + b
+    return v * b
+
+
+def _of_weights(v, a=1.0, b=2.0, w=None):
+    if w is None:
+        return v * a + b
+    return v * b * w
+
+
+def defaults_in_front_of_what_is_known(x):
+    s = _of_three(x[0], b=x[3]) * x[1] + _of_three(x[1], how="other")
+    return s + _of_weights(x[2], b=3.0) * x[0] + _of_weights(x[1], w=x[2])
+
+
+def _by_its_default(v, how="once"):
+    if how == "once":
+        return v
+    return v * v
+
+
+_by_its_default.__defaults__ = ("twice",)
+
+
+def a_default_that_is_another_by_now(x):
+    return _by_its_default(x[0]) * x[1]
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (weights_by_default, {}),
     (weights_by_default, {"w": X + 1.0}),
@@ -131,6 +161,8 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (a_local_name, {}),
     (a_local_name, {"w": 0.4}),
     (by_a_text, {}),
+    (defaults_in_front_of_what_is_known, {}),
+    (a_default_that_is_another_by_now, {}),
     (by_a_text, {"mode": "average"}),
     (a_text_for_a_helper, {"how": "twice"}),
     (a_text_for_a_helper, {"how": "once"}),

@@ -132,6 +132,17 @@ def asked_for(x, p):
     return s * len(p)
 
 
+def _with_defaults(v, a=1.0, b=2.0, p=None):
+    if p is None:
+        return v * a
+    return v * a * p["k"] + b * p["w"]
+
+
+def defaults_beside_fields(x):
+    s = _with_defaults(x[0], b=3.0, p={"k": x[1], "w": x[2]})
+    return s + _with_defaults(x[1], 4.0) * x[2]
+
+
 def a_function(x, g):
     s = 0.0
     for i in range(len(x)):
@@ -165,6 +176,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (a_state_that_is_made_anew, {"x": X, "n": 3}),
     (replaced, {"x": X, "p": P(2.0, X + 1)}),
     (asked_for, {"x": X, "p": {"k": 2.0, "w": X}}),
+    (defaults_beside_fields, {"x": X}),
     (a_function, {"x": X, "g": math.sin}),
     (a_function, {"x": X, "g": np.exp}),
     (a_function, {"x": X, "g": _cubed}),
