@@ -20,7 +20,9 @@ from pyrev.driver.arguments import (
     kind_of,
     spread,
 )
-from pyrev.driver.forms import all_usual, built, flattened, forms_of
+from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
+from pyrev.driver.function import Function
+from pyrev.driver.plan import Plan
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
 from pyrev.driver.storage_options import Keeping
@@ -33,6 +35,7 @@ from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.options import references
 from pyrev.schedule.costs import SHIPPED, Costs
 
 T = TypeVar("T")
@@ -107,13 +110,38 @@ class Call:
     ) -> None:
         self.f = f
         self.reading: Reading
-        if f._readings.forms is None:
-            signature = inspect.signature(f.python, follow_wrapped=False)
-            values = bind(f.python.__name__, signature, args, kwargs)
-            forms = forms_of(values, {})
-            self.reading, captured = f._readings.now(forms)
-        else:
-            self.reading, captured = f._readings.now()
+        #: The arguments as they were given.
+        self.given: Mapping[str, Any]
+        values, captured = self._read(args, kwargs, flat)
+        self.visible = tuple(values)
+        self.target = target or named(f._options.target, values)
+        if self.target.on_device:
+            values = {n: resident(n, v) for n, v in values.items()}
+            captured = uploaded(captured)
+        self.values = values | captured if captured else values
+        self.plan: Plan = self.reading.plans(self.target).plan(
+            self.reading.units, self.values
+        )
+        self.units: Units = self.plan.units
+        self.function: Function = self.units.function
+        self.kinds: dict[str, Kind] = self.plan.kinds
+        self.variant = _PLAIN
+
+    def _read(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], flat: bool
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Take the reading for these arguments; what the program takes of them, and the
+        captured values come back.
+
+        If they are `flat` they are given by the program's names.
+        """
+        readings, name = self.f._readings, self.f.python.__name__
+        if readings.forms is None:  # the text means nothing without arguments
+            signature = inspect.signature(self.f.python, follow_wrapped=False)
+            self.given = bind(name, signature, args, kwargs)
+            self.reading, captured = readings.now(forms_of(self.given, {}))
+            return flattened(self.given, self.reading.leaves), captured
+        self.reading, captured = readings.now()
         names = self.reading.positional
         if flat:
             values = {n: kwargs[n] for n, _ in self.reading.leaves}
@@ -121,29 +149,14 @@ class Call:
             values = dict(zip(names, args, strict=True))
         else:
             signature = self.reading.units.function.parsed.signature
-            values = bind(f.python.__name__, signature, args, kwargs)
-        #: The arguments as they were given.
+            values = bind(name, signature, args, kwargs)
         self.given = values
-        if not flat and (self.reading.forms or not all_usual(values)):
-            waits = f._readings.forms is None
-            used = {} if waits else self.reading.units.function.parsed.used
-            forms = forms_of(values, used)
-            if self.reading.forms != forms:
-                captured = self._read_for(forms)
-            values = flattened(values, self.reading.leaves)
-        self.visible = tuple(values)
-        self.target = target or named(f._options.target, values)
-        if self.target.on_device:
-            values = {n: resident(n, v) for n, v in values.items()}
-            captured = uploaded(captured)
-        self.values = values | captured if captured else values
-        self.plan = self.reading.plans(self.target).plan(
-            self.reading.units, self.values
-        )
-        self.units = self.plan.units
-        self.function = self.units.function
-        self.kinds: dict[str, Kind] = self.plan.kinds
-        self.variant = _PLAIN
+        if flat or (not self.reading.forms and all_usual(values)):
+            return values, captured
+        forms = forms_of(values, self.reading.units.function.parsed.used)
+        if self.reading.forms != forms:
+            captured = self._read_for(forms)
+        return flattened(values, self.reading.leaves), captured
 
     def _read_for(self, forms: Forms) -> dict[str, Any]:
         """Take the reading for calls whose arguments have these forms; the captured
@@ -162,21 +175,41 @@ class Call:
         try:
             self.reading, captured = self.f._readings.now(forms)
         except UnsupportedError:
-            before = self.f._readings.forms
-            if before is not None:
-                # It means something where these are numbers and arrays.
-                fixed = {path for path, _ in before.values}
-                for path, value in (*forms.values, *forms.functions):
-                    own = parameters.get(str(path[0]))
-                    text = own is not None and isinstance(own.default, str)
-                    if len(path) == 1 and value is not None and path not in fixed:
-                        if not text:
-                            kind_of(str(path[0]), value)
+            self._check_numbers(forms)
             if forms.values == left_out:
                 raise
             forms = replace(forms, values=left_out)
             self.reading, captured = self.f._readings.now(forms)
         return captured
+
+    def _check_numbers(self, forms: Forms) -> None:
+        """`ArgumentError` for a text or a function where the function takes a number or
+        an array.
+        """
+        before = self.f._readings.forms
+        if before is None:
+            return
+        parameters = self.reading.units.function.parsed.signature.parameters
+        known = {path for path, _ in before.values}
+        for path, value in (*forms.values, *forms.functions):
+            if len(path) > 1 or value is None or path in known:
+                continue
+            if not isinstance(parameters[str(path[0])].default, str):
+                kind_of(str(path[0]), value)
+
+    def structures(self, wrt: object = None) -> Structures | None:
+        """The structures among the arguments, if there are any; along `wrt` fields may
+        be asked for.
+        """
+        shapes = self.reading.forms.shapes
+        if not shapes:
+            return None
+        asked = self._asked(wrt)
+        names = () if asked is None else references("wrt", asked)
+        fields = [str(n).split(".")[0] for n in names if "." in str(n)]
+        floats = [n for n, kind in self.kinds.items() if kind.is_float]
+        leaves = self.reading.leaves
+        return Structures(leaves, dict(shapes), self.given, floats, frozenset(fields))
 
     def only_numbers(self, what: str) -> Call:
         """This call; `ArgumentError` if there are structures in it, of which `what` has
@@ -194,12 +227,16 @@ class Call:
         """What belongs to the function as it is in this call, and is made once."""
         return self.reading.derived(key, make)
 
+    def _asked(self, wrt: object) -> object:
+        """Along what, if nothing else is said: as the function has it."""
+        return self.f._options.wrt if wrt is None else wrt
+
     def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
         """The parameters to differentiate with respect to, in the function's order.
 
         With `local` its local values may be asked for, too.
         """
-        asked = self.f._options.wrt if wrt is None else wrt
+        asked = self._asked(wrt)
         return self.plan.once(
             ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
             lambda: self.function.wrt(self.kinds, asked, local),

@@ -16,7 +16,7 @@ from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
-from pyrev.driver.forms import built, by_program_names, grouped, in_order
+from pyrev.driver.forms import built, in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
 from pyrev.driver.storage_options import Keeping, names_of
@@ -27,7 +27,6 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse import Parsed
 from pyrev.parse.directives import memory_bytes
-from pyrev.parse.forms import Forms
 from pyrev.parse.source import plain
 from pyrev.report.draw.dot import Graph
 from pyrev.runtime.device import (
@@ -311,14 +310,7 @@ class Pullback:
         self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
         self._device = call.target.on_device
-        self._leaves = call.reading.leaves
-        self._forms = Forms(shapes=call.reading.forms.shapes)
-        self._given_to = call.given if self._forms else {}
-        self._single: frozenset[str] = frozenset()
-        if self._forms and asked is not None:
-            fields = [n for n in references("wrt", asked) if isinstance(n, str)]
-            self._single = frozenset(n.split(".")[0] for n in fields if "." in n)
-        self._floats = [n for n, k in call.kinds.items() if k.is_float]
+        self._structures = call.structures(asked)
         self._shape = call.function.parsed.result
         self._tuple = isinstance(result, tuple)
         arrays, self._scalars = call.plan.once("outputs", lambda: _outputs(call))
@@ -348,11 +340,13 @@ class Pullback:
         Raises `ArgumentError` for unknown names, wrong shapes, integer outputs, no
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
-        leaves, forms = self._leaves, self._forms
         named = {**mapping("cotangents", cotangents), **by_name}
-        named = by_program_names(named, leaves, forms)
+        into = mapping("into", into)
+        structures = self._structures
+        if structures is not None:
+            named = structures.by_program_names(named)
+            into = structures.by_program_names(into)
         given = self._given(cotangent, named)
-        into = by_program_names(mapping("into", into), leaves, forms)
         buffers = self._buffers(into, given)
         seeds = self._seeds(given)
         values = {**self._inputs, **self._kept, **seeds, **self._callables}
@@ -370,10 +364,8 @@ class Pullback:
                 buffers[name] += gradient
                 gradient = buffers[name]
             entries[name] = gradient
-        if forms.shapes:
-            entries = grouped(
-                entries, leaves, forms, self._floats, self._given_to, self._single
-            )
+        if structures is not None:
+            entries = structures.grouped(entries)
         return Gradients(entries)
 
     def seeds(
@@ -551,8 +543,7 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
         held = _held(call, apart.reverse, hold)
         raw, kept = apart.run(call.values, held.forward)
         result = call.restore(raw)
-        asked = call.f._options.wrt if wrt is None else wrt
-        pullback = Pullback(call, names, apart.reverse, held, result, kept, asked)
+        pullback = Pullback(call, names, apart.reverse, held, result, kept, wrt)
         return built(call.function.parsed.result, result), pullback
     unit = call.made(Units.adjoint, names)
     held = _held(call, unit, hold)
@@ -560,8 +551,7 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     before = {n: copied(call.values[n]) for n in changed}
     result = call.run(held.forward)
     own = in_order(call.function.parsed.result, result)
-    asked = call.f._options.wrt if wrt is None else wrt
-    return result, Pullback(call, names, unit, held, own, before, asked)
+    return result, Pullback(call, names, unit, held, own, before, wrt)
 
 
 def _held(call: Call, unit: Unit, hold: Hold) -> Held:
@@ -618,8 +608,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             call.check_derivative()
             unit = call.made(Units.adjoint, names)
             held = _held(call, unit, Hold.NOBODY)
-            asked = call.f._options.wrt if wrt is None else wrt
-            pullback = Pullback(call, names, unit, held, 0.0, {}, asked)
+            pullback = Pullback(call, names, unit, held, 0.0, {}, wrt)
         return _bare(pullback(1.0), wrt)
 
     return gradient

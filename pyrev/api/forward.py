@@ -10,7 +10,7 @@ import numpy as np
 from pyrev.api.call import Call
 from pyrev.api.differentiable import as_differentiable
 from pyrev.api.gradients import Tangents
-from pyrev.driver.forms import built, by_program_names
+from pyrev.driver.forms import built
 from pyrev.driver.results import returns_one
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
@@ -46,9 +46,9 @@ def jvp(
     call of `f` raises.
     """
     call = Call(as_differentiable(f), args, kw)
-    forms, leaves = call.reading.forms, call.reading.leaves
-    if forms.shapes:
-        tangents = by_program_names(mapping("tangents", tangents), leaves, forms)
+    structures = call.structures()
+    if structures is not None:
+        tangents = structures.by_program_names(mapping("tangents", tangents))
     moves, count = directions(call, tangents)
     call.check_derivative()
     several = 1 if count is None else count
@@ -58,8 +58,8 @@ def jvp(
     shape = call.function.parsed.result
     if shape is not None:
         outputs["return"] = built(shape, outputs["return"])
-    if forms.shapes:
-        names = {own: ".".join(map(str, path)) for own, path in leaves}
+    if structures is not None:
+        names = {own: name for name, own in structures.dotted().items()}
         outputs = {names.get(n, n): v for n, v in outputs.items()}
     return built(shape, result), Tangents(outputs)
 

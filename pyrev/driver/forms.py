@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -30,9 +31,11 @@ Used = Mapping[str, Sequence[tuple[str, ...]] | None]
 
 def all_usual(values: Mapping[str, Any]) -> bool:
     """Are all of these plainly numbers and arrays?"""
-    return _USUAL.issuperset(map(type, values.values())) and not any(
-        v.dtype.kind == "V" for v in values.values() if type(v) is np.ndarray
-    )
+    for value in values.values():  # of every call: a loop is faster than `all`
+        kind = type(value)
+        if kind not in _USUAL or (kind is np.ndarray and value.dtype.kind == "V"):
+            return False
+    return True
 
 
 def forms_of(values: Mapping[str, Any], used: Used) -> Forms:
@@ -224,39 +227,62 @@ def in_order(shape: Shape | None, value: Any) -> Any:
     return tuple(found)
 
 
-def grouped(
-    entries: Mapping[str, Any],
-    leaves: Sequence[tuple[str, Path]],
-    forms: Forms,
-    floats: Sequence[str],
-    given: Mapping[str, Any],
-    single: Collection[str] = (),
-) -> dict[str, Any]:
-    """Gradients by the program's names as the user has the arguments: a structure for
-    one all of whose floats are there, with zeros for floats that the function does not
-    read and None for what has no gradient, and ``"p.k"`` for single fields, as those of
-    the parameters in `single` are.
+@dataclass(frozen=True, slots=True)
+class Structures:
+    """The structures among the arguments of a call: where in them the program's
+    parameters are (`leaves`), and which of these are floats.
+
+    Of the parameters in `single` fields were asked for.
     """
-    of = {own: path for own, path in leaves}
-    whole = {
-        p: p not in single
-        and all(
-            own in entries for own, path in leaves if path[0] == p and own in floats
-        )
-        for p, _ in forms.shapes
-    }
-    found: dict[str, Any] = {}
-    for own, value in entries.items():
-        path = of.get(own, (own,))
-        param = str(path[0])
-        if len(path) == 1:
-            found[own] = value
-        elif not whole[param]:
-            found[".".join(map(str, path))] = value
-        elif param not in found:
-            by_path = {of[n]: v for n, v in entries.items() if n in of}
-            found[param] = _gradient(given[param], (param,), by_path)
-    return found
+
+    leaves: Sequence[tuple[str, Path]]
+    shapes: Mapping[str, Shape]
+    given: Mapping[str, Any]
+    floats: Collection[str]
+    single: Collection[str] = ()
+
+    def by_program_names(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given by the user's names (``"p"`` with a structure, ``"p.k"``) by
+        the program's.
+        """
+        found: dict[str, Any] = {}
+        by_path = self.dotted()
+        own = {n: path for path, n in by_path.items() if path != n}
+        for name, value in names.items():
+            if name in self.shapes:
+                inside = {path: n for n, path in self.leaves if path[0] == name}
+                found |= _inside(value, (name,), inside)
+            elif name in own:
+                raise ArgumentError(
+                    f"`{name}` is no argument: a field is named as in {own[name]!r}"
+                )
+            else:
+                found[by_path.get(name, name)] = value
+        return found
+
+    def dotted(self) -> dict[str, str]:
+        """The program's names by the user's, ``"p.k"``."""
+        return {".".join(map(str, path)): own for own, path in self.leaves}
+
+    def grouped(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        """Gradients by the program's names as the user has the arguments: a structure
+        for one all of whose floats are there, with zeros for floats that the function
+        does not read and None for what has no gradient, and ``"p.k"`` for fields.
+        """
+        of = dict(self.leaves)
+        alone = {own: name for name, own in self.dotted().items()}
+        parts = {str(of[n][0]) for n in self.floats if n in of and n not in entries}
+        by_path = {of[n]: v for n, v in entries.items() if n in of}
+        found: dict[str, Any] = {}
+        for own, value in entries.items():
+            param = str(of.get(own, (own,))[0])
+            if param not in self.shapes:
+                found[own] = value
+            elif param in self.single or param in parts:
+                found[alone[own]] = value
+            elif param not in found:
+                found[param] = _gradient(self.given[param], (param,), by_path)
+        return found
 
 
 def _gradient(value: Any, path: Path, by_path: Mapping[Path, Any]) -> Any:
@@ -272,30 +298,6 @@ def _gradient(value: Any, path: Path, by_path: Mapping[Path, Any]) -> Any:
     if is_array(value) and value.dtype.kind == "f":
         return np.zeros(value.shape, value.dtype)
     return None
-
-
-def by_program_names(
-    names: Mapping[str, Any], leaves: Sequence[tuple[str, Path]], forms: Forms
-) -> dict[str, Any]:
-    """What is given by the user's names (``"p"`` with a structure, ``"p.k"``) by the
-    program's.
-    """
-    if not forms.shapes:
-        return dict(names)
-    found: dict[str, Any] = {}
-    by_path = {".".join(map(str, path)): own for own, path in leaves}
-    for name, value in names.items():
-        if name in dict(forms.shapes):
-            inside = {path: own for own, path in leaves if path[0] == name}
-            found |= _inside(value, (name,), inside)
-        elif name in {own for own, path in leaves if len(path) > 1}:
-            raise ArgumentError(
-                f"`{name}` is no argument: a field is named as in"
-                f" {next(k for k, own in by_path.items() if own == name)!r}"
-            )
-        else:
-            found[by_path.get(name, name)] = value
-    return found
 
 
 def _inside(value: Any, path: Path, names: Mapping[Path, str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pyrev.parse.made_texts import (
     assign,
     name_of,
     numpy_call,
+    object_named,
     placed,
     read_in,
 )
@@ -177,6 +178,7 @@ class Start:
 
 
 def start_of(value: gast.AST, local: frozenset[str], lookup: Lookup) -> Start | None:
+    """What a list begins with that an expression makes; None if it makes none."""
     match value:
         case gast.List(elts=elts):
             nested = any(isinstance(e, (gast.Starred, gast.List)) for e in elts)
@@ -191,21 +193,13 @@ def start_of(value: gast.AST, local: frozenset[str], lookup: Lookup) -> Start | 
             called = func
             if isinstance(func, gast.Attribute) and func.attr == "empty_list":
                 called, args = func.value, []
-            if not args and _is_list(called, local, lookup):
+            if not args and is_list_class(object_named(called, local, lookup)):
                 return Start([])
     return None
 
 
-def _is_list(func: gast.AST, local: frozenset[str], lookup: Lookup) -> bool:
+def is_list_class(value: object) -> bool:
     """Is this `list`, or Numba's typed one?"""
-    parts: list[str] = []
-    while isinstance(func, gast.Attribute):
-        parts.append(func.attr)
-        func = func.value
-    if not isinstance(func, gast.Name) or func.id in local:
-        return False
-    found = lookup(func.id)
-    for attr in reversed(parts):
-        found = getattr(found, attr, None)
-    name = getattr(found, "__module__", ""), getattr(found, "__name__", "")
-    return found is list or (name[0].startswith("numba.") and name[1] == "List")
+    module = str(getattr(value, "__module__", ""))
+    typed = module.startswith("numba.") and getattr(value, "__name__", "") == "List"
+    return value is list or typed

@@ -9,11 +9,11 @@ from functools import partial
 import gast
 import numpy as np
 
-from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.made_texts import Lookup
-from pyrev.parse.source import parameters_of, plain, read
+from pyrev.parse.helper_texts import definition_of
+from pyrev.parse.made_texts import Lookup, root_of
+from pyrev.parse.source import parameters_of, plain
 from pyrev.parse.structure_shapes import Shape
 
 #: What arrays have as attributes: a name of which others are read is an object.
@@ -69,11 +69,8 @@ def _in_helper(
         return None
     names = parameters_of(function)
     own = [n for n, a in zip(names, args, strict=False) if a is e]
-    try:
-        node = read(function).node
-    except UnsupportedError:
-        return None
-    if len(own) != 1 or not isinstance(getattr(node, "body", None), list):
+    node = definition_of(function)
+    if len(own) != 1 or node is None:
         return None
     return used_fields(node, own[0], partial(stands_for, function), depth + 1)
 
@@ -151,10 +148,10 @@ def depends_on_call(
                 if any(texts) and any(named):
                     return True
             case gast.Subscript(value=base, slice=gast.Constant(value=str())):
-                if _root(base) in own:
+                if root_of(base) in own:
                     return True
             case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
-                if _root(base) in own:
+                if root_of(base) in own:
                     return True
     return False
 
@@ -168,20 +165,11 @@ def _helper_depends(
         return False
     pairs = zip(parameters_of(helper), args, strict=False)
     given = [n for n, a in pairs if isinstance(a, gast.Name) and a.id in own]
-    try:
-        node = read(helper).node
-    except UnsupportedError:
+    node, look = definition_of(helper), partial(stands_for, helper)
+    if node is None or not given:
         return False
-    look = partial(stands_for, helper)
-    return bool(given) and depends_on_call(node, look, given, depth + 1)
+    return depends_on_call(node, look, given, depth + 1)
 
 
 def _elements(e: gast.AST) -> list[gast.AST]:
     return list(e.elts) if isinstance(e, (gast.Tuple, gast.List)) else []
-
-
-def _root(e: gast.AST) -> str:
-    """The name that subscripts and attributes stand behind."""
-    while isinstance(e, (gast.Subscript, gast.Attribute)):
-        e = e.value
-    return e.id if isinstance(e, gast.Name) else ""

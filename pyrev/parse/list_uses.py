@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from types import FunctionType
 
 import gast
 import numpy as np
 
-from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.bindings import children, local_names, nodes_of
+from pyrev.parse.comprehensions import is_list_class
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.made_texts import Lookup
-from pyrev.parse.source import parameters_of, plain, read
+from pyrev.parse.helper_texts import definition_of, looking_at
+from pyrev.parse.made_texts import Lookup, object_named
+from pyrev.parse.source import parameters_of, plain
 from pyrev.parse.structure_shapes import SHAPE, Shape
 
 #: The shape of a list of numbers that is returned.
@@ -24,24 +24,10 @@ LIST = Shape("list", ((0, None),))
 
 _READERS = (len, sum, min, max, enumerate, zip, reversed, range)
 
-#: The functions that are being looked at.
-_READING: list[FunctionType] = []
-
 
 def is_named(e: gast.AST | None, name: str) -> bool:
     """Is it this name?"""
     return isinstance(e, gast.Name) and bool(e.id == name)
-
-
-def object_named(func: gast.AST, local: frozenset[str], lookup: Lookup) -> object:
-    """What a function that is called is, if it is none of the definition's own."""
-    match func:
-        case gast.Name(id=name):
-            return None if name in local else lookup(name)
-        case gast.Attribute(value=base, attr=attr):
-            found = object_named(base, local, lookup)
-            return None if found is None else getattr(found, attr, None)
-    return None
 
 
 def takes_elements(function: object, number: int) -> bool:
@@ -51,19 +37,12 @@ def takes_elements(function: object, number: int) -> bool:
     module = str(getattr(function, "__module__", "")).split(".")[0]
     if module == "numpy" or isinstance(function, np.ufunc):
         return True
-    own = plain(function)
-    if own is None or own in _READING:
+    own, node = plain(function), definition_of(function)
+    if own is None or node is None or number >= len(parameters_of(own)):
         return False
-    _READING.append(own)
-    try:
-        node, names = read(own).node, parameters_of(own)
-        if number >= len(names) or not isinstance(getattr(node, "body", None), list):
-            return False
-        return reads_elements(node, names[number], partial(stands_for, own))
-    except UnsupportedError:
-        return False
-    finally:
-        _READING.pop()
+    name = parameters_of(own)[number]
+    with looking_at(own, "elements") as first:
+        return first and reads_elements(node, name, partial(stands_for, own))
 
 
 def reads_elements(node: gast.AST, name: str, lookup: Lookup) -> bool:
@@ -96,42 +75,35 @@ def reads_elements(node: gast.AST, name: str, lookup: Lookup) -> bool:
 
 def returns_list(function: object) -> bool:
     """Does a plain function return a list that it makes?"""
-    own = plain(function)
-    if own is None or own in _READING:
+    own, node = plain(function), definition_of(function)
+    if own is None or node is None:
         return False
-    _READING.append(own)
-    try:
-        node = read(own).node
-        if not isinstance(getattr(node, "body", None), list):
+    local, look = local_names(node), partial(stands_for, own)
+    with looking_at(own, "list") as first:
+        if not first:
             return False
-        local = local_names(node)
         made = {
             n.targets[0].id
             for n in nodes_of(node)
             if isinstance(n, gast.Assign)
             and isinstance(n.targets[0], gast.Name)
-            and _is_list(n.value, local, own)
+            and _makes_list(n.value, local, look)
         }
         values = [n.value for n in nodes_of(node) if isinstance(n, gast.Return)]
         return any(
             (isinstance(v, gast.Name) and v.id in made)
-            or (v is not None and _is_list(v, local, own))
+            or (v is not None and _makes_list(v, local, look))
             for v in values
         )
-    except UnsupportedError:
-        return False
-    finally:
-        _READING.pop()
 
 
-def _is_list(value: gast.AST, local: frozenset[str], function: FunctionType) -> bool:
+def _makes_list(value: gast.AST, local: frozenset[str], lookup: Lookup) -> bool:
     match value:
         case gast.List() | gast.ListComp() | gast.BinOp(left=gast.List()):
             return True
         case gast.Call(func=func):
-            found = object_named(func, local, partial(stands_for, function))
-            named = getattr(found, "__name__", "") == "List"
-            return found is list or named or returns_list(found)
+            found = object_named(func, local, lookup)
+            return is_list_class(found) or returns_list(found)
     return False
 
 

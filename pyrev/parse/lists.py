@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gast
+import numpy as np
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
@@ -39,7 +40,6 @@ from pyrev.parse.list_room import NotThisWay, Room
 from pyrev.parse.list_uses import (
     LIST,
     is_named,
-    object_named,
     takes_elements,
     without_list_results,
 )
@@ -49,6 +49,7 @@ from pyrev.parse.made_texts import (
     copied,
     name_of,
     numpy_call,
+    object_named,
     placed,
     up_to,
 )
@@ -183,12 +184,7 @@ class _Growing:
 
     def done(self) -> gast.AST:
         self.node.body = self._block(self.node.body)
-        left = [
-            n
-            for n in nodes_of(self.node)
-            if isinstance(n, gast.Name) and n.id == self.name
-        ]
-        if self.parts.tuples and left:
+        if self.parts.tuples and self._mentions(self.node):
             raise NotThisWay
         return self.node
 
@@ -279,9 +275,7 @@ class _Growing:
                 return [s]
             case gast.Return(value=gast.Tuple(elts=elts)):
                 s.value.elts = [
-                    self._returned(e)
-                    if isinstance(e, gast.Name) and e.id == self.name
-                    else self._expression(e)
+                    self._returned(e) if is_named(e, self.name) else self._expression(e)
                     for e in elts
                 ]
                 return [s]
@@ -340,7 +334,7 @@ class _Growing:
         return [placed(test, at), placed(less, at)]
 
     def _mentions(self, e: gast.AST) -> bool:
-        return any(isinstance(n, gast.Name) and n.id == self.name for n in nodes_of(e))
+        return any(is_named(n, self.name) for n in nodes_of(e))
 
     def added(self, call: gast.AST) -> gast.AST | None:
         """What a call appends to the list; None if it is another call."""
@@ -463,10 +457,12 @@ class _Growing:
         given = [k for k, a in enumerate(call.args) if is_named(a, self.name)]
         return all(takes_elements(function, k) for k in given)
 
-    def _expression(self, e: gast.AST) -> gast.AST:
-        return self._visit(e)
+    def _makes_array(self, func: gast.AST) -> bool:
+        found = object_named(func, self.local, self.lookup)
+        return found is np.array or found is np.asarray
 
-    def _visit(self, e: gast.AST) -> gast.AST:
+    def _expression(self, e: gast.AST) -> gast.AST:
+        """An expression with the array in the place of the list."""
         if not self._mentions(e):
             return e
         parts = self.parts
@@ -482,7 +478,7 @@ class _Growing:
             ):
                 if isinstance(index, (gast.Slice, gast.Tuple)):
                     raise NotThisWay  # a list of its own
-                index = self._visit(index)
+                index = self._expression(index)
                 made = [
                     gast.copy_location(
                         gast.Subscript(
@@ -500,9 +496,9 @@ class _Growing:
                     raise NotThisWay
                 return gast.copy_location(gast.Tuple(made, gast.Load()), e)
             case gast.Call(func=func, args=[gast.Name(id=name), *rest]) if (
-                name == self.name and _is_array(func)
+                name == self.name and self._makes_array(func)
             ):
-                rest = [self._visit(a) for a in rest]
+                rest = [self._expression(a) for a in rest]
                 keywords = list(e.keywords)
                 if not rest and not keywords:
                     whole = self._whole(e)
@@ -517,13 +513,11 @@ class _Growing:
                     raise NotThisWay
                 made_ = copy.copy(e)
                 made_.args = [
-                    self._whole(a)
-                    if isinstance(a, gast.Name) and a.id == self.name
-                    else self._visit(a)
+                    self._whole(a) if is_named(a, self.name) else self._expression(a)
                     for a in args
                 ]
                 for k in e.keywords:
-                    k.value = self._visit(k.value)
+                    k.value = self._expression(k.value)
                 return made_
             case gast.UnaryOp(op=gast.Not(), operand=gast.Name(id=name)) if (
                 name == self.name
@@ -536,9 +530,11 @@ class _Growing:
                 raise NotThisWay
         for part, value in gast.iter_fields(e):
             if isinstance(value, gast.AST):
-                setattr(e, part, self._visit(value))
+                setattr(e, part, self._expression(value))
             elif isinstance(value, list):
-                new = [self._visit(v) if isinstance(v, gast.AST) else v for v in value]
+                new = [
+                    self._expression(v) if isinstance(v, gast.AST) else v for v in value
+                ]
                 setattr(e, part, new)
         return e
 
@@ -552,16 +548,6 @@ def _sum(terms: Sequence[gast.AST]) -> gast.AST:
 
 def _is_zero(e: gast.AST) -> bool:
     return isinstance(e, gast.Constant) and e.value == 0
-
-
-def _is_array(func: gast.AST) -> bool:
-    """Is it called like the functions that make arrays of lists?"""
-    match func:
-        case gast.Attribute(attr="array" | "asarray"):
-            return True
-        case gast.Name(id="array" | "asarray"):
-            return True
-    return False
 
 
 def _more(node: gast.AST, name: str) -> int:

@@ -14,6 +14,17 @@ from pyrev.parse.scopes import NUMPY
 Lookup = Callable[[str], object]
 
 
+def object_named(func: gast.AST, local: frozenset[str], lookup: Lookup) -> object:
+    """What a function that is called is, if it is none of the definition's own."""
+    match func:
+        case gast.Name(id=name):
+            return None if name in local else lookup(name)
+        case gast.Attribute(value=base, attr=attr):
+            found = object_named(base, local, lookup)
+            return None if found is None else getattr(found, attr, None)
+    return None
+
+
 def read_in(e: gast.AST) -> set[str]:
     """The names that are read in a node."""
     return {
@@ -41,17 +52,21 @@ def written_in(s: gast.AST) -> set[str]:
     found = set()
     for n in nodes_of(s):
         if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store):
-            base = n.value
-            while isinstance(base, gast.Subscript):
-                base = base.value
-            if isinstance(base, gast.Name):
-                found.add(base.id)
-    return found
+            found.add(root_of(n))
+    return found - {""}
+
+
+def root_of(e: gast.AST) -> str:
+    """The name that subscripts and attributes stand behind; empty if it is none."""
+    while isinstance(e, (gast.Subscript, gast.Attribute)):
+        e = e.value
+    return str(e.id) if isinstance(e, gast.Name) else ""
 
 
 def name_of(
     name: str, at: gast.AST | None = None, ctx: gast.AST | None = None
 ) -> gast.AST:
+    """A name, read unless said otherwise, that stands where `at` does."""
     made = gast.Name(name, ctx or gast.Load(), None, None)
     return made if at is None else gast.copy_location(made, at)
 

@@ -7,15 +7,11 @@ over ``np.ndindex(n, m)`` is one over each range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import gast
 import numpy as np
 
 from pyrev.parse.bindings import local_names, mapped, nodes_of
-
-#: What a name outside of the definition stands for.
-Lookup = Callable[[str], object]
+from pyrev.parse.made_texts import Lookup, placed
 
 _ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim"}
 
@@ -175,16 +171,9 @@ def _nested(loop: gast.For, named: str, local: frozenset[str]) -> gast.AST | Non
     for target, length in reversed([*zip(indices, args, strict=True)]):
         name = gast.Name("range", gast.Load(), None, None)
         made = [gast.For(target, gast.Call(name, [length], []), made, [], None)]
-    return _placed(made[0], loop)
+    # What has no place of its own stands where the loop begins.
+    return placed(made[0], loop.iter)
 
 
 def _read(name: gast.Name) -> gast.Name:
     return gast.Name(name.id, gast.Load(), None, None)
-
-
-def _placed(node: gast.AST, place: gast.AST) -> gast.AST:
-    """What has no place of its own stands where the loop begins."""
-    for child in nodes_of(node):
-        if not hasattr(child, "lineno"):
-            gast.copy_location(child, place.iter)
-    return node

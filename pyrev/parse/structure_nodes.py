@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import gast
 
 from pyrev.parse.bindings import literal_integer, nodes_of, returns
-from pyrev.parse.made_texts import read_in
+from pyrev.parse.made_texts import name_of, read_in
 from pyrev.parse.structure_shapes import SHAPE, Key, Names, Shape
 
 
@@ -42,7 +42,7 @@ def literal(
 ) -> gast.AST:
     """A structure, written out of the names of its fields."""
     values = [
-        name_at(at, names[(*path, k)], gast.Load())
+        name_of(names[(*path, k)], at)
         if field is None
         else literal(at, field, names, (*path, k))
         for k, field in shape.fields
@@ -55,7 +55,7 @@ def literal(
         made = gast.Dict(keys, values)
     else:
         word = "structure" if shape.cls is None else shape.cls.__name__
-        named = name_at(at, word, gast.Load())
+        named = name_of(word, at)
         keywords = [
             gast.copy_location(gast.keyword(str(k), v), at)
             for (k, _), v in zip(shape.fields, values, strict=True)
@@ -77,18 +77,6 @@ def key_of(index: gast.AST) -> object:
         case gast.Constant(value=str() as key):
             return key
     return literal_integer(index)
-
-
-def none_at(at: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Constant(None, None), at)
-
-
-def name_at(at: gast.AST, name: str, ctx: gast.AST) -> gast.Name:
-    return gast.copy_location(gast.Name(name, ctx, None, None), at)
-
-
-def param_at(p: gast.Name, name: str) -> gast.Name:
-    return gast.copy_location(gast.Name(name, gast.Param(), None, None), p)
 
 
 def is_nested(e: gast.Tuple) -> bool:

@@ -12,7 +12,7 @@ import gast
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import identifiers
 from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.made_texts import Lookup
+from pyrev.parse.made_texts import Lookup, object_named
 
 Key = str | int
 
@@ -95,13 +95,7 @@ def is_structure_class(value: object) -> bool:
 
 def class_called(func: gast.AST, local: frozenset[str], lookup: Lookup) -> type | None:
     """The class of structures that is called, if it is one."""
-    match func:
-        case gast.Name(id=name) if name not in local:
-            found = lookup(name)
-        case gast.Attribute(value=gast.Name(id=name), attr=attr) if name not in local:
-            found = getattr(lookup(name), attr, None)
-        case _:
-            return None
+    found = object_named(func, local, lookup)
     return found if isinstance(found, type) and is_structure_class(found) else None
 
 

@@ -24,7 +24,6 @@ from types import FunctionType
 
 import gast
 
-from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.bindings import (
     bindings,
     children,
@@ -34,9 +33,10 @@ from pyrev.parse.bindings import (
     parameters,
 )
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.helper_texts import definition_of, looking_at
 from pyrev.parse.known_values import is_none
-from pyrev.parse.made_texts import Lookup, assign, read_in
-from pyrev.parse.source import parameters_of, plain, read
+from pyrev.parse.made_texts import Lookup, assign, name_of, read_in
+from pyrev.parse.source import parameters_of, plain
 from pyrev.parse.structure_nodes import (
     Use,
     element,
@@ -44,10 +44,7 @@ from pyrev.parse.structure_nodes import (
     key_of,
     literal,
     may_change,
-    name_at,
-    none_at,
     own_returns,
-    param_at,
 )
 from pyrev.parse.structure_shapes import (
     MISSING,
@@ -176,16 +173,16 @@ class _Expansion:
             for p in getattr(spec, group):
                 names = self.given.get(p.id)
                 new += (
-                    [p] if names is None else [param_at(p, n) for n in names.values()]
+                    [p]
+                    if names is None
+                    else [name_of(n, p, gast.Param()) for n in names.values()]
                 )
             setattr(spec, group, new)
         left = [*spec.posonlyargs, *spec.args]
-        # Behind a default everything has one.
-        first = next((k for k, p in enumerate(left) if p.id in defaults), len(left))
-        for k, p in enumerate(left[first:]):
-            if p.id not in defaults:
-                first += k + 1
-        spec.defaults = [defaults[p.id] for p in left[first:] if p.id in defaults]
+        first = len(left)
+        while first and left[first - 1].id in defaults:
+            first -= 1  # behind a default everything has one
+        spec.defaults = [defaults[p.id] for p in left[first:]]
         spec.kw_defaults = [only.get(p.id) for p in spec.kwonlyargs]
         return spec
 
@@ -321,7 +318,7 @@ class _Expansion:
             case gast.Dict(keys=keys, values=values) if keys:
                 return self._of_dict(keys, values)
             case gast.Call():
-                return self._of_call(e, name)
+                return self._of_call(e)
             case gast.Tuple(elts=elts) if name == "" and elts:
                 if any(isinstance(x, gast.Starred) for x in elts):
                     return None
@@ -361,7 +358,7 @@ class _Expansion:
             return None
         return Shape("dict", tuple(found))
 
-    def _of_call(self, e: gast.Call, name: str) -> Shape | None:
+    def _of_call(self, e: gast.Call) -> Shape | None:
         cls = class_called(e.func, self.local, self.lookup)
         if cls is dict:
             given = [(k.arg, self.shape(k.value)) for k in e.keywords]
@@ -504,7 +501,7 @@ class _Expansion:
         names = self.names[name]
         values = self.values(value)
         if values is None:  # what a helper returns
-            targets = [name_at(s, n, gast.Store()) for n in names.values()]
+            targets = [name_of(n, s, gast.Store()) for n in names.values()]
             whole: gast.AST = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
             if len(targets) == 1:
                 (whole,) = targets
@@ -523,7 +520,7 @@ class _Expansion:
     def _assigned(
         self, s: gast.Assign, pairs: Sequence[tuple[str, gast.AST]]
     ) -> gast.AST:
-        targets = [name_at(s, n, gast.Store()) for n, _ in pairs]
+        targets = [name_of(n, s, gast.Store()) for n, _ in pairs]
         values = [v for _, v in pairs]
         if len(pairs) == 1:
             return gast.copy_location(assign(targets, values[0]), s)
@@ -539,9 +536,7 @@ class _Expansion:
         if place is not None and isinstance(place[2], Shape):
             name, path, shape = place[0], place[1], place[2]
             names = self.names[name]
-            return {
-                p: name_at(e, names[(*path, *p)], gast.Load()) for p in shape.leaves()
-            }
+            return {p: name_of(names[(*path, *p)], e) for p in shape.leaves()}
         fields: dict[Key, gast.AST] = {}
         tagged: Shape | None = getattr(e, SHAPE, None)
         if tagged is not None and tagged.kind == "list":
@@ -667,14 +662,14 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
         name, path, field = place
         if isinstance(field, Shape):
             return literal(node, field, own.names[name], path)
-        return name_at(node, own.names[name][path], node.ctx)
+        return name_of(own.names[name][path], node, node.ctx)
 
     def _first(
         self, at: gast.AST, name: str, path: tuple[Key, ...], shape: Shape
     ) -> gast.AST:
         """The first field of records, whose length is theirs."""
         own = next(iter(shape.leaves()))
-        return name_at(at, self.expansion.names[name][(*path, *own)], gast.Load())
+        return name_of(self.expansion.names[name][(*path, *own)], at)
 
     def _of_element(
         self, node: gast.AST, record: gast.Subscript, key: object
@@ -685,9 +680,7 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
         field = self.expansion.names[place[0]].get((*place[1], key))  # type: ignore[arg-type]
         if field is None:
             return node
-        return element(
-            node, name_at(node, field, gast.Load()), self.visit(record.slice), node.ctx
-        )
+        return element(node, name_of(field, node), self.visit(record.slice), node.ctx)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         """A structure that is written out as an argument is one to its helper."""
@@ -711,10 +704,14 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
             ):
                 field = place[2].get(key)
                 if isinstance(field, Missing):
-                    return more[0] if more else none_at(node)
+                    return (
+                        more[0]
+                        if more
+                        else gast.copy_location(gast.Constant(None, None), node)
+                    )
                 names = self.expansion.names[place[0]]
                 if field is None:
-                    return name_at(node, names[(*place[1], key)], gast.Load())
+                    return name_of(names[(*place[1], key)], node)
         return None
 
 
@@ -747,23 +744,14 @@ def returned_shape(
     """The structure that a plain function returns for parameters of these shapes, if it
     is one on every path.
     """
-    if function in _READING or not may_build(function):
+    node = definition_of(function)
+    if node is None or not may_build(function):
         return None
-    _READING.append(function)
-    try:
-        node = read(function).node
-        if not isinstance(getattr(node, "body", None), list):
+    with looking_at(function, "structure") as first:
+        if not first:  # what calls itself is no structure
             return None
         look = partial(stands_for, function)
         return without_structures(node, look, dict(given)).result
-    except UnsupportedError:
-        return None
-    finally:
-        _READING.pop()
-
-
-#: The functions that are being looked at: what calls itself is no structure.
-_READING: list[FunctionType] = []
 
 
 def spread_structures(
@@ -777,30 +765,24 @@ def spread_structures(
     shapes: dict[str, Shape] = {}
     made = copy.copy(call)
     made.args, made.keywords = [], []
+
+    def taken(a: gast.AST, name: str) -> dict[tuple[Key, ...], gast.AST] | None:
+        """The values in an argument that is a structure; a plain tuple is none."""
+        plain_tuple = isinstance(a, gast.Tuple) and not is_nested(a)
+        shape = None if plain_tuple or not name else inner.shape(a)
+        values = None if shape is None else inner.values(a)
+        if shape is not None and values is not None:
+            shapes[name] = shape
+        return values
+
     for k, a in enumerate(call.args):
-        name = positional[k] if k < len(positional) else ""
-        shape = (
-            None if isinstance(a, gast.Tuple) and not is_nested(a) else inner.shape(a)
-        )
-        values = inner.values(a) if shape is not None and name else None
-        if shape is None or values is None:
-            made.args.append(a)
-            continue
-        shapes[name] = shape
-        made.args += values.values()
-    if shapes and made.keywords:
-        return None
-    names = None
+        values = taken(a, positional[k] if k < len(positional) else "")
+        made.args += [a] if values is None else values.values()
     for keyword in call.keywords:
-        a = keyword.value
-        shape = (
-            None if isinstance(a, gast.Tuple) and not is_nested(a) else inner.shape(a)
-        )
-        values = inner.values(a) if shape is not None else None
-        if shape is None or values is None or keyword.arg is None:
+        values = taken(keyword.value, keyword.arg or "")
+        if values is None:
             made.keywords.append(keyword)
             continue
-        shapes[keyword.arg] = shape
         names = field_names(node, shapes)[keyword.arg]
         for path, value in values.items():
             one = copy.copy(keyword)

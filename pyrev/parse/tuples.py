@@ -23,6 +23,7 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
+from pyrev.parse.made_texts import name_of
 
 
 def with_elements(node: gast.AST) -> gast.AST:
@@ -95,9 +96,9 @@ def _parameters(
     for group in (node.args.posonlyargs, node.args.args, node.args.kwonlyargs):
         at = next((k for k, p in enumerate(group) if p is own), None)
         if at is not None:
-            group[at : at + 1] = [_renamed(own, n, gast.Param()) for n in names]
-    value = gast.Tuple([_renamed(own, n, gast.Load()) for n in names], gast.Load())
-    target = _renamed(own, own.id, gast.Store())
+            group[at : at + 1] = [name_of(n, own, gast.Param()) for n in names]
+    value = gast.Tuple([name_of(n, own, gast.Load()) for n in names], gast.Load())
+    target = name_of(own.id, own, gast.Store())
     made = gast.Assign([target], gast.copy_location(value, own))
     head.append(gast.copy_location(made, own))
     return names
@@ -219,7 +220,7 @@ class _Elements(gast.NodeTransformer):  # type: ignore[misc]
             case [gast.Name(id=name) as target] if name in self.found:
                 if name not in self.names:
                     return None  # the shape of an array, which is read there
-                targets = [_renamed(target, n, gast.Store()) for n in self.names[name]]
+                targets = [name_of(n, target, gast.Store()) for n in self.names[name]]
                 whole = gast.copy_location(gast.Tuple(targets, gast.Store()), target)
                 value = self.visit(node.value)
                 return gast.copy_location(gast.Assign([whole], value), node)
@@ -231,7 +232,7 @@ class _Elements(gast.NodeTransformer):  # type: ignore[misc]
                 names, k = self.names[name], literal_integer(node.slice)
                 assert k is not None
                 if -len(names) <= k < len(names):
-                    return _renamed(node, names[k], gast.Load())
+                    return name_of(names[k], node, gast.Load())
         return self.generic_visit(node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
@@ -248,13 +249,8 @@ class _Elements(gast.NodeTransformer):  # type: ignore[misc]
             return node
         if node.id not in self.names:
             return _located(copy.deepcopy(self.found[node.id]), node)
-        names = [_renamed(node, n, gast.Load()) for n in self.names[node.id]]
+        names = [name_of(n, node, gast.Load()) for n in self.names[node.id]]
         return gast.copy_location(gast.Tuple(names, gast.Load()), node)
-
-
-def _renamed(place: gast.AST, name: str, ctx: gast.AST) -> gast.Name:
-    made = gast.Name(name, ctx, None, None)
-    return gast.copy_location(made, place)
 
 
 def _element(node: gast.AST, k: int) -> gast.AST:

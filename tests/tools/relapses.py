@@ -1457,6 +1457,24 @@ RELAPSES: list[Relapse] = [
         STRUCTURES,
     ),
     Relapse(
+        "structures",
+        "a helper's defaults are those of the parameters that its text has left",
+        "pyrev/parse/helpers.py",
+        "        return _number(default_values(helper.python).get(name, MISSING))\n",
+        "        spec, given = helper.source.node.args, helper.python.__defaults__ or ()\n"
+        "        names = [p.id for p in [*spec.posonlyargs, *spec.args]][-len(given) :]\n"
+        "        return _number(dict(zip(names, given)).get(name, MISSING))\n",
+        KNOWN,
+    ),
+    Relapse(
+        "structures",
+        "a default that was replaced is that of the text",
+        "pyrev/parse/calls.py",
+        "        defaults = default_values(helper.python)\n",
+        "        defaults = known_defaults(definition)\n",
+        KNOWN,
+    ),
+    Relapse(
         "lists",
         "a part of a list is a view of it",
         "pyrev/parse/lists.py",

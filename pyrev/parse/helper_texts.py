@@ -1,0 +1,39 @@
+"""The texts of functions that a definition calls, before these are inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
+
+import gast
+
+from pyrev.ir.diagnostics import UnsupportedError
+from pyrev.parse.source import plain, read
+
+#: The functions that are being looked at: see `looking_at`.
+_LOOKED_AT: list[tuple[str, FunctionType]] = []
+
+
+def definition_of(function: object) -> gast.AST | None:
+    """The `def` of a plain function; None of others, and where it can't be read."""
+    own = plain(function)
+    if own is None:
+        return None
+    try:
+        node = read(own).node
+    except UnsupportedError:
+        return None
+    return node if isinstance(getattr(node, "body", None), list) else None
+
+
+@contextmanager
+def looking_at(function: FunctionType, what: str) -> Iterator[bool]:
+    """Is this the first look at a function for `what`, and not one in itself?"""
+    key = what, function
+    first = key not in _LOOKED_AT
+    _LOOKED_AT.append(key)
+    try:
+        yield first
+    finally:
+        _LOOKED_AT.pop()
