@@ -102,3 +102,20 @@ def test_gradients_on_some_paths_are_those_of_the_plain_loops(dtype: Any) -> Non
     double = [np.asarray(a, np.float64) for a in (x, on, w)]
     report = pyrev.check_grad(compiled, *double, np.zeros((7, 9)))
     assert report.ok, report
+
+
+def slope(x, scale):  # type: ignore[no-untyped-def]
+    rise = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        if i > 0:
+            rise[i] = (x[i] - x[i - 1]) / scale
+            if rise[i] < 0:
+                rise[i] = 0.0
+    return rise
+
+
+def test_a_test_of_such_a_number_near_an_edge_has_a_dtype() -> None:
+    x = np.random.default_rng(1).standard_normal(9)
+    compiled = pyrev.differentiable(slope, target="numba")
+    report = pyrev.check_grad(compiled, x, 0.5)
+    assert report.ok, report

@@ -1461,8 +1461,8 @@ RELAPSES: list[Relapse] = [
         "a helper's defaults are those of the parameters that its text has left",
         "pyrev/parse/helpers.py",
         "        return _number(default_values(helper.python).get(name, MISSING))\n",
-        "        spec, given = helper.source.node.args, helper.python.__defaults__ or ()\n"
-        "        names = [p.id for p in [*spec.posonlyargs, *spec.args]][-len(given) :]\n"
+        "        node, given = helper.source.node, helper.python.__defaults__ or ()\n"
+        "        names = [p.id for p in node.args.args][-len(given) :]\n"
         "        return _number(dict(zip(names, given)).get(name, MISSING))\n",
         KNOWN,
     ),

@@ -41,6 +41,7 @@ def rows(program: Program, types: Mapping[str, str], cpu: CpuCosts) -> Program:
     dtypes of the names.
     """
     taken = set(all_names(program.body)) | {p.name for p in program.params}
+    types = dict(types)
     counts = counted(program)
     most, streams = cpu.unrolled_iterations, cpu.written_arrays
 

@@ -46,11 +46,12 @@ from pyrev.ir.nodes import (
 from pyrev.schedule.rows.first_writes import covers
 
 
-def owned(block: Block, types: Mapping[str, str], taken: set[str]) -> Block:
+def owned(block: Block, types: dict[str, str], taken: set[str]) -> Block:
     """`block` with such arrays made without zeros, where the first loop over them can.
 
-    Law: the same values, to the bit. `types` are the dtypes of the names. Arrays that
-    are set in every iteration are left to `set_first`.
+    Law: the same values, to the bit. `types` are the dtypes of the names; those of new
+    names are put into it. Arrays that are set in every iteration are left to
+    `set_first`.
     """
     out = list(block)
     for k, made in enumerate(block):
@@ -77,7 +78,7 @@ def _in_loop(
     s: Stmt,
     made: Alloc,
     around: tuple[For, ...],
-    types: Mapping[str, str],
+    types: dict[str, str],
     taken: set[str],
 ) -> Stmt | None:
     """`s` with the sums of an iteration in a number; None if it can't be."""
@@ -102,6 +103,7 @@ def _in_loop(
     if not _sums(s.body, made, types):
         return None
     own = Var(fresh(f"own_{made.array}", taken))
+    types[own.name] = concrete(types[made.array])
 
     def one(e: Expr) -> Expr:
         return own if isinstance(e, Load) and e.array == made.array else e
