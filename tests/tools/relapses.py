@@ -1425,14 +1425,6 @@ RELAPSES: list[Relapse] = [
     ),
     Relapse(
         "structures",
-        "what a helper hands on is new",
-        "pyrev/parse/structures.py",
-        "        return made or isinstance(value, gast.Dict)\n",
-        "        return isinstance(value, (gast.Call, gast.Dict))\n",
-        STRUCTURES,
-    ),
-    Relapse(
-        "structures",
         "a record is a copy of what is in its array",
         "pyrev/parse/structures.py",
         '            if shape.kind == "record" and may_change(self.node, names):\n',
