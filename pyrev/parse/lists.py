@@ -31,6 +31,7 @@ from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
     bindings,
     identifiers,
+    literal_integer,
     local_names,
     nodes_of,
     parameters,
@@ -40,6 +41,7 @@ from pyrev.parse.list_room import NotThisWay, Room
 from pyrev.parse.list_uses import (
     LIST,
     is_named,
+    reads_elements,
     takes_elements,
     without_list_results,
 )
@@ -84,6 +86,7 @@ def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.
     """
     if not isinstance(getattr(node, "body", None), list):
         return node
+    node = _tuples_as_lists(node, lookup)
     if not any(map(_may_grow, nodes_of(node))):
         return without_list_results(node, lookup, helper)
     node = without_list_results(Comprehensions(node, lookup).done(), lookup, helper)
@@ -127,16 +130,58 @@ def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
         and isinstance(n.ctx, gast.Store)
         and isinstance(n.value, gast.Name)
     }
+    chosen = grown | stored | _indexed(node)
     for n in nodes_of(node):
         match n:
             case gast.Assign(targets=[gast.Name(id=name)], value=value):
                 start = start_of(value, local, lookup)
                 repeated = start is not None and start.times is not None
-                if start is not None and (name in grown or name in stored or repeated):
+                if start is not None and (name in chosen or repeated):
                     found[name] = None
     own = {p.id for p in parameters(node)}
     times = Counter(bindings(node))
     return [n for n in found if n not in own and times[n] == 1]
+
+
+def _indexed(node: gast.AST) -> set[str]:
+    """The names of which elements are read whose number is only known at run time."""
+    return {
+        n.value.id
+        for n in nodes_of(node)
+        if isinstance(n, gast.Subscript)
+        and isinstance(n.value, gast.Name)
+        and not isinstance(n.slice, (gast.Slice, gast.Tuple))
+        and literal_integer(n.slice) is None
+    }
+
+
+def _tuples_as_lists(node: gast.AST, lookup: Lookup) -> gast.AST:
+    """The definition with lists for the tuples of which only elements are read, by
+    numbers that are only known at run time.
+    """
+    times = Counter(bindings(node))
+
+    def fits(s: gast.AST, indexed: set[str]) -> bool:
+        match s:
+            case gast.Assign(
+                targets=[gast.Name(id=name)], value=gast.Tuple(elts=elts)
+            ) if name in indexed and times[name] == 1:
+                nested = (gast.Starred, gast.List, gast.Tuple)
+                plain = not any(isinstance(e, nested) for e in elts)
+                return plain and reads_elements(node, name, lookup)
+        return False
+
+    if not any(isinstance(n, gast.Tuple) for n in nodes_of(node)):
+        return node
+    indexed = _indexed(node)
+    if not any(fits(s, indexed) for s in nodes_of(node)):
+        return node
+    node = copy.deepcopy(node)
+    for s in nodes_of(node):
+        if fits(s, indexed):
+            made = gast.List(s.value.elts, gast.Load())
+            s.value = gast.copy_location(made, s.value)
+    return node
 
 
 # ------------------------------------------------------------------ one list
@@ -181,6 +226,21 @@ class _Growing:
             several,
         )
         self.room = fresh(f"{name}_room", self.taken)
+        #: How many elements there are where none is added or taken away.
+        self.size = None if several else self._fixed_size()
+
+    def _fixed_size(self) -> int | None:
+        appended = self._appended()
+        (start,) = [
+            start_of(n.value, self.local, self.lookup)
+            for n in nodes_of(self.node)
+            if isinstance(n, gast.Assign) and is_named(n.targets[0], self.name)
+        ]
+        if start is None or start.times is not None or _more(self.node, self.name):
+            return None
+        steady = not any(self._is_pop(n) for n in nodes_of(self.node))
+        same = len(appended) == len(start.elements)
+        return len(appended) if steady and same else None
 
     def done(self) -> gast.AST:
         self.node.body = self._block(self.node.body)
@@ -378,7 +438,7 @@ class _Growing:
         if self.parts.tuples or isinstance(index, (gast.Slice, gast.Tuple)):
             raise NotThisWay
         (item,), (array,) = self.parts.items, self.parts.arrays
-        whole = up_to(array, self.parts.count)
+        whole = self._there(array)
         place = gast.Subscript(whole, self._expression(index), gast.Store())
         out = [
             assign([name_of(item, ctx=gast.Store())], value),
@@ -390,6 +450,8 @@ class _Growing:
         self, s: gast.Assign, start: Start, behind: Sequence[gast.AST]
     ) -> list[gast.AST]:
         """What makes the arrays, with room for all that is appended `behind` it."""
+        if self.size is not None:
+            return self._filled(s, start.elements)
         parts = self.parts
         self.first = start.elements
         first: gast.AST = gast.Constant(len(start.elements), None)
@@ -425,11 +487,47 @@ class _Growing:
         loop = gast.For(name_of(index, ctx=gast.Store()), turns, body, [], None)
         return [*out, placed(loop, s)]
 
+    def _filled(self, s: gast.Assign, elements: Sequence[gast.AST]) -> list[gast.AST]:
+        """The array of a list that stays as long as it is when it is made."""
+        (array,), stored = self.parts.arrays, self.parts.items
+        values = [self._expression(e) for e in elements]
+        items = [fresh(f"{array}_{k}", self.taken) for k in range(len(values))]
+        out: list[gast.AST] = []
+        for item, value in zip(items, values, strict=True):
+            out.append(assign([name_of(item, ctx=gast.Store())], value))
+        changed = any(
+            isinstance(n, gast.Subscript)
+            and isinstance(n.ctx, gast.Store)
+            and is_named(n.value, self.name)
+            for n in nodes_of(self.node)
+        )
+        kinds = [name_of(n) for n in [*items, *(stored if changed else [])]]
+        dtype = gast.keyword("dtype", numpy_call("result_type", kinds))
+        size = gast.Constant(self.size, None)
+        made = numpy_call("empty", [size], [dtype])
+        out.append(assign([name_of(array, ctx=gast.Store())], made))
+        for k, item in enumerate(items):
+            index = gast.Constant(k, None)
+            place = gast.Subscript(name_of(array), index, gast.Store())
+            out.append(assign([place], name_of(item)))
+        return [placed(x, s) for x in out]
+
     # ---------------------------------------------------------------- expressions
+
+    def _there(self, array: str) -> gast.AST:
+        """The elements that are there of one of the arrays."""
+        return (
+            name_of(array) if self.size is not None else up_to(array, self.parts.count)
+        )
+
+    def _count(self) -> gast.AST:
+        if self.size is not None:
+            return gast.Constant(self.size, None)
+        return name_of(self.parts.count)
 
     def _whole(self, at: gast.AST) -> gast.AST:
         """The elements that are there, as an array or as a tuple of arrays."""
-        views = [up_to(a, self.parts.count) for a in self.parts.arrays]
+        views = [self._there(a) for a in self.parts.arrays]
         if not self.parts.tuples:
             return placed(views[0], at)
         stacked = gast.Tuple(views, gast.Load())
@@ -446,7 +544,7 @@ class _Growing:
             fields = tuple((k, None) for k in range(len(copies)))
             shape = Shape("list of tuples", fields)
         else:
-            made, shape = copied(up_to(self.parts.arrays[0], self.parts.count)), LIST
+            made, shape = copied(self._there(self.parts.arrays[0])), LIST
         made = placed(made, at)
         setattr(made, SHAPE, shape)
         return made
@@ -472,7 +570,7 @@ class _Growing:
             case gast.Call(
                 func=gast.Name(id="len"), args=[gast.Name(id=name)], keywords=[]
             ) if name == self.name:
-                return gast.copy_location(name_of(parts.count), e)
+                return gast.copy_location(self._count(), e)
             case gast.Subscript(value=gast.Name(id=name), slice=index) if (
                 name == self.name
             ):
@@ -482,7 +580,7 @@ class _Growing:
                 made = [
                     gast.copy_location(
                         gast.Subscript(
-                            placed(up_to(a, parts.count), e),
+                            placed(self._there(a), e),
                             copy.deepcopy(index),
                             e.ctx,
                         ),
@@ -523,7 +621,7 @@ class _Growing:
                 name == self.name
             ):
                 test = gast.Compare(
-                    name_of(parts.count), [gast.Eq()], [gast.Constant(0, None)]
+                    self._count(), [gast.Eq()], [gast.Constant(0, None)]
                 )
                 return placed(test, e)
             case gast.Lambda() | gast.ListComp() | gast.GeneratorExp():

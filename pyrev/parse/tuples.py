@@ -125,8 +125,18 @@ def _named(node: gast.AST) -> Iterator[gast.Assign]:
         own = uses.get(name, ())
         if isinstance(child.value, gast.List) and any(map(_shows_a_list, own)):
             continue
+        if isinstance(child.value, (gast.Tuple, gast.List)) and any(
+            isinstance(u.around, gast.For) for u in own
+        ):
+            steady = steady and not all(map(_is_number, child.value.elts))
         if steady and all(map(_is_whole_or_element, own)):
             yield child
+
+
+def _is_number(node: gast.AST) -> bool:
+    """Is it a number that is written out? Loops read those from an array."""
+    inner = node.operand if isinstance(node, gast.UnaryOp) else node
+    return isinstance(inner, gast.Constant)
 
 
 def _as_tuple(value: gast.AST) -> gast.AST:
@@ -199,6 +209,8 @@ def _is_whole_or_element(use: _Use) -> bool:
             return value is use.name
         case gast.Call(args=args):
             return any(a is use.name for a in args)
+        case gast.For(iter=over):
+            return over is use.name
         case gast.keyword() | gast.Return():
             return True
     return False

@@ -18,7 +18,7 @@ import gast
 from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import NOWHERE, Call, Dtype, Expr, Load, Loc, Var
 from pyrev.ir.renaming import renamed_dtype
-from pyrev.parse.bindings import Reads
+from pyrev.parse.bindings import Reads, bindings
 from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
@@ -28,6 +28,7 @@ from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Texts
 from pyrev.parse.spellings import respelt
+from pyrev.parse.tuple_loops import without_tuple_loops
 from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
 from pyrev.parse.versions import versioned
@@ -443,10 +444,14 @@ class Walk:
         and the versions of names that are variables; `python` says what the names
         outside of it stand for.
         """
+        look = None
         if python is not None:
-            node = respelt(node, partial(self.env.grounds.lookup, python))
-        whole = with_tests(with_elements(node))
-        return versioned(structured(whole, self.emit.taken), self.known.split)
+            look = partial(self.env.grounds.lookup, python)
+            node = respelt(node, look)
+        plain = structured(with_tests(with_elements(node)), self.emit.taken)
+        local = frozenset(bindings(plain))
+        plain = without_tuple_loops(plain, local, look, self.emit.taken)
+        return versioned(plain, self.known.split)
 
     def refuse(self, code: str, at: Loc, because: str, helps: str) -> None:
         """Something is outside the language: the walk goes on, to report everything."""

@@ -136,14 +136,6 @@ def bound_twice(a):
     return pair[0] * pair[1]
 
 
-def an_index_that_is_none(a):
-    pair = (a[0], a[1])
-    total = 0.0
-    for k in range(2):
-        total += pair[k]
-    return total
-
-
 def an_index_beyond_it(a):
     pair = (a[0], a[1])
     return pair[2]
@@ -170,7 +162,7 @@ def the_shape_of_what_is_another_array_later(a):
     return np.sum(a) * shape[0]
 
 
-REFUSED = (bound_twice, an_index_that_is_none, an_index_beyond_it, too_few_targets)
+REFUSED = (bound_twice, an_index_beyond_it, too_few_targets)
 REFUSED += (read_by_a_function_inside, the_shape_of_what_is_another_array_later)
 
 

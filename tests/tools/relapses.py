@@ -44,6 +44,7 @@ class Relapse:
         return text.replace(self.old, self.new)
 
 
+TUPLE_LOOPS = "tests/parse/test_tuple_loops.py"
 ALIASES = "tests/parse/test_aliases.py"
 NAMES = "tests/parse/test_rebinding.py"
 DISCARDED = "tests/adjoint/test_discarded.py"
@@ -1465,6 +1466,22 @@ RELAPSES: list[Relapse] = [
         "        defaults = default_values(helper.python)\n",
         "        defaults = known_defaults(definition)\n",
         KNOWN,
+    ),
+    Relapse(
+        "lists",
+        "what a loop over a tuple runs over is read before it",
+        "pyrev/parse/tuple_loops.py",
+        "            case gast.Name(id=name) if name not in stored:\n",
+        "            case gast.Name():\n",
+        TUPLE_LOOPS,
+    ),
+    Relapse(
+        "lists",
+        "copies behind a `break` are passed over",
+        "pyrev/parse/tuple_loops.py",
+        "            if flags and k:\n",
+        "            if flags and k > 1:\n",
+        TUPLE_LOOPS,
     ),
     Relapse(
         "lists",
