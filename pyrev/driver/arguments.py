@@ -127,10 +127,12 @@ def spread(
     """Arguments by name as a call takes them: by position, and by keyword."""
     parameters = signature.parameters
     named = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    return (
-        [v for n, v in values.items() if n not in named],
-        {n: v for n, v in values.items() if n in named},
-    )
+    several = {n for n, p in parameters.items() if p.kind is p.VAR_POSITIONAL}
+    by_position: list[Any] = []
+    for n, v in values.items():
+        if n not in named:
+            by_position += v if n in several else [v]
+    return by_position, {n: v for n, v in values.items() if n in named}
 
 
 def positional(signature: inspect.Signature) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | No
         inner = {}
     cls = type(value) if kind in ("named tuple", "object") else None
     made = tuple((k, _shape(v, inner.get(str(k)) or None)) for k, v in fields.items())
-    return Shape(kind, made, cls) if made else None
+    return Shape(kind, made, cls) if made or kind == "tuple" else None
 
 
 def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:

@@ -43,7 +43,7 @@ from pyrev.parse.scopes import Called, Capture
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, Texts, plain, read
+from pyrev.parse.source import Source, Texts, default_values, plain, read
 from pyrev.parse.structure_shapes import Shape
 from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
@@ -148,6 +148,11 @@ def _by_default(asked: _Asked) -> Parsed:
     look = functools.partial(lookup, function)
     known = {path[0] for path, _ in defaults}
     found = guessed(node, look)
+    empty = Shape("tuple", ())
+    defaults_ = default_values(function).items()
+    found |= {n: empty for n, v in defaults_ if type(v) is tuple and not v}
+    if node.args.vararg is not None:
+        found[node.args.vararg.id] = empty
     shapes = tuple((n, shape) for n, shape in found.items() if n not in known)
     try:
         return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))

@@ -124,6 +124,12 @@ def local_names(node: gast.AST) -> frozenset[str]:
     return assigned_names(node) | {p.id for p in [*parameters(node), *stars]}
 
 
+def functions_inside(node: gast.AST) -> list[gast.AST]:
+    """The functions that are defined inside a definition, lambdas included."""
+    kinds = (gast.FunctionDef, gast.Lambda)
+    return [n for n in nodes_of(node) if isinstance(n, kinds) and n is not node]
+
+
 def identifiers(node: gast.AST) -> frozenset[str]:
     """Every name in the text of a definition: none may be given to something new."""
     return frozenset(n.id for n in nodes_of(node) if isinstance(n, gast.Name))

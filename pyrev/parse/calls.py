@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import NoneType
 
@@ -38,7 +37,9 @@ from pyrev.parse.ruled_calls import (
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
-from pyrev.parse.structures import spread_structures, without_structures
+from pyrev.parse.starred import as_definition
+from pyrev.parse.structure_calls import spread_structures
+from pyrev.parse.structures import without_structures
 from pyrev.parse.subscripts import measured
 from pyrev.parse.tuples import spread, tuple_length
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
@@ -64,6 +65,8 @@ def read_call(
         if argument.arg is None:
             w.refuse("P108", at, "`**` spreads arguments", "write each argument out")
             return Refused()
+    if w.findings.found and any(isinstance(a, gast.Starred) for a in node.args):
+        return Refused()  # what the call gives is not known
     if isinstance(function, Helper):
         return inline(w, function, node, scope, dropped)
     listed, first = _listed(w, function, node.func, scope)
@@ -181,7 +184,9 @@ def _without_structures(
     """The helper and the call with a parameter for each field of a structure."""
     if rule_of(helper.python) is not None:
         return helper, node
-    spread_ = spread_structures(helper.source.node, node, _outside(w, scope))
+    defaults = {} if helper.python is None else default_values(helper.python)
+    look = _outside(w, scope)
+    spread_ = spread_structures(helper.source.node, node, look, defaults)
     shapes, node = ({}, node) if spread_ is None else spread_
     look = _outside(w, helper.scope or scope)
     if helper.python is not None:
@@ -190,7 +195,7 @@ def _without_structures(
     found = without_structures(own, look, shapes)
     if found.node is helper.source.node:
         return helper, node
-    return replace(helper, source=replace(helper.source, node=found.node)), node
+    return helper.made(found.node), node
 
 
 def _outside(w: Walk, scope: Scope) -> Callable[[str], object]:
@@ -221,6 +226,8 @@ def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
         for n, v in defaults.items()
         if n not in given and isinstance(v, (str, NoneType)) and n in own
     }
+    if values and isinstance(definition, gast.Lambda):
+        definition = as_definition(definition)
     new = with_values(definition, values)
     if new is definition:
         return helper, node
@@ -231,7 +238,7 @@ def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
         if k >= len(positional) or positional[k] not in values
     ]
     call.keywords = [k for k in node.keywords if k.arg not in values]
-    return replace(helper, source=replace(helper.source, node=new)), call
+    return helper.made(new), call
 
 
 def _spread(
@@ -260,7 +267,7 @@ def _spread(
     if not lengths:
         return helper, node
     definition, node = spread(helper.source.node, node, lengths)
-    return replace(helper, source=replace(helper.source, node=definition)), node
+    return helper.made(definition), node
 
 
 def _length(w: Walk, node: gast.AST, scope: Scope) -> int:

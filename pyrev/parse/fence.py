@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import gast
 
 from pyrev.ir.diagnostics import Findings
-from pyrev.parse.bindings import nodes_of
+from pyrev.parse.bindings import functions_inside, nodes_of
+from pyrev.parse.made_texts import read_in
 from pyrev.parse.source import Source
 from pyrev.parse.structure_shapes import SHAPE
 
@@ -75,6 +76,13 @@ REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.Starred: ("P106", "a starred expression", "write the values out"),
 }
 
+#: Of a star that spreads what is no tuple of known length.
+_SPREAD = (
+    "P106",
+    "a star spreads what is no tuple here",
+    "give it a tuple, or write the values out",
+)
+
 
 def check(source: Source, findings: Findings) -> None:
     """Report every node of a definition that `REJECTED` names, and its signature's."""
@@ -94,11 +102,27 @@ def check(source: Source, findings: Findings) -> None:
             "this is a coroutine",
             "write a plain `def`",
         )
+    later = _spread_inside(source.node)
     for node in _nodes(source.node):
         entry = None if hasattr(node, SHAPE) else REJECTED.get(type(node))
+        if isinstance(node, gast.Starred) and isinstance(node.ctx, gast.Load):
+            entry = None if node in later else _SPREAD
         if entry is not None:
             code, because, help = entry
             findings.add(code, source.loc(node), because, help)
+
+
+def _spread_inside(node: gast.AST) -> set[gast.AST]:
+    """The stars that spread what ``*args`` of a function inside collect: that is known
+    where it is called, and checked there.
+    """
+    return {
+        n
+        for inner in functions_inside(node)
+        if inner.args.vararg is not None
+        for n in nodes_of(inner)
+        if isinstance(n, gast.Starred) and inner.args.vararg.id in read_in(n)
+    }
 
 
 def only_tells(call: gast.Call) -> bool:

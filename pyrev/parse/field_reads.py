@@ -12,7 +12,7 @@ import numpy as np
 from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of
-from pyrev.parse.made_texts import Lookup, root_of
+from pyrev.parse.made_texts import Lookup, read_in, root_of
 from pyrev.parse.source import parameters_of, plain
 from pyrev.parse.structure_shapes import Shape
 
@@ -129,11 +129,16 @@ def depends_on_call(
 
     It is asked about the parameters `own`, all of them if none are named.
     """
+    star = node.args.vararg
+    if star is not None and not own and star.id in read_in(node):
+        return True
     own = own or {p.id for p in parameters(node)}
     local = local_names(node)
     for n in nodes_of(node):
         match n:
             case gast.Call(func=gast.Name(id=name)) if name in own:
+                return True
+            case gast.Starred(value=gast.Name(id=name)) if name in own:
                 return True
             case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
                 if depth < _DEPTH and _helper_depends(lookup(name), args, own, depth):

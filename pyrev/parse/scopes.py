@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -89,16 +89,27 @@ def home(scope: Scope) -> FunctionType | None:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function that can be inlined; `scope` is where it was defined, if here."""
+    """A function that can be inlined; `scope` is where it was defined, if here.
+
+    Its text may have been made of another one, which is the `original`.
+    """
 
     name: str
     source: Source
     python: FunctionType | None
     scope: Scope | None
+    original: gast.AST | None = None
 
     @property
     def key(self) -> object:
-        return self.source.node if self.python is None else self.python.__code__
+        if self.python is not None:
+            return self.python.__code__
+        return self.source.node if self.original is None else self.original
+
+    def made(self, node: gast.AST) -> Helper:
+        """The same function with another text."""
+        original = self.source.node if self.original is None else self.original
+        return replace(self, source=replace(self.source, node=node), original=original)
 
 
 def parameter_ids(scope: Scope) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import gast
@@ -37,6 +38,31 @@ def own_returns(node: gast.AST) -> list[gast.Return]:
     return found
 
 
+def with_fields(spec: gast.arguments, given: Mapping[str, Names]) -> gast.arguments:
+    """The parameters `spec`, changed: a name for each field of those in `given`."""
+    positional = [*spec.posonlyargs, *spec.args]
+    plain = len(positional) - len(spec.defaults)
+    defaults = dict(zip([p.id for p in positional[plain:]], spec.defaults, strict=True))
+    only = dict(zip([p.id for p in spec.kwonlyargs], spec.kw_defaults, strict=True))
+    for group in ("posonlyargs", "args", "kwonlyargs"):
+        new: list[gast.Name] = []
+        for p in getattr(spec, group):
+            names = given.get(p.id)
+            new += (
+                [p]
+                if names is None
+                else [name_of(n, p, gast.Param()) for n in names.values()]
+            )
+        setattr(spec, group, new)
+    left = [*spec.posonlyargs, *spec.args]
+    first = len(left)
+    while first and left[first - 1].id in defaults:
+        first -= 1  # behind a default everything has one
+    spec.defaults = [defaults[p.id] for p in left[first:]]
+    spec.kw_defaults = [only.get(p.id) for p in spec.kwonlyargs]
+    return spec
+
+
 def literal(
     at: gast.AST, shape: Shape, names: Names, path: tuple[Key, ...]
 ) -> gast.AST:
@@ -70,6 +96,15 @@ def element(
 ) -> gast.AST:
     made = gast.Subscript(array, index, ctx or gast.Load())
     return gast.copy_location(made, at)
+
+
+def read_field(at: gast.AST, kind: str, key: Key) -> gast.AST:
+    """A read of a field of the tuple, or the named tuple, `at`."""
+    if kind == "tuple":
+        made = element(at, at, gast.copy_location(gast.Constant(key, None), at))
+    else:
+        made = gast.copy_location(gast.Attribute(at, key, gast.Load()), at)
+    return made
 
 
 def key_of(index: gast.AST) -> object:

@@ -10,9 +10,10 @@ from types import FunctionType
 import gast
 
 from pyrev.ir.nodes import fresh
-from pyrev.parse.bindings import identifiers
+from pyrev.parse.bindings import identifiers, local_names, nodes_of
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.made_texts import Lookup, object_named
+from pyrev.parse.source import plain
 
 Key = str | int
 
@@ -145,3 +146,43 @@ def may_build(function: FunctionType) -> bool:
         return True
     texts = any(isinstance(c, (str, tuple)) for c in code.co_consts[1:])
     return texts or "_replace" in code.co_names
+
+
+def may_have(node: gast.AST, lookup: Lookup) -> bool:
+    """Is there anything in a definition that may be a structure?"""
+    local = local_names(node)
+    for n in nodes_of(node):
+        match n:
+            case gast.Dict() | gast.Starred() | gast.Return(value=gast.Tuple()):
+                return True
+            case gast.Call(func=func) if class_called(func, local, lookup) is not None:
+                return True
+            case gast.Return(value=gast.AST() as value) if hasattr(value, SHAPE):
+                return True
+            case gast.Call(func=gast.Name(id=name)) if name not in local:
+                function = plain(lookup(name))
+                if function is not None and may_build(function):
+                    return True
+    return False
+
+
+def field_of(
+    name: str, path: tuple[Key, ...], shape: Shape, key: object, index: bool
+) -> tuple[str, tuple[Key, ...], Shape | Missing | None]:
+    """The place of a field behind `path` in the structure `name`, and what is there;
+    it is read by `index`, or as an attribute.
+    """
+    own: Shape | Missing | None = MISSING
+    by_index = shape.kind in ("dict", "tuple")
+    if shape.kind == "named tuple" and index and isinstance(key, int):
+        if -len(shape.fields) <= key < len(shape.fields):
+            key = shape.fields[key][0]
+            own = shape.get(key)
+    elif shape.kind == "tuple" and isinstance(key, int) and index:
+        key = key + len(shape.fields) if key < 0 else key
+        own = shape.get(key)
+    elif shape.kind in ("record", "records"):
+        own = shape.get(key) if isinstance(key, str) else MISSING
+    elif index == by_index:
+        own = shape.get(key)
+    return name, (*path, key if isinstance(key, (str, int)) else ""), own

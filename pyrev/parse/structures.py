@@ -27,6 +27,7 @@ import gast
 from pyrev.parse.bindings import (
     bindings,
     children,
+    functions_inside,
     identifiers,
     local_names,
     nodes_of,
@@ -36,18 +37,25 @@ from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of, looking_at
 from pyrev.parse.known_values import is_none
 from pyrev.parse.made_texts import Lookup, assign, name_of, read_in
-from pyrev.parse.source import parameters_of, plain
+from pyrev.parse.source import default_values, plain
+from pyrev.parse.starred import (
+    as_definition,
+    collecting_by_name,
+    given_to,
+    is_taken,
+    starred_names,
+)
 from pyrev.parse.structure_nodes import (
     Use,
     element,
-    is_nested,
     key_of,
     literal,
     may_change,
     own_returns,
+    read_field,
+    with_fields,
 )
 from pyrev.parse.structure_shapes import (
-    MISSING,
     SHAPE,
     Key,
     Missing,
@@ -57,8 +65,9 @@ from pyrev.parse.structure_shapes import (
     class_called,
     class_fields,
     defaults_of,
-    field_names,
+    field_of,
     may_build,
+    may_have,
     names_for,
     only_keeps,
 )
@@ -106,32 +115,16 @@ def without_structures(
     Shape(kind='dict', fields=(('k', None), ('w', None)), cls=None)
     """
     given = dict(given or {})
+    if isinstance(node, gast.Lambda) and given:
+        node = as_definition(node)
     if not isinstance(getattr(node, "body", None), list):
         return Structured(node, {})
-    if not given and not _may_have(node, lookup):
+    if not given and not may_have(node, lookup):
         return Structured(node, {})
-    return _Expansion(node, lookup, given).done()
+    return Expansion(collecting_by_name(node, given), lookup, given).done()
 
 
-def _may_have(node: gast.AST, lookup: Lookup) -> bool:
-    """Is there anything in a definition that may be a structure?"""
-    local = local_names(node)
-    for n in nodes_of(node):
-        match n:
-            case gast.Dict() | gast.Return(value=gast.Tuple()):
-                return True
-            case gast.Call(func=func) if class_called(func, local, lookup) is not None:
-                return True
-            case gast.Return(value=gast.AST() as value) if hasattr(value, SHAPE):
-                return True
-            case gast.Call(func=gast.Name(id=name)) if name not in local:
-                function = plain(lookup(name))
-                if function is not None and may_build(function):
-                    return True
-    return False
-
-
-class _Expansion:
+class Expansion:
     """Takes the structures of one definition apart."""
 
     def __init__(
@@ -142,7 +135,13 @@ class _Expansion:
         self.taken = {*identifiers(node)}
         self.given = {n: names_for(n, shape, self.taken) for n, shape in given.items()}
         self.times = Counter(bindings(node))
+        self.starred = starred_names(node)
+        #: The names that functions inside have for something of their own.
+        self.inside = {
+            n for inner in functions_inside(node) for n in local_names(inner)
+        }
         #: The shapes of names, and the names of their fields.
+        self.asked = given
         self.shapes: dict[str, Shape] = dict(given)
         self.names: dict[str, Names] = dict(self.given)
 
@@ -150,41 +149,27 @@ class _Expansion:
         """The definition, and what it returned."""
         self._find()
         result = self._result()
-        written_out = any(isinstance(n, gast.Dict) for n in nodes_of(self.node))
+        parts = (gast.Dict, gast.Starred)
+        written_out = any(isinstance(n, parts) for n in nodes_of(self.node))
         if not (self.shapes or self.given or written_out) and result is None:
             return Structured(self.node, {})
         made = copy.deepcopy(self.node)
-        made.args = self._parameters(made.args)
-        made.body = self._block(made.body)
+        made.args = with_fields(made.args, self.given)
+        made.body = [*self._whole_again(made), *self._block(made.body)]
         if result is not None:
             returned = _Returned(self, result)
             made.body = [returned.visit(s) for s in made.body]
         return Structured(made, self.given, result)
 
-    def _parameters(self, spec: gast.arguments) -> gast.arguments:
-        positional = [*spec.posonlyargs, *spec.args]
-        plain = len(positional) - len(spec.defaults)
-        defaults = dict(
-            zip([p.id for p in positional[plain:]], spec.defaults, strict=True)
-        )
-        only = dict(zip([p.id for p in spec.kwonlyargs], spec.kw_defaults, strict=True))
-        for group in ("posonlyargs", "args", "kwonlyargs"):
-            new: list[gast.Name] = []
-            for p in getattr(spec, group):
-                names = self.given.get(p.id)
-                new += (
-                    [p]
-                    if names is None
-                    else [name_of(n, p, gast.Param()) for n in names.values()]
-                )
-            setattr(spec, group, new)
-        left = [*spec.posonlyargs, *spec.args]
-        first = len(left)
-        while first and left[first - 1].id in defaults:
-            first -= 1  # behind a default everything has one
-        spec.defaults = [defaults[p.id] for p in left[first:]]
-        spec.kw_defaults = [only.get(p.id) for p in spec.kwonlyargs]
-        return spec
+    def _whole_again(self, at: gast.AST) -> Iterator[gast.AST]:
+        """Tuples that are used in other ways too are made of their elements again: else
+        their names would stand for something outside.
+        """
+        for name, names in self.given.items():
+            if name not in self.shapes and self.asked[name].kind == "tuple":
+                whole = literal(at.body[0], self.asked[name], names, ())
+                target = name_of(name, at.body[0], gast.Store())
+                yield gast.copy_location(assign([target], whole), at.body[0])
 
     # ---------------------------------------------------------------- which
 
@@ -244,7 +229,8 @@ class _Expansion:
             return False
         if stores and not all(map(self._is_new, values.get(name, ()))):
             return False
-        return not inner
+        steady = self.times[name] == 1 and not stores
+        return not inner or (steady and name not in self.inside)
 
     def _is_new(self, value: gast.AST) -> bool:
         """Does an expression make a structure that has no other name?"""
@@ -290,6 +276,9 @@ class _Expansion:
                 return Use(inner, bad=field.kind != "records")
             case gast.Return():
                 return Use(inner, whole=True, returned=True)
+            case gast.Starred():
+                tuples = ("tuple", "named tuple")
+                return Use(inner, whole=True, bad=field.kind not in tuples)
             case gast.Call(args=args) if any(a is e for a in args):
                 return Use(inner, whole=True)
             case gast.keyword() | gast.Tuple() | gast.Dict():
@@ -319,7 +308,8 @@ class _Expansion:
                 return self._of_dict(keys, values)
             case gast.Call():
                 return self._of_call(e)
-            case gast.Tuple(elts=elts) if name == "" and elts:
+            case gast.Tuple(elts=elts) if not name or name in self.starred:
+                elts = self.written_out(elts)
                 if any(isinstance(x, gast.Starred) for x in elts):
                     return None
                 return Shape(
@@ -329,6 +319,27 @@ class _Expansion:
         if place is not None and isinstance(place[2], Shape):
             return place[2]
         return self._of_record(e)
+
+    def written_out(self, elts: Sequence[gast.AST]) -> list[gast.AST]:
+        """The elements of a tuple, or the arguments of a call, in which what a star
+        spreads is written out where it is known.
+        """
+        out: list[gast.AST] = []
+        for e in elts:
+            parts = self._spread(e.value) if isinstance(e, gast.Starred) else [e]
+            out += [e] if parts is None else parts
+        return out
+
+    def _spread(self, e: gast.AST) -> list[gast.AST] | None:
+        """The elements of a tuple; None if it is none, or another function's."""
+        if isinstance(e, gast.Tuple):
+            return self.written_out(e.elts)
+        place = self._place(e)
+        if place is None or not isinstance(place[2], Shape):
+            return None
+        if place[2].kind not in ("tuple", "named tuple"):
+            return None
+        return [read_field(e, place[2].kind, k) for k, _ in place[2].fields]
 
     def _of_record(self, e: gast.AST) -> Shape | None:
         """What one element of an array of records is."""
@@ -387,12 +398,17 @@ class _Expansion:
 
     def _returned(self, function: FunctionType, e: gast.Call) -> Shape | None:
         """The structure that a call of a plain function gives."""
-        given = [*zip(parameters_of(function), e.args, strict=False)]
-        given += [(k.arg, k.value) for k in e.keywords if k.arg is not None]
-        shapes = [(n, self.shape(v)) for n, v in given if not isinstance(v, gast.Tuple)]
-        return returned_shape(
-            function, tuple((n, s) for n, s in shapes if s is not None)
-        )
+        made = copy.copy(e)
+        made.args = self.written_out(e.args)
+        node = definition_of(function)
+        if node is None or any(isinstance(a, gast.Starred) for a in made.args):
+            return None
+        shapes = {}
+        for given in given_to(node, made, default_values(function)):
+            shape = self.shape(given.value)
+            if shape is not None and is_taken(node, given.name, given.value):
+                shapes[given.name] = shape
+        return returned_shape(function, tuple(shapes.items()))
 
     def _fields(self, e: gast.Call, cls: type) -> dict[str, gast.AST] | None:
         """The fields that a call of a class fills; None if it can't be told."""
@@ -428,33 +444,15 @@ class _Expansion:
                     return None
                 if found[2].kind == "records" and not isinstance(key_of(index), str):
                     return None  # a record, or an array of some of them
-                return self._field(found[0], found[1], found[2], key_of(index), True)
+                return field_of(found[0], found[1], found[2], key_of(index), True)
             case gast.Attribute(value=base, attr=attr):
                 found = self._place(base)
                 if found is None or not isinstance(found[2], Shape):
                     return None
                 if attr in ("_replace", "get", "keys"):
                     return None
-                return self._field(found[0], found[1], found[2], attr, False)
+                return field_of(found[0], found[1], found[2], attr, False)
         return None
-
-    def _field(
-        self, name: str, path: tuple[Key, ...], shape: Shape, key: object, index: bool
-    ) -> tuple[str, tuple[Key, ...], Shape | Missing | None]:
-        own: Shape | Missing | None = MISSING
-        by_index = shape.kind in ("dict", "tuple")
-        if shape.kind == "named tuple" and index and isinstance(key, int):
-            if -len(shape.fields) <= key < len(shape.fields):
-                key = shape.fields[key][0]
-                own = shape.get(key)
-        elif shape.kind == "tuple" and isinstance(key, int) and index:
-            key = key + len(shape.fields) if key < 0 else key
-            own = shape.get(key)
-        elif shape.kind in ("record", "records"):
-            own = shape.get(key) if isinstance(key, str) else MISSING
-        elif index == by_index:
-            own = shape.get(key)
-        return name, (*path, key if isinstance(key, (str, int)) else ""), own
 
     # ---------------------------------------------------------------- in their place
 
@@ -470,6 +468,8 @@ class _Expansion:
 
     def _statement(self, s: gast.AST) -> list[gast.AST]:
         match s:
+            case gast.FunctionDef():
+                return [_Fields(self).visit(s)]
             case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
                 name in self.shapes
             ):
@@ -484,7 +484,7 @@ class _Expansion:
                 pairs = zip(made.targets[0].elts, values, strict=True)
                 return [gast.copy_location(assign([t], v), s) for t, v in pairs]
         for part, value in gast.iter_fields(s):
-            if part in ("body", "orelse") and not isinstance(s, gast.FunctionDef):
+            if part in ("body", "orelse"):
                 continue
             if isinstance(value, gast.AST):
                 setattr(s, part, _Fields(self).visit(value))
@@ -553,7 +553,7 @@ class _Expansion:
             case gast.Dict(keys=keys, values=values):
                 fields = {k.value: v for k, v in zip(keys, values, strict=True)}
             case gast.Tuple(elts=elts):
-                fields = dict(enumerate(elts))
+                fields = dict(enumerate(self.written_out(elts)))
             case gast.Call(func=gast.Attribute(value=base, attr="_replace")):
                 found = self.values(base)
                 if found is None:
@@ -604,12 +604,17 @@ class _Expansion:
 class _Fields(gast.NodeTransformer):  # type: ignore[misc]
     """Puts the names of fields in their places."""
 
-    def __init__(self, expansion: _Expansion) -> None:
+    def __init__(self, expansion: Expansion) -> None:
         self.expansion = expansion
+        #: Functions inside take their own structures apart.
+        self.inside = False
 
     def visit(self, node: gast.AST) -> gast.AST:
         own = self.expansion
         if isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            before, self.inside = self.inside, True
+            self.generic_visit(node)
+            self.inside = before
             return node
         match node:
             case gast.Call(func=gast.Name(id="len"), args=[arg], keywords=[]):
@@ -684,14 +689,26 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         """A structure that is written out as an argument is one to its helper."""
+        node.args = self.expansion.written_out(node.args)
         given = [*node.args, *(k.value for k in node.keywords)]
         shapes = [self.expansion.shape(a) for a in given]
         self.generic_visit(node)
         made = [*node.args, *(k.value for k in node.keywords)]
         for a, shape in zip(made, shapes, strict=True):
-            if shape is not None and isinstance(a, gast.Dict):
+            if shape is not None and isinstance(a, gast.Dict) and not self.inside:
                 setattr(a, SHAPE, shape)
         return node
+
+    def visit_Tuple(self, node: gast.Tuple) -> gast.AST:
+        return self._elements(node)
+
+    def visit_List(self, node: gast.List) -> gast.AST:
+        return self._elements(node)
+
+    def _elements(self, node: gast.AST) -> gast.AST:
+        if isinstance(node.ctx, gast.Load):
+            node.elts = self.expansion.written_out(node.elts)
+        return self.generic_visit(node)
 
     def _gotten(
         self, base: gast.AST, args: Sequence[gast.AST], node: gast.AST
@@ -718,9 +735,9 @@ class _Fields(gast.NodeTransformer):  # type: ignore[misc]
 class _Returned(gast.NodeTransformer):  # type: ignore[misc]
     """Returns the values of a structure."""
 
-    def __init__(self, expansion: _Expansion, shape: Shape) -> None:
+    def __init__(self, expansion: Expansion, shape: Shape) -> None:
         self.paths = [*shape.leaves()]
-        inner = _Expansion(gast.parse("def f(): pass").body[0], expansion.lookup, {})
+        inner = Expansion(gast.parse("def f(): pass").body[0], expansion.lookup, {})
         inner.local = expansion.local
         self.expansion = inner
 
@@ -752,40 +769,3 @@ def returned_shape(
             return None
         look = partial(stands_for, function)
         return without_structures(node, look, dict(given)).result
-
-
-def spread_structures(
-    node: gast.AST, call: gast.Call, lookup: Lookup
-) -> tuple[dict[str, Shape], gast.Call] | None:
-    """The shapes of a helper's parameters that a call gives structures, and the call
-    with their values; None if there are none.
-    """
-    inner = _Expansion(gast.parse("def f(): pass").body[0], lookup, {})
-    positional = [p.id for p in [*node.args.posonlyargs, *node.args.args]]
-    shapes: dict[str, Shape] = {}
-    made = copy.copy(call)
-    made.args, made.keywords = [], []
-
-    def taken(a: gast.AST, name: str) -> dict[tuple[Key, ...], gast.AST] | None:
-        """The values in an argument that is a structure; a plain tuple is none."""
-        plain_tuple = isinstance(a, gast.Tuple) and not is_nested(a)
-        shape = None if plain_tuple or not name else inner.shape(a)
-        values = None if shape is None else inner.values(a)
-        if shape is not None and values is not None:
-            shapes[name] = shape
-        return values
-
-    for k, a in enumerate(call.args):
-        values = taken(a, positional[k] if k < len(positional) else "")
-        made.args += [a] if values is None else values.values()
-    for keyword in call.keywords:
-        values = taken(keyword.value, keyword.arg or "")
-        if values is None:
-            made.keywords.append(keyword)
-            continue
-        names = field_names(node, shapes)[keyword.arg]
-        for path, value in values.items():
-            one = copy.copy(keyword)
-            one.arg, one.value = names[path], value
-            made.keywords.append(one)
-    return (shapes, made) if shapes else None

@@ -17,11 +17,6 @@ def f(x, y):
     return total, "done"
 
 
-# P106_several.py:4:16: P104 this kind of parameter is outside the language
-#    4 | def scaled(v, *rest):
-#      |                ^^^^ `*rest` collects arguments
-#   help: name each parameter
-#
 # P106_several.py:5:16: P107 this function is not known here
 #    5 |     return v * np.cov(v)
 #      |                ^^^^^^ `np.cov` is a function that pyrev does not know
