@@ -160,6 +160,8 @@ def what(node: gast.AST) -> str:
             return "a tuple where a number is needed"
         case gast.List():
             return "a list"
+        case gast.Dict():
+            return "a dict where a number is needed"
         case gast.Lambda():
             return "a function where a number is needed"
     return "not a number"

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
 
@@ -33,6 +33,7 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
+from pyrev.parse.grounds import MISSING
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of, looking_at
 from pyrev.parse.known_values import is_none
@@ -162,14 +163,25 @@ class Expansion:
         return Structured(made, self.given, result)
 
     def _whole_again(self, at: gast.AST) -> Iterator[gast.AST]:
-        """Tuples that are used in other ways too are made of their elements again: else
-        their names would stand for something outside.
+        """Structures that are used in other ways too are made of their fields again:
+        else their names would stand for something outside.
         """
         for name, names in self.given.items():
-            if name not in self.shapes and self.asked[name].kind == "tuple":
-                whole = literal(at.body[0], self.asked[name], names, ())
-                target = name_of(name, at.body[0], gast.Store())
-                yield gast.copy_location(assign([target], whole), at.body[0])
+            shape = self.asked[name]
+            if name in self.shapes:
+                continue
+            if shape.kind != "tuple":
+                if not self._means_something_outside(name):
+                    continue
+                # A tuple, which is refused where a number or an array is needed.
+                shape = replace(shape, kind="tuple")
+            whole = literal(at.body[0], shape, names, ())
+            target = name_of(name, at.body[0], gast.Store())
+            yield gast.copy_location(assign([target], whole), at.body[0])
+
+    def _means_something_outside(self, name: str) -> bool:
+        found = self.lookup(name)
+        return found is not None and found is not MISSING
 
     # ---------------------------------------------------------------- which
 

@@ -403,3 +403,56 @@ def test_what_is_no_structure_is_no_argument() -> None:
             f(X, other)
         with pytest.raises(pyrev.ArgumentError, match="pass a number or a NumPy array"):
             f(other, Shares(1.0, 3.0))
+
+
+#: Parameters have its name: nothing may read it in their place.
+held = 3.0
+
+
+def all_of_a_parameter(x, held):
+    return x * held
+
+
+def a_field_and_all(x, held):
+    return x[0] * held.a * len([held])
+
+
+def all_of_it_inside(x, held):
+    def inner(v):
+        return v * held
+
+    return inner(x)
+
+
+def _times(v, held):
+    return v * held
+
+
+def all_of_a_local(x):
+    p = {"a": x[0]}
+    q = p
+    return x * q
+
+
+def given_to_a_helper(x):
+    return _times(x, {"a": 1.0})
+
+
+WHOLE = [
+    *((all_of_a_parameter, v) for v in ((1.0, 2.0), P(1.0, X), {"a": 1.0})),
+    (all_of_a_parameter, SimpleNamespace(a=1.0)),
+    (all_of_a_parameter, R[0]),
+    (a_field_and_all, SimpleNamespace(a=1.0)),
+    (all_of_it_inside, (1.0, 2.0)),
+    (all_of_it_inside, {"a": 1.0}),
+    (all_of_a_local, None),
+    (given_to_a_helper, None),
+]
+
+
+@pytest.mark.parametrize("case", range(len(WHOLE)))
+def test_what_is_used_as_a_whole_is_nothing_outside(case: int) -> None:
+    plain, given = WHOLE[case]
+    arguments = (X,) if given is None else (X, given)
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.vjp(pyrev.differentiable(plain, target="numba"), *arguments)
