@@ -12,6 +12,7 @@ from pyrev.parse.joins import (
     ask_copy,
     bind_array,
     compound_at,
+    gives_arrays,
     is_deeper,
     replace_elements,
     take_over,
@@ -23,7 +24,7 @@ from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, same
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import make, reusable
 
 
@@ -43,13 +44,7 @@ def bind_name(
     if name in scope.helpers:
         read_target(w, target, scope)
         return
-    if hasattr(target, RETURNED):
-        w.refuse(
-            "P110",
-            at,
-            "another path returns another array, or a number",
-            "return one array on every path: the paths may fill it",
-        )
+    if hasattr(target, RETURNED) and not take_result(w, name, value, at, scope):
         return
     current = scope.bound.get(name)
     if name in scope.numbers:
@@ -87,6 +82,26 @@ def bind_name(
         w.found.spelling[value.name] = array_name(w, name, scope)
         scope.owned.add(value.name)
     bind_array(w, name, reusable(w, value, scope, name), scope)
+
+
+def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool:
+    """Is an array that an early `return` gives bound to the name of the results?
+
+    That this is no number is known to the next walk (`read_assign`).
+    """
+    known = gives_arrays(w, name, scope)
+    foreign = value.view and value.base not in w.storage.allocated
+    if name in scope.numbers and known:
+        because = "one path returns an array, and another a number"
+    elif foreign and not scope.inlined:
+        # Its caller would get another object than in Python.
+        because = "another path returns another array"
+    else:
+        w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
+        return known
+    helps = "return one array on every path: the paths may fill it"
+    w.refuse("P110", at, because, helps)
+    return False
 
 
 def overwrites(

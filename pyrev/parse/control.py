@@ -22,6 +22,8 @@ from pyrev.parse.raising import always_raises
 LEAVE = "pyrev_leave"
 #: The attribute of a target that takes one of the values of an early `return`.
 RETURNED = "pyrev_returned"
+#: That of one that has no such value yet.
+EMPTY = "pyrev_empty"
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 
@@ -139,7 +141,9 @@ class _Rewriter:
                 if name:
                     truth = all(_is_truth(v[0][k]) for v in values if v is not None)
                     zero = gast.Constant(False if truth else 0, None)
-                    head.append(_assign(name, zero, node))
+                    first_ = _assign(name, zero, node)
+                    setattr(first_.targets[0], EMPTY, True)
+                    head.append(first_)
         stmts = [*head, *self.resolved(made.stmts, node)]
         if first is not None:
             last = self.returned[-1]

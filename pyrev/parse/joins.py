@@ -92,6 +92,11 @@ def ask_copy(w: Walk, name: str, bound: tuple[int, ...], own: bool) -> bool:
     return True
 
 
+def gives_arrays(w: Walk, name: str, scope: Scope) -> bool:
+    """Is this the name of what early `return`s give, and do they give arrays?"""
+    return w.wants(Wanted(name, scope.source.loc(scope.source.node), "result"))
+
+
 def is_deeper(w: Walk, name: str, scope: Scope) -> bool:
     """Is this a loop or a branch inside the block where the name was bound?"""
     bound = scope.paths.get(name, scope.start)
@@ -212,7 +217,8 @@ def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
         if name in scope.numbers or name in scope.helpers:
             continue
         own = array_name(w, name, scope)
-        room = w.env.rooms[own] = Room(own, name, at, loop)
+        result = gives_arrays(w, name, scope)
+        room = w.env.rooms[own] = Room(own, name, at, loop, result)
         if w.wants(Wanted(name, at, "flag")):
             room.flag = Var(w.emit.fresh(f"{name}_known"), loc=at)
         rooms.append(room)

@@ -56,6 +56,9 @@ def is_told(function: object) -> bool:
 
 def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:
     """``a = b = value``"""
+    first = node.targets[0]
+    if hasattr(first, EMPTY) and gives_arrays(w, first.id, scope):
+        return
     assign(w, node.targets, node.value, scope.source.loc(node), scope)
 
 
