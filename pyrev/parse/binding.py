@@ -87,21 +87,16 @@ def bind_name(
 def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool:
     """Is an array that an early `return` gives bound to the name of the results?
 
-    That this is no number is known to the next walk (`read_assign`).
+    That these are no numbers is known to the next walk.
     """
-    known = gives_arrays(w, name, scope)
-    foreign = value.view and value.base not in w.storage.allocated
-    if name in scope.numbers and known:
-        because = "one path returns an array, and another a number"
-    elif foreign and not scope.inlined:
+    if value.view and value.base not in w.storage.allocated and not scope.inlined:
         # Its caller would get another object than in Python.
         because = "another path returns another array"
-    else:
-        w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
-        return known
-    helps = "return one array on every path: the paths may fill it"
-    w.refuse("P110", at, because, helps)
-    return False
+        helps = "return one array on every path: the paths may fill it"
+        w.refuse("P110", at, because, helps)
+        return False
+    w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
+    return gives_arrays(w, name, scope)
 
 
 def overwrites(

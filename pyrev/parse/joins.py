@@ -112,10 +112,12 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
     if target.rank != whole.rank:
         refuse_rebinding(w, name or "result", at, "`{}` has other axes before")
         return False
+    assert target.name is not None
+    room = w.env.rooms.get(target.name)
     message = (
         f"`{name}` has another shape than before this loop or branch: give the new"
         " array a name of its own"
-        if name
+        if name and not (room is not None and room.result)
         else "the paths of a function return arrays of different shapes"
     )
     ask_lengths(w, target, whole)
@@ -124,8 +126,6 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
         if not counted and not views.equal(mine, theirs):
             test = Call("==", (mine, theirs), loc=at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
-    assert target.name is not None
-    room = w.env.rooms.get(target.name)
     if room is not None:
         room.wholes.append(whole)
         room.filled.append(w.emit.path)

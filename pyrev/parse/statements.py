@@ -16,8 +16,10 @@ from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
 from pyrev.parse.exchanges import exchange_into
 from pyrev.parse.grounds import MISSING, Missing
+from pyrev.parse.control import EMPTY
 from pyrev.parse.joins import (
     array_bindings,
+    gives_arrays,
     inside_compound,
     join_bindings,
     rebind_arrays,
