@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gast
 
 from pyrev.ir.nodes import Loc
@@ -44,8 +46,11 @@ def bind_name(
     if name in scope.helpers:
         read_target(w, target, scope)
         return
-    if hasattr(target, RETURNED) and not take_result(w, name, value, at, scope):
-        return
+    if hasattr(target, RETURNED):
+        if not take_result(w, name, value, at, scope):
+            return
+        if getattr(target, RETURNED) and is_left(w, value):
+            value = replace(value, view=False)
     current = scope.bound.get(name)
     if name in scope.numbers:
         if is_deeper(w, name, scope):
@@ -97,6 +102,20 @@ def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool
         return False
     w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
     return gives_arrays(w, name, scope)
+
+
+def is_left(w: Walk, value: Array) -> bool:
+    """Has nothing but the function that ends here seen the array that it returns?
+
+    Then a copy will do: nobody writes to the array again.
+    """
+    base = value.base or ""
+    moved = [*w.aliases.exchanges, *w.aliases.outer_exchanges]
+    return (
+        base in [*w.storage.allocated][w.storage.first :]
+        and base not in w.aliases.copies
+        and not any(base in e.pairs for e in moved)
+    )
 
 
 def overwrites(

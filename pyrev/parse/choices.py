@@ -60,9 +60,7 @@ def _block(
     return out
 
 
-def _choice_in(
-    s: gast.AST, chosen: Callable[[gast.IfExp], bool]
-) -> gast.IfExp | None:
+def _choice_in(s: gast.AST, chosen: Callable[[gast.IfExp], bool]) -> gast.IfExp | None:
     """What is chosen in a statement, if its test may as well be the first that runs."""
     if not isinstance(s, _STATEMENTS) or s.value is None:
         return None
@@ -70,9 +68,7 @@ def _choice_in(
         if isinstance(found, gast.IfExp) and chosen(found):
             calls = any(isinstance(n, gast.Call) for n in gast.walk(found.test))
             first = (
-                not calls
-                if isinstance(s, gast.AugAssign)
-                else not calls or not around
+                not calls if isinstance(s, gast.AugAssign) else not calls or not around
             )
             if first and not _calls_beside(s, found, around):
                 return found
@@ -89,7 +85,9 @@ def _evaluated(
             yield from _evaluated(child, (*around, node))
 
 
-def _calls_beside(s: gast.AST, choice: gast.IfExp, around: tuple[gast.AST, ...]) -> bool:
+def _calls_beside(
+    s: gast.AST, choice: gast.IfExp, around: tuple[gast.AST, ...]
+) -> bool:
     """Is anything called in a statement before `choice` is evaluated, and not in it?"""
 
     def called(node: gast.AST) -> bool:

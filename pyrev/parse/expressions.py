@@ -347,8 +347,9 @@ def _known_truth(value: Expr) -> bool | None:
     match value:
         case Const(known):
             return bool(known)
-        case Call("not", (a,)) if (known := _known_truth(a)) is not None:
-            return not known
+        case Call("not", (a,)):
+            inner = _known_truth(a)
+            return None if inner is None else not inner
         case Call("and" | "or" as op, (a, b)):
             both = _known_truth(a), _known_truth(b)
             if None not in both:

@@ -216,6 +216,8 @@ def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
             continue
         if name in scope.numbers or name in scope.helpers:
             continue
+        if name not in scope.local:
+            continue  # of another call of this helper, in which it has this name
         own = array_name(w, name, scope)
         result = gives_arrays(w, name, scope)
         room = w.env.rooms[own] = Room(own, name, at, loop, result)

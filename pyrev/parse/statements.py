@@ -14,9 +14,9 @@ from pyrev.parse import fence
 from pyrev.parse.assignments import assign, define
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
+from pyrev.parse.control import EMPTY
 from pyrev.parse.exchanges import exchange_into
 from pyrev.parse.grounds import MISSING, Missing
-from pyrev.parse.control import EMPTY
 from pyrev.parse.joins import (
     array_bindings,
     gives_arrays,

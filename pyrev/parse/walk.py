@@ -33,7 +33,6 @@ from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
 from pyrev.parse.versions import versioned
 
-
 Needed = Literal[
     "copy", "back", "selector", "result", "room", "flag", "lengths", "branch"
 ]
