@@ -147,7 +147,9 @@ def unpack(
         because = f"{len(values)} values for {len(targets)} names"
         w.refuse("P112", at, because, "make the two sides equally long")
         return
-    if all(isinstance(n, gast.Name) for n in (*targets, *_elements(value))):
+    returned = any(hasattr(t, RETURNED) for t in targets)
+    names_ = all(isinstance(n, gast.Name) for n in (*targets, *_elements(value)))
+    if names_ and not returned:
         # Names that change places are arrays if one of them is.
         stored = [s for s in (program_name(w, v) for v in values) if s is not None]
         w.found.alike += [(stored[0], name) for name in stored[1:]]

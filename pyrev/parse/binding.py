@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gast
 
 from pyrev.ir.nodes import Loc
@@ -12,6 +14,7 @@ from pyrev.parse.joins import (
     ask_copy,
     bind_array,
     compound_at,
+    gives_arrays,
     is_deeper,
     replace_elements,
     take_over,
@@ -23,7 +26,7 @@ from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, same
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import make, reusable
 
 
@@ -44,13 +47,10 @@ def bind_name(
         read_target(w, target, scope)
         return
     if hasattr(target, RETURNED):
-        w.refuse(
-            "P110",
-            at,
-            "another path returns another array, or a number",
-            "return one array on every path: the paths may fill it",
-        )
-        return
+        if not take_result(w, name, value, at, scope):
+            return
+        if getattr(target, RETURNED) and is_left(w, value):
+            value = replace(value, view=False)
     current = scope.bound.get(name)
     if name in scope.numbers:
         if is_deeper(w, name, scope):
@@ -87,6 +87,35 @@ def bind_name(
         w.found.spelling[value.name] = array_name(w, name, scope)
         scope.owned.add(value.name)
     bind_array(w, name, reusable(w, value, scope, name), scope)
+
+
+def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool:
+    """Is an array that an early `return` gives bound to the name of the results?
+
+    That these are no numbers is known to the next walk.
+    """
+    if value.view and value.base not in w.storage.allocated and not scope.inlined:
+        # Its caller would get another object than in Python.
+        because = "another path returns another array"
+        helps = "return one array on every path: the paths may fill it"
+        w.refuse("P110", at, because, helps)
+        return False
+    w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
+    return gives_arrays(w, name, scope)
+
+
+def is_left(w: Walk, value: Array) -> bool:
+    """Has nothing but the function that ends here seen the array that it returns?
+
+    Then a copy will do: nobody writes to the array again.
+    """
+    base = value.base or ""
+    moved = [*w.aliases.exchanges, *w.aliases.outer_exchanges]
+    return (
+        base in [*w.storage.allocated][w.storage.first :]
+        and base not in w.aliases.copies
+        and not any(base in e.pairs for e in moved)
+    )
 
 
 def overwrites(

@@ -20,8 +20,11 @@ from pyrev.parse.raising import always_raises
 
 #: The attribute of a loop that holds the names of the flags that end it.
 LEAVE = "pyrev_leave"
-#: The attribute of a target that takes one of the values of an early `return`.
+#: The attribute of a target that takes one of the values of an early `return`: is that
+#: the only one?
 RETURNED = "pyrev_returned"
+#: That of one that has no such value yet.
+EMPTY = "pyrev_empty"
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 
@@ -139,7 +142,9 @@ class _Rewriter:
                 if name:
                     truth = all(_is_truth(v[0][k]) for v in values if v is not None)
                     zero = gast.Constant(False if truth else 0, None)
-                    head.append(_assign(name, zero, node))
+                    first_ = _assign(name, zero, node)
+                    setattr(first_.targets[0], EMPTY, True)
+                    head.append(first_)
         stmts = [*head, *self.resolved(made.stmts, node)]
         if first is not None:
             last = self.returned[-1]
@@ -307,7 +312,7 @@ class _Rewriter:
             return []
         names = [_store(n, s) for n, _ in pairs]
         for name in names:
-            setattr(name, RETURNED, True)
+            setattr(name, RETURNED, len(pairs) == 1 == len(self.results))
         if len(pairs) == 1:
             return [_at(gast.Assign(names, pairs[0][1], None), s)]
         targets = _at(gast.Tuple(names, gast.Store()), s)

@@ -31,7 +31,7 @@ from pyrev.parse.reading import read_number, read_operand, read_truth, refuse_ex
 from pyrev.parse.scopes import Scope, kind_of, module_name
 from pyrev.parse.subscripts import measure, measured
 from pyrev.parse.values import Array, Operand
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import applied, elementwise
 
 
@@ -308,6 +308,10 @@ def read_conditional(w: Walk, node: gast.IfExp, scope: Scope) -> Operand:
     """``a if test else b``: a choice, by a branch where one needs statements."""
     at = scope.source.loc(node)
     condition = read_truth(w, node.test, scope)
+    decided = _known_truth(condition)
+    if decided is not None:
+        # As where a helper is told `overwrite=True`.
+        return read_operand(w, node.body if decided else node.orelse, scope)
     with new_block(w) as then:
         yes = read_operand(w, node.body, scope)
     with new_block(w) as other:
@@ -316,6 +320,10 @@ def read_conditional(w: Walk, node: gast.IfExp, scope: Scope) -> Operand:
         computed = not any(isinstance(v, Array) and v.view for v in (yes, no))
         both = isinstance(yes, Array) and isinstance(no, Array)
         if then or other or not both or not computed:
+            wanted = Wanted("", at, "branch")
+            if both and not w.wants(wanted):
+                w.ask(wanted)
+                return yes
             w.refuse(
                 "P206",
                 at,
@@ -332,6 +340,21 @@ def read_conditional(w: Walk, node: gast.IfExp, scope: Scope) -> Operand:
     other.append(Assign(chosen, no, loc=at))
     w.emit.add(If(condition, tuple(then), tuple(other), loc=at))
     return chosen
+
+
+def _known_truth(value: Expr) -> bool | None:
+    """The truth of a value, where the text says it."""
+    match value:
+        case Const(known):
+            return bool(known)
+        case Call("not", (a,)):
+            inner = _known_truth(a)
+            return None if inner is None else not inner
+        case Call("and" | "or" as op, (a, b)):
+            both = _known_truth(a), _known_truth(b)
+            if None not in both:
+                return all(both) if op == "and" else any(both)
+    return None
 
 
 def _is_truth(value: Expr) -> bool:

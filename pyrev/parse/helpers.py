@@ -129,7 +129,7 @@ def enter(
     a name that the helper does not assign, and in a helper that is one expression
     an element or a value used once. Others are evaluated first.
     """
-    node = w.flattened(helper.source.node, helper.python)
+    node = w.flattened(helper.source, helper.python)
     scope = Scope(
         replace(helper.source, node=node),
         helper.python,

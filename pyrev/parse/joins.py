@@ -92,6 +92,11 @@ def ask_copy(w: Walk, name: str, bound: tuple[int, ...], own: bool) -> bool:
     return True
 
 
+def gives_arrays(w: Walk, name: str, scope: Scope) -> bool:
+    """Is this the name of what early `return`s give, and do they give arrays?"""
+    return w.wants(Wanted(name, scope.source.loc(scope.source.node), "result"))
+
+
 def is_deeper(w: Walk, name: str, scope: Scope) -> bool:
     """Is this a loop or a branch inside the block where the name was bound?"""
     bound = scope.paths.get(name, scope.start)
@@ -107,10 +112,12 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
     if target.rank != whole.rank:
         refuse_rebinding(w, name or "result", at, "`{}` has other axes before")
         return False
+    assert target.name is not None
+    room = w.env.rooms.get(target.name)
     message = (
         f"`{name}` has another shape than before this loop or branch: give the new"
         " array a name of its own"
-        if name
+        if name and not (room is not None and room.result)
         else "the paths of a function return arrays of different shapes"
     )
     ask_lengths(w, target, whole)
@@ -119,8 +126,6 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
         if not counted and not views.equal(mine, theirs):
             test = Call("==", (mine, theirs), loc=at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
-    assert target.name is not None
-    room = w.env.rooms.get(target.name)
     if room is not None:
         room.wholes.append(whole)
         room.filled.append(w.emit.path)
@@ -211,8 +216,11 @@ def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
             continue
         if name in scope.numbers or name in scope.helpers:
             continue
+        if name not in scope.local:
+            continue  # of another call of this helper, in which it has this name
         own = array_name(w, name, scope)
-        room = w.env.rooms[own] = Room(own, name, at, loop)
+        result = gives_arrays(w, name, scope)
+        room = w.env.rooms[own] = Room(own, name, at, loop, result)
         if w.wants(Wanted(name, at, "flag")):
             room.flag = Var(w.emit.fresh(f"{name}_known"), loc=at)
         rooms.append(room)

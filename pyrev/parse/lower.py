@@ -51,7 +51,7 @@ def lower_function(
     fence.check(source, w.findings)
     w.emit.taken |= identifiers(node)
     w.env.refused |= fence.bound_by_refused(node)
-    flat = w.flattened(node, python)
+    flat = w.flattened(source, python)
     w.emit.taken |= identifiers(flat)
     w.emit.occupied |= local_names(flat)
     source = replace(source, node=flat)
@@ -79,7 +79,7 @@ def lower_function(
 def lower_statements(w: Walk, source: Source) -> Block:
     """Lower bare statements: free names are parameters."""
     fence.check(source, w.findings)
-    source = replace(source, node=w.flattened(source.node, None))
+    source = replace(source, node=w.flattened(source, None))
     w.emit.taken |= identifiers(source.node)
     scope = Scope(source, None, local_names(source.node), None, (), False)
     w.env.running.append(scope)

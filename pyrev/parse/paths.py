@@ -94,9 +94,19 @@ def read_paths(w: Walk, body: Sequence[gast.AST], scope: Scope) -> Returned:
     returns: list[tuple[int, bool]] = []
     mark = w.emit.mark
     around, w.env.differing = w.env.differing, {}
-    read_path(w, body, scope, results, returns)
+    *rest, last = body
+    for child in rest:
+        read_statement(w, child, scope)
+    fork = w.emit.mark
+    read_path(w, [last], scope, results, returns)
     for differing in w.env.differing.values():
-        if not allocate_room(w, differing.name, differing.wholes, differing.at, mark):
+        # What the shape is made of may be known at the beginning, or where paths part.
+        for place in (mark, fork):
+            before = w.emit.mark
+            if allocate_room(w, differing.name, differing.wholes, differing.at, place):
+                fork += w.emit.mark - before
+                break
+        else:
             because = "the paths return arrays of unlike shapes"
             refuse_paths(w, differing.at, because)
         note_choice(w, differing)

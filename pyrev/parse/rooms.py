@@ -49,7 +49,7 @@ def ask_room(w: Walk, name: str, path: tuple[int, ...], scope: Scope) -> bool:
 def check_filled(w: Walk, value: Operand) -> None:
     """Reading a name that may have no array yet raises what CPython raises."""
     room = w.env.rooms.get(value.base or "") if isinstance(value, Array) else None
-    if room is None or room.is_filled(w.emit.path):
+    if room is None or room.result or room.is_filled(w.emit.path):
         return
     if room.loop is not None:
         # It may have the array of an iteration before.

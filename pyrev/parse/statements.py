@@ -14,10 +14,12 @@ from pyrev.parse import fence
 from pyrev.parse.assignments import assign, define
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
+from pyrev.parse.control import EMPTY
 from pyrev.parse.exchanges import exchange_into
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.joins import (
     array_bindings,
+    gives_arrays,
     inside_compound,
     join_bindings,
     rebind_arrays,
@@ -56,6 +58,9 @@ def is_told(function: object) -> bool:
 
 def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:
     """``a = b = value``"""
+    first = node.targets[0]
+    if hasattr(first, EMPTY) and gives_arrays(w, first.id, scope):
+        return
     assign(w, node.targets, node.value, scope.source.loc(node), scope)
 
 

@@ -6,7 +6,8 @@ import gast
 
 from pyrev.ir.nodes import Assign, Call, Extent, Load, Loc, Var
 from pyrev.parse import fence
-from pyrev.parse.joins import is_deeper
+from pyrev.parse.control import RETURNED
+from pyrev.parse.joins import gives_arrays, is_deeper
 from pyrev.parse.names import note_use, program_name, seen_at, standing_for
 from pyrev.parse.operands import held_before
 from pyrev.parse.points_to import note_write
@@ -32,6 +33,11 @@ def read_target(
                     f"`{name}` is a function here",
                     "give the number another name",
                 )
+                return None
+            if hasattr(node, RETURNED) and gives_arrays(w, name, scope):
+                because = "one path returns an array, and another a number"
+                helps = "return one array on every path: the paths may fill it"
+                w.refuse("P110", at, because, helps)
                 return None
             bound = seen_at(w, standing_for(w, name, scope), at)
             if isinstance(bound, Array) and augmented:

@@ -19,6 +19,7 @@ from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import NOWHERE, Call, Dtype, Expr, Load, Loc, Var
 from pyrev.ir.renaming import renamed_dtype
 from pyrev.parse.bindings import Reads, bindings
+from pyrev.parse.choices import with_branches
 from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
@@ -26,12 +27,16 @@ from pyrev.parse.grounds import Grounds
 from pyrev.parse.raising import with_tests
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.source import Texts
+from pyrev.parse.source import Source, Texts
 from pyrev.parse.spellings import respelt
 from pyrev.parse.tuple_loops import without_tuple_loops
 from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
 from pyrev.parse.versions import versioned
+
+Needed = Literal[
+    "copy", "back", "selector", "result", "room", "flag", "lengths", "branch"
+]
 
 
 class Wanted(NamedTuple):
@@ -42,14 +47,13 @@ class Wanted(NamedTuple):
     when the program runs; and the paths of a function fill one "result" by its number.
     A name of arrays of some `rank` that are made in a loop or a branch, and are read
     behind it, gets "room" in front of it, and a "flag" that says whether one was made.
-    Of an array that gets others of another shape the "lengths" are counted.
+    Of an array that gets others of another shape the "lengths" are counted. A
+    conditional expression that gives an array is read as a "branch".
     """
 
     name: str
     at: Loc
-    what: Literal["copy", "back", "selector", "result", "room", "flag", "lengths"] = (
-        "copy"
-    )
+    what: Needed = "copy"
     rank: int = 0
 
 
@@ -134,6 +138,8 @@ class Room:
     at: Loc
     #: The outermost loop of the function around it, if there is one.
     loop: Loc | None = None
+    #: Is this what early `return`s give? Then every path fills it.
+    result: bool = False
     wholes: list[Array] = field(default_factory=list)
     #: The blocks in which it has received one by now, whatever was run.
     filled: list[tuple[int, ...]] = field(default_factory=list)
@@ -439,11 +445,15 @@ class Walk:
     found: Found = field(default_factory=Found)
     findings: Findings = field(default_factory=Findings)
 
-    def flattened(self, node: gast.AST, python: FunctionType | None) -> gast.AST:
-        """A definition without jumps and names of tuples, with tests where it raises
-        and the versions of names that are variables; `python` says what the names
-        outside of it stand for.
+    def flattened(self, source: Source, python: FunctionType | None) -> gast.AST:
+        """A definition without jumps and names of tuples, with tests where it raises,
+        with branches where arrays are chosen, and the versions of names that are
+        variables; `python` says what the names outside of it stand for.
         """
+        node: gast.AST = source.node
+        places = {e.at for e in self.known.wanted if e.what == "branch"}
+        if any(at.file == source.file for at in places):
+            node = with_branches(node, lambda choice: source.loc(choice) in places)
         look = None
         if python is not None:
             look = partial(self.env.grounds.lookup, python)

@@ -1,15 +1,18 @@
-def g(u, v):
+import numpy as np
+
+
+def g(u):
     for i in range(len(u)):
         if u[i] > 0.0:
-            return u
-    return v
+            return 2.0 * u
+    return np.sum(u)
 
 
-def f(x, y):
-    return g(x, y)[0]
+def f(x):
+    return g(x) * x
 
 
-# P110_in_a_helper.py:4:13: P110 this `return` is outside the language
-#    4 |             return u
-#      |             ^^^^^^^^ another path returns another array, or a number
+# P110_in_a_helper.py:8:5: P110 this `return` is outside the language
+#    8 |     return np.sum(u)
+#      |     ^^^^^^^^^^^^^^^^ one path returns an array, and another a number
 #   help: return one array on every path: the paths may fill it
