@@ -1302,8 +1302,8 @@ def rows_of_unlike_lengths(a, x):
     return x
 
 
-def a_starred_tuple_backwards(a, x):
-    for u in reversed((1.0, *a)):
+def a_number_backwards(a, x):
+    for u in reversed(3.0):
         x += u
     return x
 
@@ -1444,7 +1444,7 @@ REFUSED |= {
     two_of_what_is_not_known: "P107",
     product_that_is_masked: "P112",
     rows_of_unlike_lengths: "P208",
-    a_starred_tuple_backwards: "P111",
+    a_number_backwards: "P111",
     numbers_of_two_kinds_beside: "P111",
     pairs_backwards: "P111",
     numbered_backwards: "P111",

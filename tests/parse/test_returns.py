@@ -233,7 +233,7 @@ def test_tangents_and_second_derivatives(f: Any, c: float) -> None:
 def test_it_is_refused(code: str, f: Any) -> None:
     with pytest.raises(pyrev.UnsupportedError) as caught:
         pyrev.vjp(pyrev.differentiable(f), **arguments(1.1))
-    assert {e.code for e in caught.value.findings} == {code}
+    assert code in {e.code for e in caught.value.findings}
 
 
 def test_paths_of_other_shapes_raise() -> None:
