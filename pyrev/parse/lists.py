@@ -130,13 +130,22 @@ def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
         and isinstance(n.ctx, gast.Store)
         and isinstance(n.value, gast.Name)
     }
+    looped = {
+        n.iter.id
+        for n in nodes_of(node)
+        if isinstance(n, gast.For) and isinstance(n.iter, gast.Name)
+    }
     chosen = grown | stored | _indexed(node)
     for n in nodes_of(node):
         match n:
             case gast.Assign(targets=[gast.Name(id=name)], value=value):
                 start = start_of(value, local, lookup)
                 repeated = start is not None and start.times is not None
-                if start is not None and (name in chosen or repeated):
+                if start is None:
+                    continue
+                # Loops over numbers of unlike dtypes have a copy for each of them.
+                alike = name in looped and all(map(_is_float, start.elements))
+                if name in chosen or repeated or alike:
                     found[name] = None
     own = {p.id for p in parameters(node)}
     times = Counter(bindings(node))
@@ -153,6 +162,18 @@ def _indexed(node: gast.AST) -> set[str]:
         and not isinstance(n.slice, (gast.Slice, gast.Tuple))
         and literal_integer(n.slice) is None
     }
+
+
+def _is_float(e: gast.AST) -> bool:
+    """Is it a float that no name has a say in, and more than a literal?"""
+    parts = nodes_of(e)
+    called = [n.func for n in parts if isinstance(n, gast.Call)]
+    modules = {id(n) for f in called for n in nodes_of(f)}
+    free = any(isinstance(n, gast.Name) and id(n) not in modules for n in parts)
+    divided = any(
+        isinstance(n, gast.BinOp) and isinstance(n.op, gast.Div) for n in parts
+    )
+    return not free and divided
 
 
 def _tuples_as_lists(node: gast.AST, lookup: Lookup) -> gast.AST:

@@ -26,7 +26,7 @@ from pyrev.parse.made_texts import (
 )
 
 #: How many statements the copies of one body may have.
-MOST_STATEMENTS = 128
+MOST_STATEMENTS = 64
 
 _INNER = (gast.FunctionDef, gast.Lambda, gast.ListComp, gast.GeneratorExp)
 

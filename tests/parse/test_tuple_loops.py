@@ -113,6 +113,15 @@ def by_number(x):  # type: ignore[no-untyped-def]
     return s
 
 
+def over_floats(x):  # type: ignore[no-untyped-def]
+    points = [-1 / np.sqrt(3.0), 1 / np.sqrt(3.0)]
+    s = 0.0
+    for p in points:
+        for q in points:
+            s += np.sin(p * x[0]) * np.exp(q * x[1])
+    return s * points[1]
+
+
 def best_of(x):  # type: ignore[no-untyped-def]
     found = (x[0] * x[1], x[1], x[2] * 2.0)
     best = 0
@@ -145,6 +154,7 @@ PLAIN: list[tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]] = [
     (read_before, {"x": X, "k": 0.7}, ()),
     (in_a_helper, {"x": X, "y": Y}, ()),
     (by_number, {"x": X}, ()),
+    (over_floats, {"x": X}, ()),
     (best_of, {"x": X}, ()),
     (made_again, {"x": X}, ()),
 ]
@@ -162,6 +172,11 @@ def test_each_element_has_a_copy_of_the_body() -> None:
     text = pyrev.differentiable(stencil).adjoint.source
     assert "u[i + 2] - u[i - 2]" in text
     assert "u[i + 1] - u[i - 1]" in text
+
+
+def test_floats_that_no_name_has_a_say_in_stay_a_list() -> None:
+    text = pyrev.differentiable(over_floats).adjoint.source
+    assert text.count("np.cos") == 1
 
 
 def long(x):  # type: ignore[no-untyped-def]
