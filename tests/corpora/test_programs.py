@@ -30,7 +30,6 @@ from tests.turns import share_of
 #: What the language leaves out, by the codes of its message; the reason beside it.
 REFUSALS: dict[str, tuple[str, ...]] = {
     # `enumerate` of a tuple: it numbers arrays alone.
-    "xray_beer_spectrum": ("P111",),
 }
 
 #: What is wrong, dies or is refused without need, by what the program does there. An

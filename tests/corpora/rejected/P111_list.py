@@ -10,5 +10,5 @@ def f(x, y):
 #
 # P111_list.py:2:18: P106 this kind of value is outside the language
 #    2 |     for v in [y, *x]:
-#      |                  ^^ a starred expression
-#   help: write the values out
+#      |                  ^^ a star spreads what is no tuple here
+#   help: give it a tuple, or write the values out
