@@ -28,9 +28,7 @@ from tests.corpora.programs._judge import (
 from tests.turns import share_of
 
 #: What the language leaves out, by the codes of its message; the reason beside it.
-REFUSALS: dict[str, tuple[str, ...]] = {
-    # `enumerate` of a tuple: it numbers arrays alone.
-}
+REFUSALS: dict[str, tuple[str, ...]] = {}
 
 #: What is wrong, dies or is refused without need, by what the program does there. An
 #: entry leaves with its fault: a program that has become right fails as long as it
