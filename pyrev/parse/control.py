@@ -238,7 +238,7 @@ class _Rewriter:
         after = self.block(rest, loop)
         for flag in flags:
             flag.read = True
-        test = _none_of(flags, at)
+        test = unless([f.name for f in flags], at)
         place = rest[0]
         stub = _at(gast.If(test, [], []), place)
         made.stmts.append(self.rebuilt(stub, after.stmts, []))
@@ -291,7 +291,8 @@ class _Rewriter:
             if leave:
                 flags = [own.stop] if BREAK in inner.jumps else []
                 flags += [self.done] if outward else []
-                stub = _at(gast.If(_none_of(flags, s), [], []), s.orelse[0])
+                test = unless([f.name for f in flags], s)
+                stub = _at(gast.If(test, [], []), s.orelse[0])
                 made.stmts.append(self.rebuilt(stub, after.stmts, []))
             else:
                 made.stmts += after.stmts
@@ -407,8 +408,9 @@ def _is_truth(node: gast.AST) -> bool:
     return False
 
 
-def _none_of(flags: Sequence[_Flag], at: gast.AST) -> gast.AST:
-    tests = [_at(gast.UnaryOp(gast.Not(), _name(f.name, at)), at) for f in flags]
+def unless(flags: Sequence[str], at: gast.AST) -> gast.AST:
+    """The test that none of these flags is set, which stands where `at` does."""
+    tests = [_at(gast.UnaryOp(gast.Not(), _name(f, at)), at) for f in flags]
     return tests[0] if len(tests) == 1 else _at(gast.BoolOp(gast.And(), tests), at)
 
 

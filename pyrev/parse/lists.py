@@ -123,13 +123,7 @@ def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
         and n.func.attr == "append"
         and isinstance(n.func.value, gast.Name)
     }
-    stored = {
-        n.value.id
-        for n in nodes_of(node)
-        if isinstance(n, gast.Subscript)
-        and isinstance(n.ctx, gast.Store)
-        and isinstance(n.value, gast.Name)
-    }
+    stored = _stored(node)
     looped = {
         n.iter.id
         for n in nodes_of(node)
@@ -150,6 +144,17 @@ def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
     own = {p.id for p in parameters(node)}
     times = Counter(bindings(node))
     return [n for n in found if n not in own and times[n] == 1]
+
+
+def _stored(node: gast.AST) -> set[str]:
+    """The names of which elements are written."""
+    return {
+        n.value.id
+        for n in nodes_of(node)
+        if isinstance(n, gast.Subscript)
+        and isinstance(n.ctx, gast.Store)
+        and isinstance(n.value, gast.Name)
+    }
 
 
 def _indexed(node: gast.AST) -> set[str]:
@@ -516,12 +521,7 @@ class _Growing:
         out: list[gast.AST] = []
         for item, value in zip(items, values, strict=True):
             out.append(assign([name_of(item, ctx=gast.Store())], value))
-        changed = any(
-            isinstance(n, gast.Subscript)
-            and isinstance(n.ctx, gast.Store)
-            and is_named(n.value, self.name)
-            for n in nodes_of(self.node)
-        )
+        changed = self.name in _stored(self.node)
         kinds = [name_of(n) for n in [*items, *(stored if changed else [])]]
         dtype = gast.keyword("dtype", numpy_call("result_type", kinds))
         size = gast.Constant(self.size, None)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
 
@@ -33,7 +33,6 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
-from pyrev.parse.grounds import MISSING
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of, looking_at
 from pyrev.parse.known_values import is_none
@@ -163,25 +162,20 @@ class Expansion:
         return Structured(made, self.given, result)
 
     def _whole_again(self, at: gast.AST) -> Iterator[gast.AST]:
-        """Structures that are used in other ways too are made of their fields again:
-        else their names would stand for something outside.
+        """What keeps the names of structures that are used in other ways too, which
+        would stand for something outside: tuples are made of their elements again, and
+        others are declared, as names that have no value.
         """
+        first = at.body[0]
         for name, names in self.given.items():
-            shape = self.asked[name]
             if name in self.shapes:
                 continue
-            if shape.kind != "tuple":
-                if not self._means_something_outside(name):
-                    continue
-                # A tuple, which is refused where a number or an array is needed.
-                shape = replace(shape, kind="tuple")
-            whole = literal(at.body[0], shape, names, ())
-            target = name_of(name, at.body[0], gast.Store())
-            yield gast.copy_location(assign([target], whole), at.body[0])
-
-    def _means_something_outside(self, name: str) -> bool:
-        found = self.lookup(name)
-        return found is not None and found is not MISSING
+            target = name_of(name, first, gast.Store())
+            shape = self.asked[name]
+            made = gast.AnnAssign(target, name_of(shape.kind, first), None, 1)
+            if shape.kind == "tuple":
+                made = assign([target], literal(first, shape, names, ()))
+            yield gast.copy_location(made, first)
 
     # ---------------------------------------------------------------- which
 

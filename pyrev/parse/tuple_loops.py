@@ -15,13 +15,12 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import literal_integer, mapped, nodes_of
-from pyrev.parse.control import LEAVE
+from pyrev.parse.control import LEAVE, unless
 from pyrev.parse.made_texts import (
     Lookup,
     assign,
     name_of,
     object_named,
-    placed,
     stored_in,
 )
 
@@ -98,7 +97,8 @@ class _Loops:
         for k, value in enumerate(values):
             block = _copy(loop, value, needed)
             if flags and k:
-                block = [_unless(flags, block, loop)]
+                guarded = gast.If(unless(flags, loop), block, [])
+                block = [gast.copy_location(guarded, loop)]
             out += block
         return out
 
@@ -119,10 +119,8 @@ class _Loops:
                     found = self._values(args[0])
                     if found is None or first is None:
                         return None
-                    counts = [
-                        _integer(k, node) for k in range(first, first + len(found))
-                    ]
-                    return [_pair(p, node) for p in zip(counts, found, strict=True)]
+                    numbered = enumerate(found, first)
+                    return [_pair((_integer(k, node), v), node) for k, v in numbered]
                 if function is zip and args and not node.keywords:
                     parts = [self._values(a) for a in args]
                     found_parts = [p for p in parts if p is not None]
@@ -220,13 +218,6 @@ def _are_numbers(values: Sequence[gast.AST]) -> bool:
                 return False
             kinds.add(type(inner.value))
     return len(kinds) == 1
-
-
-def _unless(flags: Sequence[str], block: list[gast.AST], at: gast.AST) -> gast.AST:
-    """A block that is passed over when one of the flags is set."""
-    tests = [gast.UnaryOp(gast.Not(), name_of(f)) for f in flags]
-    test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
-    return placed(gast.If(test, block, []), at)
 
 
 def _integer(k: int, at: gast.AST) -> gast.AST:

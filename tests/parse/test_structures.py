@@ -434,6 +434,33 @@ def all_of_a_local(x):
     return x * q
 
 
+def all_of_an_inner_parameter(x):
+    held = 3.0
+
+    def inner(v, held):
+        return v * held
+
+    return inner(x, {"a": 1.0}) * held
+
+
+def all_of_a_lambda_s_parameter(x):
+    held = 3.0
+    g = lambda v, held: v * held  # noqa: E731
+    return g(x, P(1.0, x[1])) * held
+
+
+def in_a_loop_of_an_inner_function(x):
+    held = x[0]
+
+    def inner(v, held):
+        s = 0.0
+        for i in range(2):
+            s += v[i] * held
+        return s
+
+    return inner(x, {"a": x[0]}) * held
+
+
 def given_to_a_helper(x):
     return _times(x, {"a": 1.0})
 
@@ -446,6 +473,9 @@ WHOLE = [
     (all_of_it_inside, (1.0, 2.0)),
     (all_of_it_inside, {"a": 1.0}),
     (all_of_a_local, None),
+    (all_of_an_inner_parameter, None),
+    (all_of_a_lambda_s_parameter, None),
+    (in_a_loop_of_an_inner_function, None),
     (given_to_a_helper, None),
 ]
 

@@ -1404,6 +1404,18 @@ RELAPSES: list[Relapse] = [
     # ------------------------------------------------ structures, texts, lists
     Relapse(
         "structures",
+        "what is used as a whole is nothing outside",
+        "pyrev/parse/structures.py",
+        "            if name in self.shapes:\n"
+        "                continue\n"
+        "            target =",
+        "            if name in self.shapes or self.asked[name].kind != 'tuple':\n"
+        "                continue\n"
+        "            target =",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
         "behind a branch, what may be None is None",
         "pyrev/parse/known_values.py",
         "            both = {n: v for n, v in one.items() if other.get(n) == v}\n",
