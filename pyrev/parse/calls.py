@@ -90,7 +90,7 @@ def read_call(
         return helper
     if isinstance(helper, Helper):
         return inline(w, helper, node, scope, dropped)
-    if type(node.func) in fence.REJECTED:
+    if fence.has_told(node.func):
         return Refused()
     for argument in node.args:
         read_operand(w, argument, scope)

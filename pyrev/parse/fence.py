@@ -104,7 +104,7 @@ def check(source: Source, findings: Findings) -> None:
         )
     later = _spread_inside(source.node)
     for node in _nodes(source.node):
-        entry = None if hasattr(node, SHAPE) else REJECTED.get(type(node))
+        entry = REJECTED[type(node)] if has_told(node) else None
         if isinstance(node, gast.Starred) and isinstance(node.ctx, gast.Load):
             entry = None if node in later else _SPREAD
         if entry is not None:
@@ -123,6 +123,15 @@ def _spread_inside(node: gast.AST) -> set[gast.AST]:
         for n in nodes_of(inner)
         if isinstance(n, gast.Starred) and inner.args.vararg.id in read_in(n)
     }
+
+
+def has_told(node: gast.AST) -> bool:
+    """Has `check` reported an expression or a target, which then needs no more words?
+
+    A structure that was made of its fields is none of those: where it is read as a
+    number or an array, who reads it has to refuse it.
+    """
+    return type(node) in REJECTED and not hasattr(node, SHAPE)
 
 
 def only_tells(call: gast.Call) -> bool:

@@ -45,7 +45,7 @@ def iterable(
     at = scope.source.loc(node.iter)
     found = read_sequence(w, node.iter, scope)
     if found is None:
-        if type(node.iter) not in fence.REJECTED:
+        if not fence.has_told(node.iter):
             w.refuse(
                 "P111",
                 at,

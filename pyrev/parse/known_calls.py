@@ -176,7 +176,7 @@ def read_fold(
         if whole is not None and whole.rank == 1:
             return reduce_axes(w, op, whole, (0,), False, at, op)
     if len(args) < 2 or node.keywords:
-        if any(type(a) in fence.REJECTED for a in args):
+        if any(fence.has_told(a) for a in args):
             return None
         w.refuse(
             "P108",

@@ -12,7 +12,6 @@ from pyrev.ir.nodes import ZERO, Expr, Loc, Var
 from pyrev.parse import fence
 from pyrev.parse.bindings import what
 from pyrev.parse.scopes import Scope
-from pyrev.parse.structure_shapes import SHAPE
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
 from pyrev.parse.walk import Walk
 
@@ -69,8 +68,7 @@ def only_value(w: Walk, value: Value, at: Loc) -> Operand:
 
 def refuse_expression(w: Walk, node: gast.AST, scope: Scope) -> Expr:
     """What is no expression of the language."""
-    # A structure that was made of its fields passes the fence.
-    if type(node) not in fence.REJECTED or hasattr(node, SHAPE):
+    if not fence.has_told(node):
         at = scope.source.loc(node)
         w.refuse("P106", at, what(node), "use numbers, arrays and their elements")
     return ZERO

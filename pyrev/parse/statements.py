@@ -45,7 +45,7 @@ def read_expression_statement(w: Walk, node: gast.Expr, scope: Scope) -> None:
             read_call(w, call, scope, dropped=True)
         case gast.Constant(value=value) if value is Ellipsis or isinstance(value, str):
             pass
-        case value if type(value) not in fence.REJECTED:
+        case value if not fence.has_told(value):
             at = scope.source.loc(node)
             helps = "assign it, or remove the line"
             w.refuse("P115", at, "the value is not used", helps)

@@ -214,14 +214,14 @@ def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | None:
         found = find(w, base.id, scope)
         if isinstance(found, Scope):
             return standing_for(w, base.id, found)
-    elif type(base) not in fence.REJECTED:
+    elif not fence.has_told(base):
         known = len(w.findings.found)
         value = read_operand(w, base, scope)
         if isinstance(value, (Array, Load)):
             return value
         if len(w.findings.found) > known:
             return None
-    if type(base) not in fence.REJECTED:
+    if not fence.has_told(base):
         w.refuse(
             "P203",
             at,

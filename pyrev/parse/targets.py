@@ -79,7 +79,7 @@ def read_target(
 
 def refuse_target(w: Walk, node: gast.AST, scope: Scope) -> None:
     """What nothing can be assigned to."""
-    if type(node) in fence.REJECTED:
+    if fence.has_told(node):
         return
     w.refuse(
         "P112",

@@ -434,6 +434,21 @@ def all_of_a_local(x):
     return x * q
 
 
+def records_that_count(x, held):
+    s = 0.0
+    for i in range(2):
+        for k in range(held[i], held[i + 1]):
+            s += x[k]
+    return s
+
+
+def a_loop_over_all_of_it(x, held):
+    s = 0.0
+    for v in held:
+        s += x[0] * v
+    return s
+
+
 def all_of_an_inner_parameter(x):
     held = 3.0
 
@@ -472,6 +487,8 @@ WHOLE = [
     (a_field_and_all, SimpleNamespace(a=1.0)),
     (all_of_it_inside, (1.0, 2.0)),
     (all_of_it_inside, {"a": 1.0}),
+    (records_that_count, R),
+    *((a_loop_over_all_of_it, v) for v in (R, {"a": 1.0}, P(1.0, 2.0))),
     (all_of_a_local, None),
     (all_of_an_inner_parameter, None),
     (all_of_a_lambda_s_parameter, None),

@@ -1404,6 +1404,14 @@ RELAPSES: list[Relapse] = [
     # ------------------------------------------------ structures, texts, lists
     Relapse(
         "structures",
+        "a structure that was made of its fields has not been refused yet",
+        "pyrev/parse/reading.py",
+        "    if not fence.has_told(node):\n",
+        "    if type(node) not in fence.REJECTED:\n",
+        STRUCTURES,
+    ),
+    Relapse(
+        "structures",
         "what is used as a whole is nothing outside",
         "pyrev/parse/structures.py",
         "            if name in self.shapes:\n"
