@@ -251,7 +251,8 @@ class KernelText(Named):
         index = fresh("k", self.names)
         each = f"for (long long {index} = 0; {index} < {count}; ++{index})"
         if s.source is not None:
-            value = f"({kind}){self.array(s.source)}[{index}]"
+            place = self.own_place(s.source, index)
+            value = f"({kind}){self.array(s.source)}[{place}]"
             out(f"{each} {a}[{self.own_place(s.array, index)}] = {value};")
         elif s.fill is not None:
             value = self.as_(s.fill, concrete(self.types[s.array]))[0]

@@ -128,6 +128,22 @@ def summed_rows(a, n, out):
             out[i] += a[i, j]
 
 
+def counted_down(x, counts, out):
+    for i in range(x.shape[0]):
+        n = counts[i]
+        for k in range(n):
+            n -= 1
+            out[i] += x[i] * (k + n)
+
+
+def test_a_range_is_what_it_was_when_its_loop_was_entered() -> None:
+    counts = np.array([3, 0, 5, 1, 4])
+    found, expected = to_device(np.zeros(5)), np.zeros(5)
+    pyrev.differentiable(counted_down)(to_device(X), to_device(counts), found)
+    counted_down(X, counts, expected)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_loops_that_never_run_are_no_iterations_together() -> None:
     a, out = to_device(np.ones((3, 3))), to_device(np.zeros((3, 3, 2, 2)))
     sums = to_device(np.zeros(3))

@@ -20,3 +20,8 @@ from tests.targets.cuda.suite import NAMES, right
 @pytest.mark.parametrize("name", NAMES[::2])
 def test_on_the_cpu_it_is_right(name: str) -> None:
     right(name)
+
+
+@needs.compiler
+def test_a_copy_of_a_thread_s_own_array_is_of_its_own_elements() -> None:
+    right("own_start_values")
