@@ -14,6 +14,7 @@ import gast
 from pyrev.ir.nodes import ONE, ZERO, Call, Const, Expr, Loc, substitute
 from pyrev.parse import views
 from pyrev.parse.bindings import literal_integer
+from pyrev.parse.creation import of_dtype
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.reductions import norm, running, trace
@@ -73,7 +74,11 @@ def read_arrangement(
                 return None
             return reshape(w, whole, [Const(-1)], at, copies=kind == "flatten")
         case "contiguous":
-            return None if rest or named else _contiguous(w, whole, at)
+            asked = [*rest, *(named[k] for k in named if k == "dtype")]
+            if len(asked) > 1 or named.keys() - {"dtype"}:
+                return None
+            typed = of_dtype(w, whole, asked[0], at, scope) if asked else whole
+            return None if typed is None else _contiguous(w, typed, at)
         case "transpose":
             return _transpose(w, whole, rest, named, at)
         case "roll":

@@ -153,10 +153,28 @@ def literal_array(
     node = arguments.take(0, "object", "a")
     dtype_node = arguments.take(1, "dtype")
     if not isinstance(node, (gast.List, gast.Tuple)):
-        if node is None or dtype_node is not None:
+        if node is None:
             return None
+        if dtype_node is not None:
+            return read_converted(w, node, dtype_node, at, scope)
         return read_copy(w, node, scope)
     return array_of_list(w, node, at, scope, dtype_node)
+
+
+def read_converted(
+    w: Walk, node: gast.AST, dtype_node: gast.AST, at: Loc, scope: Scope
+) -> Array | None:
+    """``a.astype(dtype)``: a new array with the elements of another."""
+    whole = measured(w, node, scope)
+    dtype = read_dtype(w, dtype_node, scope)
+    if whole is None or dtype is None:
+        return None
+    if not isinstance(dtype, Promoted):
+        element = Call(dtype, (whole.element,), loc=at)
+        return Array(whole.shape, element, False, loc=at)
+    if whole.name is None:
+        return None
+    return Array(whole.shape, whole.element, False, dtype, whole.name, loc=at)
 
 
 def read_asarray(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
@@ -164,9 +182,31 @@ def read_asarray(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array
     node = arguments.positional[0] if arguments.positional else None
     if isinstance(node, (gast.List, gast.Tuple)):
         return literal_array(w, arguments, at, scope)
-    source = arguments.take(0, "a")
+    source, dtype_node = arguments.take(0, "a"), arguments.take(1, "dtype")
     whole = None if source is None else measured(w, source, scope)
-    return None if whole is None else located(w, whole, at)
+    if whole is None or dtype_node is None:
+        return None if whole is None else located(w, whole, at)
+    return of_dtype(w, whole, dtype_node, at, scope)
+
+
+def of_dtype(
+    w: Walk, whole: Array, dtype_node: gast.AST, at: Loc, scope: Scope
+) -> Array | None:
+    """An array itself, whose elements have this dtype already, as each call checks;
+    one that nobody else has is converted.
+    """
+    dtype = read_dtype(w, dtype_node, scope)
+    if dtype is None or isinstance(dtype, Promoted):
+        return None
+    held = whole.name
+    if held is None and whole.view and isinstance(whole.element, Load):
+        held = whole.element.array
+    if held is not None:
+        w.found.alike_kinds.append((held, dtype, at))
+        return located(w, whole, at)
+    if whole.view:
+        return None
+    return replace(whole, element=Call(dtype, (whole.element,), loc=at), dtype="")
 
 
 def array_of_list(

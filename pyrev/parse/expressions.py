@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 
 import gast
 import numpy as np
@@ -156,12 +158,27 @@ def _limit(w: Walk, node: gast.Attribute, scope: Scope) -> float | None:
         case gast.Call(func=func, args=[dtype], keywords=[]) if (
             object_of(w, func, scope) is np.finfo
         ):
-            name = dtype_name(object_of(w, dtype, scope))
+            name = _float_named(w, dtype, scope)
             found = (
                 getattr(np.finfo(name), node.attr, None) if name in _FLOATS else None
             )
             return float(found) if isinstance(found, np.floating) else None
     return None
+
+
+def _float_named(w: Walk, node: gast.AST, scope: Scope) -> str | None:
+    """The dtype that an expression names; of an array of the call it is float64, which
+    each call checks.
+    """
+    match node:
+        case gast.Attribute(value=base, attr="dtype"):
+            whole = measured(w, base, scope)
+            if whole is not None and whole.name is not None:
+                w.found.alike_kinds.append(
+                    (whole.name, "float64", scope.source.loc(node))
+                )
+                return "float64"
+    return dtype_name(object_of(w, node, scope))
 
 
 _FLOATS = ("float32", "float64")
@@ -180,14 +197,9 @@ def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
             )
             return ZERO
     pair = [node.left, node.comparators[0]]
-    if len(node.ops) == 1 and isinstance(node.ops[0], (gast.Eq, gast.NotEq)):
-        same = _same_shape(w, pair, scope, at)
-        if same is not None:
-            return (
-                Call("not", (same,), loc=at)
-                if isinstance(node.ops[0], gast.NotEq)
-                else same
-            )
+    same = _same_shapes(w, node, scope, at)
+    if same is not None:
+        return same
     if len(node.ops) == 1:
         word = COMPARE[type(node.ops[0])]
         return applied(w, word, read_operands(w, pair, scope), at)
@@ -210,6 +222,25 @@ def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
         result = test if result is None else Call("and", (result, test), loc=at)
     assert result is not None
     return result
+
+
+def _same_shapes(w: Walk, node: gast.Compare, scope: Scope, at: Loc) -> Expr | None:
+    """``a.shape == b.shape``, ``a.shape == b.shape == c.shape`` and their opposites;
+    None where other things are compared.
+    """
+    parts = [node.left, *node.comparators]
+    equal = all(isinstance(op, (gast.Eq, gast.NotEq)) for op in node.ops)
+    if not equal or not all(map(_is_shape, parts[1:-1])):
+        return None
+    tests: list[Expr] = []
+    for op, pair in zip(node.ops, pairwise(parts), strict=True):
+        same = _same_shape(w, pair, scope, at)
+        if same is None:
+            return None
+        tests.append(
+            Call("not", (same,), loc=at) if isinstance(op, gast.NotEq) else same
+        )
+    return reduce(lambda a, b: Call("and", (a, b), loc=at), tests)
 
 
 def _same_shape(

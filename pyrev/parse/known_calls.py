@@ -16,7 +16,6 @@ from pyrev.ir.nodes import (
     Expr,
     Load,
     Loc,
-    Promoted,
     Var,
     substitute,
     walk_expr,
@@ -25,9 +24,9 @@ from pyrev.parse import fence, views
 from pyrev.parse.arrangements import METHODS, read_arrangement
 from pyrev.parse.creation import (
     array_of_list,
+    read_converted,
     read_copy,
     read_creation,
-    read_dtype,
 )
 from pyrev.parse.directives import probe
 from pyrev.parse.functions import (
@@ -332,17 +331,7 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         named = {k.arg: k.value for k in node.keywords}
         return read_arrangement(w, name, [base, *node.args], named, at, scope)
     if name == "astype" and len(node.args) == 1 and not node.keywords:
-        whole = measured(w, base, scope)
-        dtype = read_dtype(w, node.args[0], scope)
-        if whole is None or dtype is None:
-            return None
-        if isinstance(dtype, Promoted):
-            if whole.name is None:
-                return None
-            shape, element = whole.shape, whole.element
-            return Array(shape, element, False, dtype, whole.name, loc=at)
-        converted = Call(dtype, (whole.element,), loc=at)
-        return Array(whole.shape, converted, False, loc=at)
+        return read_converted(w, base, node.args[0], at, scope)
     if name not in REDUCING:
         return None
     value = read_operand(w, base, scope)

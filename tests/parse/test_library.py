@@ -4,6 +4,7 @@ differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,9 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.array_equal: [((V, V), {}), ((V, W), {}), ((V, V[1:]), {}), ((TIES, TIES), {})],
     np.isclose: [((1.0, 1.0 + 1e-9), {}), ((1.0, 1.1), {}), ((np.inf, np.inf), {})]
     + [((1.0, np.inf), {}), ((np.nan, np.nan), {}), ((1.0, 1.1), {"atol": 0.2})],
+    math.factorial: [((n,), {}) for n in (0, 1, 5, 20)],
+    math.comb: [(nk, {}) for nk in ((0, 0), (5, 2), (3, 4), (40, 38), (61, 30))],
+    math.gcd: [(ab, {}) for ab in ((12, 18), (0, 0), (-4, 6), (7, 0), (0, -3))],
     np.allclose: [((V, V + 1e-12), {}), ((V, W), {}), ((V, W), {"rtol": 9e9})],
     np.interp: [((t, SORTED, W), {}) for t in (*SORTED[:2], -9.0, 9.0, 0.1, np.nan)]
     + [((W, SORTED, V), {})],
@@ -276,7 +280,29 @@ def along_axes(x, w):
     )
 
 
+def series(x, w):
+    total = 0.0
+    for k in range(len(x)):
+        weight = math.comb(6, k) / (math.factorial(k) * math.gcd(12, k))
+        total += weight * x[k] ** 2 * np.exp2(w[k]) * math.ldexp(w[k], k)
+    return total * math.exp2(w[0])
+
+
+def of_one_dtype(x, w):
+    if not x.shape == w.shape == x.shape:
+        raise AssertionError
+    x = np.asarray(x, dtype=np.float64)
+    kept = np.array(w, dtype=float)
+    rows = np.ascontiguousarray(np.reshape(w, (1, -1)), np.float64)
+    kept[0] = 3.0
+    made = np.asarray(2.0 * x, dtype=np.float64)
+    tiny = np.finfo(x.dtype).eps
+    return np.sum(kept * made * rows[0] / (x * x + tiny)) + np.sum(x * w)
+
+
 FORMS = [
+    series,
+    of_one_dtype,
     in_place,
     along_axes,
     order_of_weights,
@@ -299,6 +325,34 @@ def test_derivatives(plain: Callable[..., Any], target: str) -> None:
     order = rng.permutation(7)
     given = {"x": 0.4 * (order - 3.2), "w": 0.3 * (rng.permutation(7) - 2.7)}
     check(pyrev.differentiable(plain, target=target), plain, given, [], rng)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_is_asked_to_be_float64_is_no_other(target: str) -> None:
+    f = pyrev.differentiable(of_one_dtype, target=target)
+    w = np.ones(3)
+    for x in (np.ones(3, np.float32), np.ones(3, np.int64)):
+        with pytest.raises(pyrev.UnsupportedError, match="and float64 from here on"):
+            f(x, w)
+    with pytest.raises(AssertionError):
+        f(w[1:], w)
+
+
+def ways(n, k):
+    return 1.0 * math.comb(n, k), 1.0 * math.factorial(n)
+
+
+def test_what_does_not_fit_64_bits_is_told() -> None:
+    f = pyrev.differentiable(ways, target="numba")
+    assert f(20, 3) == ways(20, 3)
+    for n, k in ((67, 33), (21, 1)):
+        with pytest.raises(OverflowError, match="more than 64 bits"):
+            f(n, k)
+    for n, k in ((-1, 1), (3, -1)):
+        with pytest.raises(ValueError, match="neg"):
+            ways(n, k)
+        with pytest.raises(ValueError, match="neg"):
+            f(n, k)
 
 
 def test_a_singular_matrix_raises_what_numpy_raises() -> None:

@@ -82,10 +82,14 @@ def functions() -> tuple[object, ...]:
 
 
 def _parameters(function: object) -> dict[str, object]:
-    """The parameters of NumPy's function with their defaults, none if it says none."""
+    """The parameters of a library's function with their defaults, none if it says none
+    or no call can name any.
+    """
     try:
         own = signature(function).parameters  # type: ignore[arg-type]
     except (TypeError, ValueError):
+        return {}
+    if all(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own.values()):
         return {}
     return {n: p.default for n, p in own.items()}
 
