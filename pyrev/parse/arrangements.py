@@ -19,16 +19,14 @@ from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.reductions import norm, running, trace
 from pyrev.parse.scopes import Scope
+from pyrev.parse.stacked import all_of, concatenate, stack
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Flat, Walk
 from pyrev.parse.whole_arrays import (
-    allocate,
     applied,
     as_array,
     ask_axes,
-    assign_elements,
     check_length,
-    evaluated,
     located,
     make,
 )
@@ -150,12 +148,12 @@ def _of_one(
         case "diff":
             return _differences(w, whole, given.get("n", 1), own, at)
         case "expand_dims" if own is not None:
-            items = _all(whole)
+            items = all_of(whole)
             items.insert(own % (rank + 1), None)
             return located(w, views.part(whole, items), at)
         case "squeeze" if own is not None and -rank <= own < rank:
             check_length(w, whole.shape[own % rank], ONE, at)
-            items = _all(whole)
+            items = all_of(whole)
             items[own % rank] = ZERO
             part = views.part(whole, items)
             return part.element if not part.rank else located(w, part, at)
@@ -207,11 +205,6 @@ def _integers(
             return None
         found[name] = value
     return found
-
-
-def _all(whole: Array) -> list[views.Item]:
-    """Subscripts that take all of an array."""
-    return [views.Slice(ZERO, 1, n) for n in whole.shape]
 
 
 # --------------------------------------------------------------------- shapes
@@ -332,7 +325,7 @@ def _differences(
         assert isinstance(found, Array)
         ends = []
         for low, high in ((ONE, None), (None, Const(-1))):
-            items = _all(found)
+            items = all_of(found)
             items[own] = views.sliced(low, high, 1, found.shape[own])
             ends.append(located(w, views.part(found, items), at))
         found = applied(w, "-", ends, at)
@@ -408,41 +401,6 @@ def _joined(
     return concatenate(w, wholes, along % rank, at)
 
 
-def stack(w: Walk, wholes: Sequence[Array], along: int, at: Loc) -> Array:
-    """``np.stack``: arrays of one shape along a new axis."""
-    return concatenate(w, [_with_axis(a, along) for a in wholes], along, at)
-
-
 def _column(whole: Array) -> Array:
     """A vector as a matrix of one column."""
-    return views.part(whole, [*_all(whole), None])
-
-
-def _with_axis(whole: Array, k: int) -> Array:
-    """An array with one more axis, of length one."""
-    items = _all(whole)
-    items.insert(k, None)
-    return views.part(whole, items)
-
-
-def concatenate(w: Walk, wholes: Sequence[Array], along: int, at: Loc) -> Array:
-    """``np.concatenate`` along an axis."""
-    wholes = [evaluated(w, a, "value", at) for a in wholes]
-    length = wholes[0].shape[along]
-    starts: list[Expr] = [ZERO]
-    for a in wholes[1:]:
-        starts.append(length)
-        length = views.add(length, a.shape[along])
-        for k, (mine, theirs) in enumerate(zip(wholes[0].shape, a.shape, strict=True)):
-            if k != along:
-                check_length(w, mine, theirs, at)
-    tokens = views.union(views.kinds(a.element) for a in wholes)
-    shape = list(wholes[0].shape)
-    shape[along] = length
-    dtype = views.dtype_of(tokens)
-    made = allocate(w, w.emit.fresh("joined"), tuple(shape), None, dtype, at)
-    for start, a in zip(starts, wholes, strict=True):
-        items = _all(made)
-        items[along] = views.Slice(start, 1, a.shape[along])
-        assign_elements(w, views.part(made, items), a, at)
-    return located(w, made, at)
+    return views.part(whole, [*all_of(whole), None])

@@ -32,13 +32,14 @@ from pyrev.ir.nodes import (
 from pyrev.parse import views
 from pyrev.parse.functions import CREATORS, dtype_name
 from pyrev.parse.names import object_of, program_name, referred
-from pyrev.parse.operands import read_numbers
-from pyrev.parse.reading import read_number
+from pyrev.parse.operands import read_numbers, read_operands
+from pyrev.parse.reading import only_number, read_number
 from pyrev.parse.scopes import Scope
+from pyrev.parse.stacked import stack
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import allocate, located
+from pyrev.parse.whole_arrays import allocate, as_array, located
 
 
 def read_creation(
@@ -232,16 +233,41 @@ def array_of_list(
     if not cells:
         refuse_creation(w, node, "no elements", "write `np.zeros(0)`", scope)
         return None
-    values = read_numbers(w, cells, scope)
-    tokens = views.union(map(views.kinds, values))
-    dtype: Dtype | None = views.dtype_of(tokens)
+    operands = read_operands(w, cells, scope)
+    asked: Dtype = ""
     if dtype_node is not None:
-        dtype = read_dtype(w, dtype_node, scope)
-        if dtype is None:
+        named = read_dtype(w, dtype_node, scope)
+        if named is None:
             refuse_creation(w, dtype_node, "this dtype", _DTYPE, scope)
             return None
-    assert dtype is not None
+        asked = named
+    if len(shape) == 1 and any(isinstance(v, Array) for v in operands):
+        return _array_of_arrays(w, node, operands, asked, at, scope)
+    values = [only_number(w, v, n, scope) for v, n in zip(operands, cells, strict=True)]
+    dtype = asked or views.dtype_of(views.union(map(views.kinds, values)))
     return array_of_values(w, values, [Const(n) for n in shape], dtype, at)
+
+
+def _array_of_arrays(
+    w: Walk,
+    node: gast.AST,
+    operands: Sequence[Operand],
+    dtype: Dtype,
+    at: Loc,
+    scope: Scope,
+) -> Array | None:
+    """``np.array([u - v, w])``: arrays of one shape, above one another."""
+    wholes = [a for v in operands if (a := as_array(w, v, at)) is not None]
+    if len(wholes) < len(operands) or len({a.rank for a in wholes}) > 1:
+        what = "numbers and arrays, or arrays of different ranks, side by side"
+        refuse_creation(w, node, what, "write the elements out", scope)
+        return None
+    made = stack(w, wholes, 0, at)
+    if not dtype:
+        return made
+    if isinstance(dtype, Promoted):
+        return None
+    return Array(made.shape, Call(dtype, (made.element,), loc=at), False, loc=at)
 
 
 def array_of_values(

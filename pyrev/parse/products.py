@@ -78,11 +78,12 @@ def matrix_product(w: Walk, left: Operand, right: Operand, at: Loc) -> Operand:
         zero = Const(0 if whole_number else 0.0, loc=at)
         w.emit.add(Assign(Var(name, loc=at), zero, loc=at))
         result = Var(name, loc=at)
-        if a.base is not None:
-            # Should this be an array after all, the left one is a matrix.
-            w.found.rows.append((name, a.base, 1, 2))
-        if b.base is not None:
-            w.found.rows.append((name, b.base, 0, 2))
+        # Should this be an array after all, the left one is a matrix; of a part of an
+        # array and a whole one, the whole one is.
+        left_is = a.name is not None or b.name is None
+        for one, is_matrix in ((a, left_is), (b, not left_is)):
+            if one.base is not None:
+                w.found.rows.append((name, one.base, int(is_matrix), 2))
 
     def body(index: tuple[Expr, ...]) -> list[Stmt]:
         place: Var | Load = Var(name, loc=at)

@@ -9,12 +9,12 @@ import gast
 
 from pyrev.ir.nodes import ONE, ZERO, Const, Load, Loc, Var
 from pyrev.parse import views
-from pyrev.parse.arrangements import stack
 from pyrev.parse.calls import read_call
 from pyrev.parse.creation import array_of_list, array_of_values
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import only_value, read_operand
 from pyrev.parse.scopes import Scope
+from pyrev.parse.stacked import stack
 from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, Operand, Tuple
 from pyrev.parse.walk import Walk

@@ -213,3 +213,64 @@ def test_a_diagonal_is_a_view(target: str) -> None:
     # d = 5 y, e = y, so 5 y y + 5 y
     gradient = pyrev.grad(g)(a.copy())["a"]
     np.testing.assert_allclose(gradient, [[0.0, 0.0], [0.0, 45.0]])
+
+
+def corners(x, u):
+    total = 0.0
+    for i in range(x.shape[0] - 2):
+        sides = np.array([x[i + 1] - x[i], x[i + 2] - x[i]]).T
+        inverse = np.linalg.inv(sides + 3.0 * np.eye(2))
+        v = np.array((u[i], 2.0 * u[i + 1]), dtype=np.float64)
+        total += np.sum(inverse @ v)
+    return total
+
+
+def rows_of_copies(x, u):
+    r = np.array([x[0], x[0]])
+    r[0, 1] = 4.0
+    r[1] = r[0] * u[0]
+    first = x[1]
+    both = np.array([first, first + 1.0])
+    first[0] = 3.0
+    return np.sum(r * both) * np.sum(x)
+
+
+@pytest.mark.parametrize(("plain", "target"), on_targets([corners, rows_of_copies], 2))
+def test_an_array_of_arrays(plain: Callable[..., object], target: str) -> None:
+    rng = np.random.default_rng(5)
+    given = {"x": rng.normal(size=(5, 2)), "u": rng.normal(size=(5, 2))}
+    outputs = ["x"] if plain is rows_of_copies else []
+    check(pyrev.differentiable(plain, target=target), plain, given, outputs, rng)
+
+
+def closed_loop(A, B, Q, R, Qf, x0, horizon):
+    K = np.zeros((horizon, B.shape[1], A.shape[0]))
+    P = Qf
+    for t in range(horizon - 1, -1, -1):
+        S = R + B.T @ P @ B
+        K[t] = np.linalg.solve(S, B.T @ P @ A)
+        P = Q + A.T @ P @ (A - B @ K[t])
+    xs = np.zeros((horizon + 1, A.shape[0]))
+    us = np.zeros((horizon, B.shape[1]))
+    xs[0] = x0
+    cost = 0.0
+    for t in range(horizon):
+        us[t] = -K[t] @ xs[t]
+        cost += xs[t] @ Q @ xs[t] + us[t] @ R @ us[t]
+        xs[t + 1] = A @ xs[t] + B @ us[t]
+    return cost + xs[-1] @ Qf @ xs[-1]
+
+
+def test_of_a_row_and_a_name_the_name_is_the_matrix() -> None:
+    rng = np.random.default_rng(6)
+    f = pyrev.differentiable(closed_loop, target="python")
+    given = {
+        "A": np.eye(3) + 0.2 * rng.normal(size=(3, 3)),
+        "B": rng.normal(size=(3, 2)),
+        "Q": np.eye(3),
+        "R": np.eye(2),
+        "Qf": 2.0 * np.eye(3),
+        "x0": rng.normal(size=3),
+        "horizon": 3,
+    }
+    check(f, closed_loop, given, [], rng)

@@ -25,7 +25,7 @@ def factorial(n: Count) -> Count:
 
 @means(math.comb)
 def comb(n: Count, k: Count) -> Count:
-    """In how many ways `k` of `n` are chosen: each product is divisible by its number."""
+    """In how many ways `k` of `n` are chosen; each product is divisible by `i`."""
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
