@@ -268,20 +268,26 @@ class Call:
     def run(self, launch: Launch = Unit.call) -> Any:
         """The primal: the compiled function, or the plain one for the Python target.
 
-        The plain one takes shapes whose gradient pyrev refuses; the text does not.
+        The plain one takes shapes, and calls itself so deep, that pyrev refuses the
+        gradient; the text does not.
         """
         f = self.f
-        if self.target.runs_plain and not self._asks_shapes():
+        if self.target.runs_plain and not self._asks_more():
             positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)
         raw = launch(unit, [self.values[p] for p in unit.params])
         return built(self.function.parsed.result, self.restore(raw))
 
-    def _asks_shapes(self) -> bool:
-        """Does the program raise a `ValueError` that is none of the user's?"""
+    def _asks_more(self) -> bool:
+        """Does the program raise a `ValueError` that is none of the user's, or where a
+        recursion goes deeper than its text?
+        """
         checks = self.function.checks(self.kinds)
-        return any(c.error == "ValueError" and c.given is None for c in checks)
+        return any(
+            c.error == "RecursionError" or (c.error == "ValueError" and c.given is None)
+            for c in checks
+        )
 
     def restore(self, result: Any) -> Any:
         """Scalars come back as the types that NumPy and Python would give."""

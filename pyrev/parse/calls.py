@@ -14,6 +14,7 @@ from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
+from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
     bind_arguments,
@@ -85,6 +86,8 @@ def read_call(
         return single
     if is_known(function):
         return Refused()
+    if isinstance(function, Missing) and unnamed(w, text, home(scope)):
+        function = home(scope)
     helper = helper_of(w, function, at)
     if isinstance(helper, Refused):
         return helper
@@ -139,7 +142,9 @@ def inline(
 ) -> Value:
     """The body of a helper, in place of its call."""
     at = scope.source.loc(node)
-    if scope.stack.count(helper.key) >= _DEPTH:
+    cycle = cycle_of(w, helper, scope)
+    most = _DEPTH if cycle is None else cycle.levels(True)
+    if scope.stack.count(helper.key) >= most:
         refuse_recursion(w, helper.name, at)
         return Refused()
     key = helper.key
@@ -165,6 +170,12 @@ def inline(
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
     mark = w.emit.mark
+    if cycle is not None:
+        bounded = with_end(w, helper, cycle, values, scope)
+        if bounded is None:
+            refuse_recursion(w, helper.name, at)
+            return Refused()
+        helper = bounded
     returned = _entered(w, helper, values, functions, scope, at)
     if isinstance(returned, Nothing):
         if w.findings.found:
@@ -336,10 +347,6 @@ def refuse_call(
 ) -> None:
     """A call of what is no function of the language."""
     if text.split(".")[0] in w.env.refused:
-        return
-    holder = home(scope)
-    if isinstance(function, Missing) and holder is not None and text == holder.__name__:
-        refuse_recursion(w, text, scope.source.loc(node))
         return
     because = f"`{text}` is {kind_of(function)} that pyrev does not know"
     helps = "write it as loops and arithmetic in a plain function"

@@ -25,6 +25,7 @@ from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.raising import with_tests
+from pyrev.parse.recursion import Cycle
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
@@ -345,6 +346,8 @@ class Environment:
     #: The helpers whose text was checked already; what refused text binds.
     fenced: list[object] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
+    #: The functions that call one another with each helper, if there are any.
+    cycles: dict[object, Cycle | None] = field(default_factory=dict)
     #: How many loops and branches are around.
     depth: int = 0
     #: The loops and branches that are being read, the outermost first.

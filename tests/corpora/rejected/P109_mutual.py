@@ -10,7 +10,7 @@ def f(x):
     return even(x)
 
 
-# P109_mutual.py:6:12: P109 recursion is outside the language
-#    6 |     return even(v - 1)
-#      |            ^^^^^^^^^^^ `even` calls itself
+# P109_mutual.py:2:12: P109 recursion is outside the language
+#    2 |     return odd(v - 1)
+#      |            ^^^^^^^^^^ `odd` calls itself
 #   help: write the recursion as a loop
