@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import gast
 
@@ -19,6 +19,7 @@ from pyrev.parse.recursion import (
     Cycle,
     always_stops,
     as_loop,
+    loops_around,
     repeats_after,
     stopped,
     with_numbers,
@@ -97,19 +98,25 @@ def _found(w: Walk, helper: Helper, scope: Scope) -> Cycle | None:
     if helper.key not in reach[helper.key]:
         return None
     keys = tuple(k for k in reach[helper.key] if helper.key in reach[k])
-    least = None
-    if len(keys) == 1:
 
-        def own(e: gast.AST) -> bool:
-            called = _called(w, helper, e, scope)
-            return called is not None and called.key == helper.key
+    def leads_back(one: Helper) -> Callable[[gast.AST], bool]:
+        def asked(e: gast.AST) -> bool:
+            called = _called(w, one, e, scope)
+            return called is not None and called.key in keys
 
-        least = repeats_after(helper.source.node, own)
+        return asked
+
+    nodes = tuple(known[k].source.node for k in keys)
+    alone = len(keys) == 1
     return Cycle(
         keys,
-        tuple(known[k].source.node for k in keys),
+        nodes,
         tuple(sum(f.key in keys for f in callees[k]) for k in keys),
-        least,
+        repeats_after(nodes[0], leads_back(helper)) if alone else None,
+        sum(
+            loops_around(n, leads_back(known[k]))
+            for k, n in zip(keys, nodes, strict=True)
+        ),
     )
 
 

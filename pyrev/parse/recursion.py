@@ -37,6 +37,9 @@ from pyrev.parse.raising import RAISE
 #: where the run decides how many are needed, and where the text does.
 _UNKNOWN = (130, 8)
 _KNOWN = (2000, 64)
+#: One inside another, so many loops come of levels that call the next in a loop: what
+#: each more costs to differentiate grows with those that are there.
+_NESTED = 6
 #: A reflection (`1.0 - x`) done twice is undone but for rounding: some levels to spare.
 _REFLECTED = 4
 #: So often a loop that was a recursion runs at most; CPython has 1000 levels.
@@ -57,6 +60,8 @@ class Cycle:
     calls: tuple[int, ...]
     #: The most levels of a function among these that calls itself the same way again.
     least: int | None
+    #: In how many loops each stands around a call of the next, all together.
+    loops: int = 0
 
     def levels(self, known: bool) -> int:
         """How many levels there may be, where the text says how many are needed (it is
@@ -65,6 +70,8 @@ class Cycle:
         budget, most = _KNOWN if known else _UNKNOWN
         if self.least is not None and not known:
             return self.least
+        if self.loops and not known:
+            most = min(most, _NESTED // self.loops)
         size = sum(map(_size, self.nodes))
         factor = self.factor
         levels, copies, last = 0, 0, 1
@@ -90,6 +97,17 @@ class Cycle:
 
 def _size(node: gast.AST) -> int:
     return sum(isinstance(n, _STATEMENTS) for n in nodes_of(node))
+
+
+def loops_around(node: gast.AST, own: Asked) -> int:
+    """In how many loops, one inside another, a call that `own` tells stands at most."""
+
+    def most(n: gast.AST, around: int) -> int:
+        here = around if isinstance(n, gast.Call) and own(n.func) else 0
+        around += isinstance(n, (gast.For, gast.While, gast.comprehension))
+        return max([here, *(most(c, around) for c in gast.iter_child_nodes(n))])
+
+    return most(node, 0)
 
 
 _STATEMENTS = (

@@ -97,7 +97,7 @@ def _decided(timeline: Timeline, options: Options, choice: Choice) -> Plan:
     """The plan in which iterations are made again from what is chosen."""
     decision = _Decision(timeline, options, choice)
     draft, reruns = decision.draft, decision.reruns
-    ends = _outputs(timeline, draft) if options.apart else []
+    ends = _outputs(timeline, draft) if options.apart else _cuts(timeline, draft)
     for demand in timeline.demands:
         decision.read(demand.at, demand.value)
     # Inner levels first: what runs again at one may ask an outer level for more.
@@ -121,6 +121,17 @@ def _outputs(timeline: Timeline, draft: Draft) -> list[int]:
             case Check():
                 ends.append(s.id)
     return ends
+
+
+def _cuts(timeline: Timeline, draft: Draft) -> list[int]:
+    """Where the program has no value though the user's function may have one: a text
+    that was exported runs without the primal, so it looks itself.
+    """
+    body = walk(timeline.primal.body)
+    cuts = [s for s in body if isinstance(s, Check) and s.error == "RecursionError"]
+    if cuts:
+        draft.level(FUNCTION)
+    return [s.id for s in cuts]
 
 
 class _Decision:
