@@ -96,7 +96,11 @@ class Cycle:
 
 
 def _size(node: gast.AST) -> int:
-    return sum(isinstance(n, _STATEMENTS) for n in nodes_of(node))
+    """How many statements there are; a slice counts as two, for each is within bounds
+    that take all slices around it to tell.
+    """
+    slices = sum(isinstance(n, gast.Slice) for n in nodes_of(node))
+    return sum(isinstance(n, _STATEMENTS) for n in nodes_of(node)) + 2 * slices
 
 
 def loops_around(node: gast.AST, own: Asked) -> int:

@@ -243,6 +243,60 @@ def test_a_run_that_goes_deeper_than_the_text_raises_and_has_no_gradient(
         pyrev.jvp(f, x, 8, tangents={"x": np.ones(2)})
 
 
+def linear(x, n):
+    s = 0.0
+    for i in range(len(x)):
+        s += _scaled(x[i], n)
+    return s
+
+
+def _scaled(x, n):
+    return x if n == 0 else 2.0 * _scaled(x, n - 1)
+
+
+def loaded(path):
+    """The module that was saved there."""
+    space: dict[str, Any] = {"__name__": "saved"}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    return space
+
+
+# The adjoint of a linear function reads no value of it, so that nothing but the test
+# makes its text run forward.
+@pytest.mark.parametrize("plain", [deep, linear], ids=lambda f: f.__name__)
+def test_whatever_was_derived_raises_where_the_run_goes_deeper(plain, tmp_path) -> None:
+    f = pyrev.differentiable(plain, target="python")
+    adjoint, tangent = f.adjoint.python, f.tangent.python
+    again = pyrev.differentiable(adjoint, target="python")
+    name = plain.__name__
+    # Subscripts of `deep` are tested before a call, which a module for Numba can't.
+    targets = ("python", "numba" if plain is linear else "python")
+    texts = [f.adjoint.save(tmp_path / f"for_{t}.py", t) for t in targets]
+    x, ones = np.array([0.7, 1.1]), np.ones(2)
+    calls = {
+        "adjoint": lambda n: f.adjoint(x, n, 1.0),
+        "text of the adjoint": lambda n: adjoint(x, n, 1.0),
+        "saved": lambda n: loaded(texts[0])[f"{name}_adjoint"](x, n, 1.0),
+        "saved, perhaps for Numba": lambda n: loaded(texts[1])[f"{name}_adjoint"](
+            x, n, 1.0
+        ),
+        "adjoint as a function": lambda n: again(x, n, 1.0),
+        "its adjoint": lambda n: again.adjoint(x, n, 1.0, ones, 0.0),
+        "text of it": lambda n: again.adjoint.python(x, n, 1.0, ones, 0.0),
+        "primal": lambda n: f.primal(x, n),
+        "text of the primal": lambda n: f.primal.python(x, n),
+        "text of the tangent": lambda n: tangent(x, n, ones, 0.0),
+        "value and gradient": lambda n: pyrev.value_and_grad(f)(x, n),
+        "pullback": lambda n: pyrev.vjp(f, x, n),
+        "tangents": lambda n: pyrev.jvp(f, x, n, tangents={"x": ones}),
+        "second order": lambda n: pyrev.hvp(f, x, n, tangents={"x": ones}),
+    }
+    for what, call in calls.items():
+        call(7)
+        with pytest.raises(RecursionError, match="more than 8 levels deep"):
+            pytest.fail(f"{what}: {call(8)}")
+
+
 @pytest.mark.parametrize("target", ["python", "numba"])
 def test_a_loop_that_was_a_recursion_without_end_raises(target: str) -> None:
     f = pyrev.differentiable(endless, target=target)
