@@ -44,7 +44,7 @@ def candidates(node: gast.AST, lookup: Lookup) -> list[str]:
         for e in (r.value.elts if isinstance(r.value, gast.Tuple) else [r.value])
         if isinstance(e, gast.Name)
     }
-    chosen = grown | changed | _indexed(node) | returned
+    chosen = grown | changed | _indexed(node) | returned | _copied(node)
     for n in nodes_of(node):
         match n:
             case gast.Assign(targets=[gast.Name(id=name)], value=value):
@@ -70,6 +70,21 @@ def stored(node: gast.AST) -> set[str]:
         and isinstance(n.ctx, gast.Store)
         and isinstance(n.value, gast.Name)
     }
+
+
+def _copied(node: gast.AST) -> set[str]:
+    """The names of lists that are copied as a whole, by ``out[:]``."""
+    found = set()
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(
+                value=gast.Subscript(
+                    value=gast.Name(id=name),
+                    slice=gast.Slice(lower=None, upper=None, step=None),
+                )
+            ):
+                found.add(name)
+    return found
 
 
 def _indexed(node: gast.AST) -> set[str]:

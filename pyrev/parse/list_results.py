@@ -21,6 +21,7 @@ from pyrev.parse.bindings import (
 from pyrev.parse.comprehensions import is_list_class
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of, looking_at
+from pyrev.parse.list_candidates import stored
 from pyrev.parse.list_uses import LIST, is_named, reads_elements, takes_elements
 from pyrev.parse.made_texts import Lookup, assign, name_of, object_named, placed
 from pyrev.parse.source import plain
@@ -237,8 +238,15 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
         return self.gives(e) and self.made.called(e) == {ALONE}
 
     def _refused(self, e: gast.AST) -> gast.AST:
+        if hasattr(e, KNOWN):
+            delattr(e, KNOWN)
         inner = gast.copy_location(gast.List([e], gast.Load()), e)
         return gast.copy_location(gast.List([inner], gast.Load()), e)
+
+    def _only_read(self, name: str) -> bool:
+        """Is a list only read? What is stored in one may change its dtype."""
+        written = name in stored(self.node)
+        return not written and reads_elements(self.node, name, self.lookup)
 
     def _returned_only(self, name: str) -> bool:
         """Is a name of a list returned, besides reads of elements?"""
@@ -246,7 +254,8 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
         for n in nodes_of(bare):
             if isinstance(n, gast.Return) and is_named(n.value, name):
                 n.value, found = None, True
-        return found and reads_elements(bare, name, self.lookup)
+        written = name in stored(bare)
+        return found and not written and reads_elements(bare, name, self.lookup)
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         """A function inside is read where it is called."""
@@ -262,7 +271,7 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
             case [gast.Name(id=name)] if self.alone(node.value):
                 if self._returned_only(name):
                     self.names.add(name)
-                elif not reads_elements(self.node, name, self.lookup):
+                elif not self._only_read(name):
                     node.value = self._refused(node.value)
             case [gast.Tuple(elts=elts)] if self.alone(node.value):
                 if any(isinstance(e, gast.Starred) for e in elts):
@@ -273,9 +282,7 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
                 names = [e.id if isinstance(e, gast.Name) else "" for e in elts]
                 places = self.made.called(node.value)
                 read = [
-                    0 <= k < len(names)
-                    and names[k]
-                    and reads_elements(self.node, names[k], self.lookup)
+                    0 <= k < len(names) and names[k] and self._only_read(names[k])
                     for k in places
                 ]
                 if not all(read):

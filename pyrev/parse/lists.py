@@ -261,7 +261,9 @@ class _Growing:
                 self._is_part(value)
                 and not is_named(value, self.name)
                 and reads_elements(self.node, other, self.lookup)
+                and other not in stored(self.node)
             ):
+                # What is stored in a list has a say in its dtype.
                 s.value = placed(copied(self._part(value)), value)
                 return [s]
             case gast.Return(value=value) if self._is_part(value) and not is_named(

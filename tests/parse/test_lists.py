@@ -617,6 +617,23 @@ def repeated_of_an_argument(x):
     return _called(_squares, x)[0]
 
 
+def an_integer_list_that_gets_a_float(x):
+    y = [1, 2, 3]
+    z = y[:]
+    z[0] = 2.5
+    return z[0] * x[0]
+
+
+def _integers(x):
+    return [1, 2, 3]
+
+
+def an_integer_result_that_gets_a_float(x):
+    z = _integers(x)
+    z[0] = 2.5
+    return z[0] * x[0]
+
+
 def lists_or_tuples(x):
     if x[0] > 0.5:
         return [x[0], x[1]]
@@ -630,6 +647,7 @@ def lists_or_tuples(x):
         *(longer_while_it_is_numbered, taken_off_while_some_are_there),
         *(changed_under_one_of_two_names, changed_behind_a_slice),
         *(repeated_of_a_function_inside, repeated_beside_another),
+        *(an_integer_list_that_gets_a_float, an_integer_result_that_gets_a_float),
         *(handed_on_beside_another, repeated_of_an_argument, lists_or_tuples),
         *(under_two_names, in_a_helper, added, repeated, joined),
         *(repeated_in_a_helper, evaluated_before),
