@@ -176,6 +176,8 @@ def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
             return tuple(found.values())
         case "list":
             return list(found[0])
+        case "list of values":
+            return list(found.values())
         case "list of tuples":
             return list(zip(*found.values(), strict=True))
     named = {str(k): v for k, v in found.items()}
@@ -208,6 +210,8 @@ def in_order(shape: Shape | None, value: Any) -> Any:
             rows = np.asarray(value).reshape(-1, len(shape.fields))
             found.extend(rows.T)
             return
+        if shape.kind == "list of values" and isinstance(value, (list, np.ndarray)):
+            value = tuple(value)
         _, fields = _fields(value)
         keys = [k for k, _ in shape.fields]
         more = [k for k in fields if k not in keys]

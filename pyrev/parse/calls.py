@@ -28,6 +28,7 @@ from pyrev.parse.known_values import is_known as is_known_value
 from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
+from pyrev.parse.list_results import KNOWN, places_in
 from pyrev.parse.lists import without_lists
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
@@ -195,6 +196,7 @@ def _without_structures(
     """The helper and the call with a parameter for each field of a structure."""
     if rule_of(helper.python) is not None:
         return helper, node
+    asked = node
     defaults = {} if helper.python is None else default_values(helper.python)
     look = _outside(w, scope)
     spread_ = spread_structures(helper.source.node, node, look, defaults)
@@ -202,11 +204,17 @@ def _without_structures(
     look = _outside(w, helper.scope or scope)
     if helper.python is not None:
         look = partial(w.env.grounds.lookup, helper.python)
+    if not hasattr(asked, KNOWN) and places_in(helper.source.node, look):
+        what = f"`{helper.name}` gives a list, which is taken for an array here"
+        w.refuse("P106", scope.source.loc(asked), what, _ARRAY)
     own = without_lists(helper.source.node, look, helper=True)
     found = without_structures(own, look, shapes)
     if found.node is helper.source.node:
         return helper, node
     return helper.made(found.node), node
+
+
+_ARRAY = "return `np.array(...)` of it, or call a function of the module by its name"
 
 
 def _outside(w: Walk, scope: Scope) -> Callable[[str], object]:

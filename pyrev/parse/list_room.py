@@ -189,6 +189,8 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
+        if self._pops() and self.room in set().union(*map(_loaded, made)):
+            raise NotThisWay  # `room` is what was added: there are fewer
         arrays = {
             n.value.id
             for s in made
@@ -388,6 +390,14 @@ _FRESH = frozenset(
     ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
     + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
 )
+
+
+def _loaded(s: gast.AST) -> set[str]:
+    return {
+        n.id
+        for n in nodes_of(s)
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load)
+    }
 
 
 def _may_be_view(value: gast.AST) -> bool:

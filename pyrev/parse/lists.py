@@ -20,7 +20,6 @@ array for each place of them.
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,21 +28,21 @@ import numpy as np
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import (
-    bindings,
     identifiers,
     literal_integer,
     local_names,
     nodes_of,
-    parameters,
 )
 from pyrev.parse.comprehensions import Comprehensions, Start, start_of
+from pyrev.parse.list_candidates import candidates, stored, tuples_as_lists
+from pyrev.parse.list_results import without_list_results, without_literal_results
 from pyrev.parse.list_room import NotThisWay, Room
+from pyrev.parse.list_snapshots import with_snapshots
 from pyrev.parse.list_uses import (
     LIST,
     is_named,
     reads_elements,
     takes_elements,
-    without_list_results,
 )
 from pyrev.parse.made_texts import (
     Lookup,
@@ -86,11 +85,12 @@ def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.
     """
     if not isinstance(getattr(node, "body", None), list):
         return node
-    node = _tuples_as_lists(node, lookup)
+    node = without_literal_results(tuples_as_lists(node, lookup), helper)
+    node = with_snapshots(node, lookup)
     if not any(map(_may_grow, nodes_of(node))):
         return without_list_results(node, lookup, helper)
     node = without_list_results(Comprehensions(node, lookup).done(), lookup, helper)
-    left = _candidates(node, lookup)
+    left = candidates(node, lookup)
     for name in left:
         try:
             node = _Growing(node, name, lookup, helper).done()
@@ -108,108 +108,6 @@ def _may_grow(n: gast.AST) -> bool:
     return False
 
 
-# ------------------------------------------------------------------ which lists
-
-
-def _candidates(node: gast.AST, lookup: Lookup) -> list[str]:
-    """The names of lists that grow, or that are written to."""
-    local = local_names(node)
-    found: dict[str, None] = {}
-    grown = {
-        n.func.value.id
-        for n in nodes_of(node)
-        if isinstance(n, gast.Call)
-        and isinstance(n.func, gast.Attribute)
-        and n.func.attr == "append"
-        and isinstance(n.func.value, gast.Name)
-    }
-    stored = _stored(node)
-    looped = {
-        n.iter.id
-        for n in nodes_of(node)
-        if isinstance(n, gast.For) and isinstance(n.iter, gast.Name)
-    }
-    chosen = grown | stored | _indexed(node)
-    for n in nodes_of(node):
-        match n:
-            case gast.Assign(targets=[gast.Name(id=name)], value=value):
-                start = start_of(value, local, lookup)
-                repeated = start is not None and start.times is not None
-                if start is None:
-                    continue
-                # Loops over numbers of unlike dtypes have a copy for each of them.
-                alike = name in looped and all(map(_is_float, start.elements))
-                if name in chosen or repeated or alike:
-                    found[name] = None
-    own = {p.id for p in parameters(node)}
-    times = Counter(bindings(node))
-    return [n for n in found if n not in own and times[n] == 1]
-
-
-def _stored(node: gast.AST) -> set[str]:
-    """The names of which elements are written."""
-    return {
-        n.value.id
-        for n in nodes_of(node)
-        if isinstance(n, gast.Subscript)
-        and isinstance(n.ctx, gast.Store)
-        and isinstance(n.value, gast.Name)
-    }
-
-
-def _indexed(node: gast.AST) -> set[str]:
-    """The names of which elements are read whose number is only known at run time."""
-    return {
-        n.value.id
-        for n in nodes_of(node)
-        if isinstance(n, gast.Subscript)
-        and isinstance(n.value, gast.Name)
-        and not isinstance(n.slice, (gast.Slice, gast.Tuple))
-        and literal_integer(n.slice) is None
-    }
-
-
-def _is_float(e: gast.AST) -> bool:
-    """Is it a float that no name has a say in, and more than a literal?"""
-    parts = nodes_of(e)
-    called = [n.func for n in parts if isinstance(n, gast.Call)]
-    modules = {id(n) for f in called for n in nodes_of(f)}
-    free = any(isinstance(n, gast.Name) and id(n) not in modules for n in parts)
-    divided = any(
-        isinstance(n, gast.BinOp) and isinstance(n.op, gast.Div) for n in parts
-    )
-    return not free and divided
-
-
-def _tuples_as_lists(node: gast.AST, lookup: Lookup) -> gast.AST:
-    """The definition with lists for the tuples of which only elements are read, by
-    numbers that are only known at run time.
-    """
-    times = Counter(bindings(node))
-
-    def fits(s: gast.AST, indexed: set[str]) -> bool:
-        match s:
-            case gast.Assign(
-                targets=[gast.Name(id=name)], value=gast.Tuple(elts=elts)
-            ) if name in indexed and times[name] == 1:
-                nested = (gast.Starred, gast.List, gast.Tuple)
-                plain = not any(isinstance(e, nested) for e in elts)
-                return plain and reads_elements(node, name, lookup)
-        return False
-
-    if not any(isinstance(n, gast.Tuple) for n in nodes_of(node)):
-        return node
-    indexed = _indexed(node)
-    if not any(fits(s, indexed) for s in nodes_of(node)):
-        return node
-    node = copy.deepcopy(node)
-    for s in nodes_of(node):
-        if fits(s, indexed):
-            made = gast.List(s.value.elts, gast.Load())
-            s.value = gast.copy_location(made, s.value)
-    return node
-
-
 # ------------------------------------------------------------------ one list
 
 
@@ -223,6 +121,8 @@ class _Parts:
     items: list[str]
     count: str
     tuples: bool
+    #: The number of the first element, where elements are taken off the front.
+    first: str | None = None
 
 
 class _Growing:
@@ -251,6 +151,8 @@ class _Growing:
             fresh(f"{name}_count", self.taken),
             several,
         )
+        if any(popped(n, name) == "first" for n in nodes_of(node)):
+            self.parts.first = fresh(f"{name}_first", self.taken)
         self.room = fresh(f"{name}_room", self.taken)
         #: How many elements there are where none is added or taken away.
         self.size = None if several else self._fixed_size()
@@ -264,13 +166,13 @@ class _Growing:
         ]
         if start is None or start.times is not None or _more(self.node, self.name):
             return None
-        steady = not any(self._is_pop(n) for n in nodes_of(self.node))
+        steady = not any(popped(n, self.name) for n in nodes_of(self.node))
         same = len(appended) == len(start.elements)
         return len(appended) if steady and same else None
 
     def done(self) -> gast.AST:
         self.node.body = self._block(self.node.body)
-        if self.parts.tuples and self._mentions(self.node):
+        if self.parts.tuples and mentions(self.node, self.name):
             raise NotThisWay
         return self.node
 
@@ -327,11 +229,16 @@ class _Growing:
         if made is not None:
             return made
         match s:
-            case gast.For(iter=gast.Name(id=name)) if name == self.name:
-                # A loop over a list ends where the list does by then.
-                if any(self.added(n) or self._is_pop(n) for n in nodes_of(s)):
+            case gast.For(iter=it) if any(map(self._is_part, nodes_of(it))):
+                # A loop over a list ends where the list does by then, and one over a
+                # slice does not see what is written to the list.
+                changed = any(
+                    self.added(n) or popped(n, self.name) for n in nodes_of(s)
+                )
+                slices = [n for n in nodes_of(it) if isinstance(n, gast.Slice)]
+                if (changed and not _counts(it)) or (slices and self.name in stored(s)):
                     raise NotThisWay
-                s.iter = self._whole(s.iter)
+                s.iter = self._part(it) if self._is_part(it) else self._expression(it)
                 s.body = self._block(s.body)
                 s.orelse = self._block(s.orelse)
                 return [s]
@@ -350,6 +257,22 @@ class _Growing:
                 place = gast.Subscript(whole, copy.deepcopy(index), gast.Load())
                 more = gast.BinOp(place, op, self._expression(value))
                 return self._stored(index, more, s)
+            case gast.Assign(targets=[gast.Name(id=other)], value=value) if (
+                self._is_part(value)
+                and not is_named(value, self.name)
+                and reads_elements(self.node, other, self.lookup)
+                and other not in stored(self.node)
+            ):
+                # What is stored in a list has a say in its dtype.
+                s.value = placed(copied(self._part(value)), value)
+                return [s]
+            case gast.Return(value=value) if self._is_part(value) and not is_named(
+                value, self.name
+            ):
+                s.value = placed(copied(self._part(value)), value)
+                if not self.helper:
+                    setattr(s.value, SHAPE, LIST)
+                return [s]
             case gast.Assign(targets=[gast.Subscript()], value=gast.Name(id=name)) if (
                 name == self.name
             ):
@@ -381,10 +304,9 @@ class _Growing:
 
     def _about(self, s: gast.AST) -> list[gast.AST] | None:
         """What stands for a statement that changes the list; None for others."""
-        parts = self.parts
         match s:
             case gast.FunctionDef() | gast.ClassDef():
-                if self._mentions(s):
+                if mentions(s, self.name):
                     raise NotThisWay
                 return [s]
             case gast.Expr(value=gast.Call() as call) if (
@@ -397,30 +319,43 @@ class _Growing:
                 if not isinstance(value, gast.List):
                     raise NotThisWay
                 return [x for e in value.elts for x in self._put(e, s)]
-            case gast.Assign(targets=[gast.Name() as target], value=value) if (
-                self._is_pop(value) and not parts.tuples
-            ):
-                last = gast.Subscript(
-                    name_of(parts.arrays[0]), name_of(parts.count), gast.Load()
-                )
-                return [*self._shorter(s), placed(assign([target], last), s)]
-            case gast.Expr(value=value) if self._is_pop(value):
-                return self._shorter(s)
+            case gast.Expr(value=value) if popped(value, self.name):
+                return self._shorter(value, s)
+            case gast.Assign() | gast.AugAssign() | gast.Return() | gast.Expr():
+                # It is taken off before what else there is in the statement, which
+                # does not see the list.
+                pop = _only_pop(s, self.name)
+                if pop is not None:
+                    made = Replaced(pop, self._taken(pop)).visit(s)
+                    return [*self._shorter(pop, s), placed(made, s)]
         return None
 
-    def _shorter(self, at: gast.AST) -> list[gast.AST]:
+    def _shorter(self, pop: gast.AST, at: gast.AST) -> list[gast.AST]:
         """One element less, or an `IndexError`."""
-        count, zero = name_of(self.parts.count), gast.Constant(0, None)
+        parts = self.parts
+        zero = gast.Constant(0, None) if parts.first is None else name_of(parts.first)
         message = gast.Constant("pop from empty list", None)
         error = gast.Call(name_of("IndexError"), [message], [])
-        empty = gast.Compare(count, [gast.Eq()], [zero])
+        empty = gast.Compare(name_of(parts.count), [gast.Eq()], [zero])
         test = gast.If(empty, [gast.Raise(error, None)], [])
-        stored = name_of(self.parts.count, ctx=gast.Store())
-        less = gast.AugAssign(stored, gast.Sub(), gast.Constant(1, None))
+        front = popped(pop, self.name) == "first"
+        moved = parts.first if front and parts.first is not None else parts.count
+        step = gast.Add() if front else gast.Sub()
+        number = name_of(moved, ctx=gast.Store())
+        less = gast.AugAssign(number, step, gast.Constant(1, None))
         return [placed(test, at), placed(less, at)]
 
-    def _mentions(self, e: gast.AST) -> bool:
-        return any(is_named(n, self.name) for n in nodes_of(e))
+    def _taken(self, pop: gast.AST) -> gast.AST:
+        """The element that was taken off."""
+        parts = self.parts
+        place = name_of(parts.count)
+        if popped(pop, self.name) == "first" and parts.first is not None:
+            place = gast.BinOp(name_of(parts.first), gast.Sub(), gast.Constant(1, None))
+        found = [
+            gast.Subscript(name_of(a), copy.deepcopy(place), gast.Load())
+            for a in parts.arrays
+        ]
+        return gast.Tuple(found, gast.Load()) if parts.tuples else found[0]
 
     def added(self, call: gast.AST) -> gast.AST | None:
         """What a call appends to the list; None if it is another call."""
@@ -432,14 +367,6 @@ class _Growing:
             ) if name == self.name:
                 return value
         return None
-
-    def _is_pop(self, e: gast.AST) -> bool:
-        match e:
-            case gast.Call(
-                func=gast.Attribute(value=gast.Name(id=name), attr="pop"), args=[]
-            ):
-                return bool(name == self.name)
-        return False
 
     def _put(self, value: gast.AST, at: gast.AST) -> list[gast.AST]:
         """The statements that append a value."""
@@ -498,6 +425,9 @@ class _Growing:
             *before,
             assign([name_of(parts.count, ctx=gast.Store())], gast.Constant(0, None)),
         ]
+        if parts.first is not None:
+            begins = name_of(parts.first, ctx=gast.Store())
+            out.append(assign([begins], gast.Constant(0, None)))
         for array, item in zip(parts.arrays, parts.items, strict=True):
             dtype = gast.keyword("dtype", numpy_call("result_type", [name_of(item)]))
             made = numpy_call("empty", [name_of(self.room)], [dtype])
@@ -515,14 +445,14 @@ class _Growing:
 
     def _filled(self, s: gast.Assign, elements: Sequence[gast.AST]) -> list[gast.AST]:
         """The array of a list that stays as long as it is when it is made."""
-        (array,), stored = self.parts.arrays, self.parts.items
+        (array,), later = self.parts.arrays, self.parts.items
         values = [self._expression(e) for e in elements]
         items = [fresh(f"{array}_{k}", self.taken) for k in range(len(values))]
         out: list[gast.AST] = []
         for item, value in zip(items, values, strict=True):
             out.append(assign([name_of(item, ctx=gast.Store())], value))
-        changed = self.name in _stored(self.node)
-        kinds = [name_of(n) for n in [*items, *(stored if changed else [])]]
+        changed = self.name in stored(self.node)
+        kinds = [name_of(n) for n in [*items, *(later if changed else [])]]
         dtype = gast.keyword("dtype", numpy_call("result_type", kinds))
         size = gast.Constant(self.size, None)
         made = numpy_call("empty", [size], [dtype])
@@ -537,14 +467,37 @@ class _Growing:
 
     def _there(self, array: str) -> gast.AST:
         """The elements that are there of one of the arrays."""
-        return (
-            name_of(array) if self.size is not None else up_to(array, self.parts.count)
-        )
+        if self.size is not None:
+            return name_of(array)
+        return up_to(array, self.parts.count, self.parts.first)
 
     def _count(self) -> gast.AST:
+        parts = self.parts
         if self.size is not None:
             return gast.Constant(self.size, None)
-        return name_of(self.parts.count)
+        if parts.first is not None:
+            return gast.BinOp(name_of(parts.count), gast.Sub(), name_of(parts.first))
+        return name_of(parts.count)
+
+    def _is_part(self, e: gast.AST) -> bool:
+        """Is it the list, or a slice of one of single values?"""
+        match e:
+            case gast.Name(id=name):
+                return bool(name == self.name)
+            case gast.Subscript(
+                value=gast.Name(id=name), slice=gast.Slice(), ctx=gast.Load()
+            ):
+                return bool(name == self.name) and not self.parts.tuples
+        return False
+
+    def _part(self, e: gast.AST) -> gast.AST:
+        """The elements of the list or of a slice, as an array."""
+        if isinstance(e, gast.Name):
+            return self._whole(e)
+        made = gast.Subscript(
+            self._whole(e.value), self._expression(e.slice), gast.Load()
+        )
+        return placed(gast.copy_location(made, e), e)
 
     def _whole(self, at: gast.AST) -> gast.AST:
         """The elements that are there, as an array or as a tuple of arrays."""
@@ -560,7 +513,7 @@ class _Growing:
             whole = self._whole(at)
             return whole if self.parts.tuples else placed(copied(whole), at)
         if self.parts.tuples:
-            copies = [copied(up_to(a, self.parts.count)) for a in self.parts.arrays]
+            copies = [copied(self._there(a)) for a in self.parts.arrays]
             made: gast.AST = gast.Tuple(copies, gast.Load())
             fields = tuple((k, None) for k in range(len(copies)))
             shape = Shape("list of tuples", fields)
@@ -570,19 +523,18 @@ class _Growing:
         setattr(made, SHAPE, shape)
         return made
 
+    def _called(self, func: gast.AST) -> object:
+        return object_named(func, self.local, self.lookup)
+
     def _takes_elements(self, call: gast.Call) -> bool:
         """Is the list for a call what an array is, of which it reads elements?"""
-        function = object_named(call.func, self.local, self.lookup)
-        given = [k for k, a in enumerate(call.args) if is_named(a, self.name)]
+        function = self._called(call.func)
+        given = [k for k, a in enumerate(call.args) if self._is_part(a)]
         return all(takes_elements(function, k) for k in given)
-
-    def _makes_array(self, func: gast.AST) -> bool:
-        found = object_named(func, self.local, self.lookup)
-        return found is np.array or found is np.asarray
 
     def _expression(self, e: gast.AST) -> gast.AST:
         """An expression with the array in the place of the list."""
-        if not self._mentions(e):
+        if not mentions(e, self.name):
             return e
         parts = self.parts
         match e:
@@ -591,7 +543,7 @@ class _Growing:
             case gast.Call(
                 func=gast.Name(id="len"), args=[gast.Name(id=name)], keywords=[]
             ) if name == self.name:
-                return gast.copy_location(self._count(), e)
+                return placed(gast.copy_location(self._count(), e), e)
             case gast.Subscript(value=gast.Name(id=name), slice=index) if (
                 name == self.name
             ):
@@ -614,25 +566,25 @@ class _Growing:
                 if isinstance(e.ctx, gast.Store):
                     raise NotThisWay
                 return gast.copy_location(gast.Tuple(made, gast.Load()), e)
-            case gast.Call(func=func, args=[gast.Name(id=name), *rest]) if (
-                name == self.name and self._makes_array(func)
-            ):
+            case gast.Call(func=func, args=[part, *rest]) if self._is_part(
+                part
+            ) and self._called(func) in (np.array, np.asarray):
                 rest = [self._expression(a) for a in rest]
                 keywords = list(e.keywords)
                 if not rest and not keywords:
-                    whole = self._whole(e)
+                    whole = self._part(part)
                     return whole if parts.tuples else placed(copied(whole), e)
                 dtypes = rest or [k.value for k in keywords if k.arg == "dtype"]
                 if len(dtypes) != 1 or len(keywords) > 1 - len(rest):
                     raise NotThisWay
-                cast = gast.Attribute(self._whole(e), "astype", gast.Load())
+                cast = gast.Attribute(self._part(part), "astype", gast.Load())
                 return placed(gast.Call(cast, dtypes, []), e)
             case gast.Call(func=func, args=args):
-                if self._mentions(func) or not self._takes_elements(e):
+                if mentions(func, self.name) or not self._takes_elements(e):
                     raise NotThisWay
                 made_ = copy.copy(e)
                 made_.args = [
-                    self._whole(a) if is_named(a, self.name) else self._expression(a)
+                    self._part(a) if self._is_part(a) else self._expression(a)
                     for a in args
                 ]
                 for k in e.keywords:
@@ -656,6 +608,60 @@ class _Growing:
                 ]
                 setattr(e, part, new)
         return e
+
+
+def mentions(e: gast.AST, name: str) -> bool:
+    """Is a list named in a node?"""
+    return any(is_named(n, name) for n in nodes_of(e))
+
+
+def popped(e: gast.AST, of: str) -> str | None:
+    """Which element of a list a call takes off, the "first" or the "last"; None if it
+    is another call.
+    """
+    match e:
+        case gast.Call(
+            func=gast.Attribute(value=gast.Name(id=name), attr="pop"),
+            args=args,
+            keywords=[],
+        ) if name == of:
+            match [literal_integer(a) for a in args]:
+                case [] | [-1]:
+                    return "last"
+                case [0]:
+                    return "first"
+    return None
+
+
+def _only_pop(s: gast.AST, name: str) -> gast.AST | None:
+    """The one call in a statement that takes an element off a list, if it is always
+    evaluated and nothing else in the statement names the list.
+    """
+    named = [n for n in nodes_of(s) if is_named(n, name)]
+    found = [n for n in nodes_of(s) if popped(n, name)]
+    later = (*(gast.IfExp, gast.BoolOp, gast.Compare, gast.Lambda), gast.ListComp)
+    inside = [m for n in nodes_of(s) if isinstance(n, later) for m in nodes_of(n)]
+    if len(named) != 1 or len(found) != 1 or any(n is found[0] for n in inside):
+        return None
+    return found[0]
+
+
+class Replaced(gast.NodeTransformer):  # type: ignore[misc]
+    """Puts another node in the place of one."""
+
+    def __init__(self, old: gast.AST, new: gast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: gast.AST) -> gast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _counts(it: gast.AST) -> bool:
+    """Is a loop over numbers that were computed before it?"""
+    match it:
+        case gast.Call(func=gast.Name(id="range" | "prange")):
+            return True
+    return False
 
 
 def _sum(terms: Sequence[gast.AST]) -> gast.AST:

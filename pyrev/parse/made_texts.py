@@ -87,8 +87,8 @@ def numpy_call(
     return made if at is None else placed(made, at)
 
 
-def up_to(array: str, count: str) -> gast.AST:
-    whole = gast.Slice(None, name_of(count), None)
+def up_to(array: str, count: str, first: str | None = None) -> gast.AST:
+    whole = gast.Slice(None if first is None else name_of(first), name_of(count), None)
     return gast.Subscript(name_of(array), whole, gast.Load())
 
 

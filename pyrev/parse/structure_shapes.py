@@ -153,7 +153,9 @@ def may_have(node: gast.AST, lookup: Lookup) -> bool:
     local = local_names(node)
     for n in nodes_of(node):
         match n:
-            case gast.Dict() | gast.Starred() | gast.Return(value=gast.Tuple()):
+            case gast.Dict() | gast.Starred():
+                return True
+            case gast.Return(value=gast.Tuple() | gast.List()):
                 return True
             case gast.Call(func=func) if class_called(func, local, lookup) is not None:
                 return True

@@ -558,7 +558,7 @@ class Expansion:
                 }
             case gast.Dict(keys=keys, values=values):
                 fields = {k.value: v for k, v in zip(keys, values, strict=True)}
-            case gast.Tuple(elts=elts):
+            case gast.Tuple(elts=elts) | gast.List(elts=elts):
                 fields = dict(enumerate(self.written_out(elts)))
             case gast.Call(func=gast.Attribute(value=base, attr="_replace")):
                 found = self.values(base)

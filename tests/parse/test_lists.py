@@ -228,6 +228,117 @@ def its_room_is_in_an_array(x):
     return np.array(out)
 
 
+def a_queue(x):
+    q = [0.0, 0.0]
+    s = 0.0
+    for t in range(6):
+        s += q.pop(0) * x[t]
+        q.append(x[t] * x[0])
+        s += q[0] * q[-1] * len(q)
+    return s, q
+
+
+def a_window(x):
+    q = [x[0]]
+    for t in range(5):
+        q.append(x[t] + q[-1])
+        if len(q) > 3:
+            q.pop(0)
+    return q
+
+
+def a_slice_that_stays(x):
+    h = [0.0] * (len(x) + 1)
+    h[0] = 1.0
+    for j in range(1, len(x) + 1):
+        before = h[:j]
+        h[0] = 0.0
+        for i in range(1, j + 1):
+            f = before[i - 1] / (x[i - 1] + j)
+            h[i - 1] = h[i - 1] + f * (x[0] - 0.2)
+            h[i] = f * x[i - 1]
+    s = 0.0
+    for j, w in enumerate(h):
+        s += w * x[j % len(x)]
+    return s
+
+
+def stocks_that_are_replaced(x):
+    state = [float(c) for c in x]
+    totals = np.zeros(4)
+    for t in range(4):
+        new = [0.0] * len(x)
+        for i, (a, b) in enumerate(zip(state, x)):  # noqa: B905
+            new[i] += a * b
+            new[i - 1] += a * 0.5
+        state = new
+        totals[t] = sum(state)
+    return np.array(state), totals
+
+
+def backwards(x):
+    b = []
+    i = 5
+    while i >= 0:
+        b.append(i)
+        i = i - 1 - (x[i] > 0.5)
+    return np.array(b[::-1]), x[0] * len(b[1:])
+
+
+def cut_and_changed(x):
+    out = []
+    for v in x:
+        out.append(v)
+    b = out[1:3]
+    out[1] = 5.0
+    return b[0] * x[0]
+
+
+def a_part_of_a_list(x):
+    b = [v * v for v in x]
+    return b[1:4]
+
+
+def written_out_where_it_returns(x):
+    if x[0] > 0.5:
+        return [x[0], x[1]], x[2]
+    return [x[1] * x[0], 2.0], x[0]
+
+
+def _rates(x):
+    return [x[0] * x[1], x[1] ** 2]
+
+
+def unpacked(x):
+    a, b = _rates(x)
+    return a * b + sum(_rates(x[1:])) + _rates(x)[1]
+
+
+def _squares_and_more(x):
+    out = []
+    for v in x:
+        out.append(v * v)
+    return out, x[0]
+
+
+def beside_another_value(x):
+    squares, first = _squares_and_more(x)
+    return sum(squares) * first
+
+
+def of_a_function_inside(x):
+    def halves(y):
+        out = []
+        for v in y:
+            out.append(v / 2)
+        return out
+
+    s = 0.0
+    for v in halves(x):
+        s += v * x[0]
+    return s, halves(x)[2]
+
+
 ALL: list[Callable[..., Any]] = [
     f
     for n, f in list(globals().items())
@@ -251,6 +362,43 @@ def test_what_is_returned_is_a_list() -> None:
         assert isinstance(f(X), list)
         _, pullback = pyrev.vjp(f, X)
         np.testing.assert_array_equal(pullback([1.0] * 6).x, np.full(6, 2.0))
+
+
+def of_two_kinds(x, k):
+    return [x * k, [k, x]]
+
+
+def test_lists_that_are_written_out_keep_their_kinds() -> None:
+    for target in ("python", "numba"):
+        f = pyrev.differentiable(of_two_kinds, target=target)
+        got = f(X, 2)
+        assert isinstance(got, list)
+        assert isinstance(got[1], list)
+        assert isinstance(got[1][0], (int, np.integer))
+        assert got[1][1] is X
+        np.testing.assert_array_equal(got[0], X * 2)
+        _, pullback = pyrev.vjp(f, X, 2)
+        weights = [np.ones(6), [None, np.full(6, 3.0)]]
+        np.testing.assert_array_equal(pullback(weights).x, np.full(6, 5.0))
+
+
+def _rates_of(x, n):
+    return [v for v in x[:n]]
+
+
+def unpacked_from(x, n):
+    a, b = _rates_of(x, n)
+    return a * b
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_list_of_another_length_is_not_unpacked(target: str) -> None:
+    f = pyrev.differentiable(unpacked_from, target=target)
+    assert pyrev.grad(f)(X, 2).x[0] == X[1]
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        f(X, 1)
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        f(X, 3)
 
 
 def third(x, n):
@@ -351,15 +499,6 @@ def repeated_in_a_helper(x):
     return _twice(out) * x[0]
 
 
-def cut_and_changed(x):
-    out = []
-    for v in x:
-        out.append(v)
-    b = out[1:3]
-    out[1] = 5.0
-    return b[0] * x[0]
-
-
 def _bumped(y):
     y[0] = y[0] * 3.0
     return y[1]
@@ -415,12 +554,103 @@ def shorter_while_it_runs(x):
     return s
 
 
+def longer_while_it_is_numbered(x):
+    out = [x[0]]
+    for i, v in enumerate(out):
+        if i < 3:
+            out.append(v * 2)
+    return len(out) * x[1]
+
+
+def taken_off_while_some_are_there(x):
+    stack = [1.0]
+    s = 0.0
+    while len(stack) > 0:
+        v = stack.pop()
+        s += x[0]
+        if s < 3:
+            stack.append(v * x[1])
+    return s
+
+
+def changed_under_one_of_two_names(x):
+    new = [0.0] * 3
+    state = new
+    for t in range(3):
+        new[t] = x[t]
+    return state[1] * x[0]
+
+
+def changed_behind_a_slice(x):
+    b = [v for v in x]
+    s = 0.0
+    for v in b[1:]:
+        b[2] = 5.0
+        s += v * x[0]
+    return s
+
+
+def repeated_of_a_function_inside(x):
+    def own(y):
+        out = []
+        for v in y:
+            out.append(v)
+        return out
+
+    return (own(x) * 2)[7]
+
+
+def repeated_beside_another(x):
+    squares, first = _squares_and_more(x)
+    return len(squares * 2) * first
+
+
+def handed_on_beside_another(x):
+    return _squares_and_more(x)
+
+
+def _called(g, x):
+    return g(x) * 2
+
+
+def repeated_of_an_argument(x):
+    return _called(_squares, x)[0]
+
+
+def an_integer_list_that_gets_a_float(x):
+    y = [1, 2, 3]
+    z = y[:]
+    z[0] = 2.5
+    return z[0] * x[0]
+
+
+def _integers(x):
+    return [1, 2, 3]
+
+
+def an_integer_result_that_gets_a_float(x):
+    z = _integers(x)
+    z[0] = 2.5
+    return z[0] * x[0]
+
+
+def lists_or_tuples(x):
+    if x[0] > 0.5:
+        return [x[0], x[1]]
+    return x[1], x[0]
+
+
 @pytest.mark.parametrize(
     "plain",
     [
         shorter_while_it_runs,
+        *(longer_while_it_is_numbered, taken_off_while_some_are_there),
+        *(changed_under_one_of_two_names, changed_behind_a_slice),
+        *(repeated_of_a_function_inside, repeated_beside_another),
+        *(an_integer_list_that_gets_a_float, an_integer_result_that_gets_a_float),
+        *(handed_on_beside_another, repeated_of_an_argument, lists_or_tuples),
         *(under_two_names, in_a_helper, added, repeated, joined),
-        *(repeated_in_a_helper, cut_and_changed, evaluated_before),
+        *(repeated_in_a_helper, evaluated_before),
         *(a_helper_decides, another_name_decides, made_in_a_branch),
     ],
     ids=lambda f: f.__name__,
