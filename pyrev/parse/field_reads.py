@@ -12,7 +12,7 @@ import numpy as np
 from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of
-from pyrev.parse.made_texts import Lookup, read_in, root_of
+from pyrev.parse.made_texts import Lookup, read_in, root_of, stored_in
 from pyrev.parse.source import parameters_of, plain
 from pyrev.parse.structure_shapes import Shape
 
@@ -134,6 +134,7 @@ def depends_on_call(
         return True
     own = own or {p.id for p in parameters(node)}
     local = local_names(node)
+    fields = _with_elements(node, own)
     for n in nodes_of(node):
         match n:
             case gast.Call(func=gast.Name(id=name)) if name in own:
@@ -141,7 +142,9 @@ def depends_on_call(
             case gast.Starred(value=gast.Name(id=name)) if name in own:
                 return True
             case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
-                if depth < _DEPTH and _helper_depends(lookup(name), args, own, depth):
+                if depth < _DEPTH and _helper_depends(
+                    lookup(name), args, fields, depth
+                ):
                     return True
             case gast.Assign(targets=[gast.Tuple()], value=gast.Name(id=name)):
                 if name in own:
@@ -153,12 +156,27 @@ def depends_on_call(
                 if any(texts) and any(named):
                     return True
             case gast.Subscript(value=base, slice=gast.Constant(value=str())):
-                if root_of(base) in own:
+                if root_of(base) in fields:
                     return True
             case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
                 if root_of(base) in own:
                     return True
     return False
+
+
+def _with_elements(node: gast.AST, own: Collection[str]) -> set[str]:
+    """These names, and those of their elements and of what else is made of them."""
+    found = set(own)
+    while True:
+        before = len(found)
+        for n in nodes_of(node):
+            match n:
+                case gast.Assign(value=value) if found & read_in(value):
+                    found |= stored_in(n)
+                case gast.For(target=target, iter=over) if found & read_in(over):
+                    found |= stored_in(target)
+        if len(found) == before:
+            return found
 
 
 def _helper_depends(
@@ -169,7 +187,7 @@ def _helper_depends(
     if helper is None:
         return False
     pairs = zip(parameters_of(helper), args, strict=False)
-    given = [n for n, a in pairs if isinstance(a, gast.Name) and a.id in own]
+    given = [n for n, a in pairs if root_of(a) in own]
     node, look = definition_of(helper), partial(stands_for, helper)
     if node is None or not given:
         return False

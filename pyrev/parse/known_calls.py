@@ -52,8 +52,15 @@ from pyrev.parse.reductions import (
     reduce_axes,
     variance,
 )
-from pyrev.parse.scopes import Capture, Helper, Scope, home, module_name
-from pyrev.parse.subscripts import measured
+from pyrev.parse.scopes import (
+    Capture,
+    Helper,
+    Scope,
+    home,
+    module_name,
+    record_place,
+)
+from pyrev.parse.subscripts import measured, read_record_place
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
@@ -86,6 +93,8 @@ def known_call(
         return read_len(w, node, scope)
     if function is probe:
         return read_probe(w, text, node, scope)
+    if function is record_place:
+        return read_record_place(w, node, scope)
     found = meaning(function)
     if found is not None:
         named = module_name(function)

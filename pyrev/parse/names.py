@@ -6,24 +6,28 @@ A global or closure value becomes a hidden parameter (`Capture`), read at every 
 from __future__ import annotations
 
 import math
+from enum import Enum
 from types import FunctionType, ModuleType
 
 import gast
 import numpy as np
 
 from pyrev.ir.nodes import NOWHERE, Loc, Var
-from pyrev.parse.grounds import MISSING, Missing, cell_of, lookup
+from pyrev.parse.grounds import MISSING, Missing, cell_of, is_value, lookup
 from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
     NUMPY,
+    RECORD,
     RESERVED,
     Capture,
     Scope,
     home,
     module_name,
     parameter_ids,
+    record_place,
 )
 from pyrev.parse.shapes import RankFact
+from pyrev.parse.source import plain
 from pyrev.parse.values import Array, Operand, placed, stored_in, whole_array
 from pyrev.parse.walk import Walk
 
@@ -107,6 +111,8 @@ def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:
     """
     if name == NUMPY:
         return np
+    if name == RECORD:
+        return record_place
     place: Scope | None = scope
     while place is not None:
         if name in place.helpers:
@@ -133,7 +139,26 @@ def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
             if isinstance(module, ModuleType):
                 constants = module_name(module) in ("math", "numpy")
                 return w.env.grounds.attribute(module, attr, fixed=constants)
+            if isinstance(module, type):
+                return _of_class(w, module, attr)
     return MISSING
+
+
+def _of_class(w: Walk, cls: type, attr: str) -> object:
+    """A static method, a number or an array of a class of the user's."""
+    if cls.__module__ in ("builtins", "numpy"):
+        return MISSING
+    found = w.env.grounds.attribute(cls, attr)
+    if is_value(found) or isinstance(found, type):
+        return MISSING if isinstance(found, Enum) else found
+    function = plain(found)
+    if function is None:
+        return MISSING
+    # Names with two underscores in front are others in a class than in its text.
+    code = function.__code__
+    names = (*code.co_names, *code.co_varnames, *code.co_freevars)
+    prefixes = tuple(f"_{c.__name__.lstrip('_')}__" for c in cls.__mro__)
+    return MISSING if any(n.startswith(prefixes) for n in names) else found
 
 
 def referred(w: Walk, node: gast.AST, scope: Scope) -> Var | Array | None:

@@ -20,6 +20,15 @@ from pyrev.runtime.error_boundary import reads_users
 
 #: NumPy, whatever the user's module calls it: in texts that are made.
 NUMPY = "@np"
+#: The name of what gives the place of a record: see `record_place`.
+RECORD = "@record"
+
+
+def record_place(*arrays_and_index: object) -> None:
+    """Stands for what `RECORD` names: the index of a record as a number, which is
+    inside of these arrays.
+    """
+
 
 # Names that the printed form of a program uses itself.
 RESERVED = frozenset(

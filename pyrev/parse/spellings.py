@@ -7,11 +7,13 @@ over ``np.ndindex(n, m)`` is one over each range.
 
 from __future__ import annotations
 
+import copy
+
 import gast
 import numpy as np
 
 from pyrev.parse.bindings import local_names, mapped, nodes_of
-from pyrev.parse.made_texts import Lookup, placed
+from pyrev.parse.made_texts import Lookup, placed, stored_in
 
 _ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim"}
 
@@ -19,7 +21,8 @@ _ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "
 def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
     """The definition `node` with attributes for NumPy's functions of the same name, a
     pair for `divmod`, places of a vector for `np.where` of one, and loops for
-    `np.ndindex` and `np.ndenumerate`; itself if it calls none of them.
+    `np.ndindex` and `np.ndenumerate`; itself if it calls none of them. A loop
+    over the name of a `zip` is one over the call.
 
     A size along one axis, and what names of the definition's own stand for, stay.
 
@@ -38,7 +41,72 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
         q, r = (b // n, b % n)
         return q * r * m * a.size
     """
-    return _respelt(node, local_names(node), lookup)
+    local = local_names(node)
+    return _respelt(_with_zips(node, node, local, lookup), local, lookup)
+
+
+def _with_zips(
+    node: gast.AST, whole: gast.AST, local: frozenset[str], lookup: Lookup
+) -> gast.AST:
+    """The same with ``zip(...)`` in the loop that takes it from a name, if nothing else
+    does: it gives each of its elements once.
+    """
+    made = mapped(node, lambda part: _with_zips(part, whole, local, lookup))
+    for part in ("body", "orelse"):
+        block = getattr(made, part, None)
+        if not isinstance(block, list):
+            continue
+        for k, s in enumerate(block):
+            match s:
+                case gast.Assign(
+                    targets=[gast.Name(id=name)],
+                    value=gast.Call(func=gast.Name(id="zip")) as call,
+                ) if "zip" not in local and lookup("zip") is zip:
+                    loop = _loop_over(name, call, block[k + 1 :], whole)
+                    if loop is not None:
+                        at = next(m for m, t in enumerate(block) if t is loop[0])
+                        new = [
+                            *block[:k],
+                            *block[k + 1 : at],
+                            loop[1],
+                            *block[at + 1 :],
+                        ]
+                        made = copy.copy(made)
+                        setattr(made, part, new)
+                        return _with_zips(made, whole, local, lookup)
+    return made
+
+
+def _loop_over(
+    name: str, call: gast.Call, block: list[gast.AST], whole: gast.AST
+) -> tuple[gast.For, gast.For] | None:
+    """The loop of these statements over what a name stands for, and the same over the
+    call; None if the name is used otherwise, or the call may give something else there.
+    """
+    uses = [n for n in nodes_of(whole) if isinstance(n, gast.Name) and n.id == name]
+    if len(uses) != 2:
+        return None
+    for s in block:
+        if any(isinstance(n, gast.Name) and n.id == name for n in nodes_of(s)):
+            match s:
+                case gast.For(iter=gast.Name(id=own)) if own == name:
+                    made = copy.copy(s)
+                    made.iter = call
+                    return s, made
+                case gast.For(
+                    iter=gast.Call(
+                        func=gast.Name(id="enumerate"), args=[gast.Name(id=own), *more]
+                    )
+                ) if own == name:
+                    made = copy.copy(s)
+                    made.iter = copy.copy(s.iter)
+                    made.iter.args = [call, *more]
+                    return s, made
+            return None
+        names = {e.id for e in call.args if isinstance(e, gast.Name)}
+        if len(names) < len(call.args) or names & stored_in(s) or call.keywords:
+            return None
+    return None
 
 
 def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
 
 from pyrev.parse.bindings import literal_integer, nodes_of, returns
-from pyrev.parse.made_texts import name_of, read_in
+from pyrev.parse.made_texts import assign, name_of, read_in
 from pyrev.parse.structure_shapes import SHAPE, Key, Names, Shape
 
 
@@ -76,7 +76,7 @@ def literal(
     made: gast.AST
     if shape.kind == "tuple":
         made = gast.Tuple(values, gast.Load())
-    elif shape.kind in ("dict", "record", "records"):
+    elif shape.kind in ("dict", "record", "records", "view"):
         keys = [gast.copy_location(gast.Constant(k, None), at) for k, _ in shape.fields]
         made = gast.Dict(keys, values)
     else:
@@ -98,6 +98,17 @@ def element(
     return gast.copy_location(made, at)
 
 
+def assigned(s: gast.Assign, pairs: Sequence[tuple[str, gast.AST]]) -> gast.AST:
+    """One assignment of values to names, in the place of `s`."""
+    targets = [name_of(n, s, gast.Store()) for n, _ in pairs]
+    values = [v for _, v in pairs]
+    if len(pairs) == 1:
+        return gast.copy_location(assign(targets, values[0]), s)
+    target = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
+    value = gast.copy_location(gast.Tuple(values, gast.Load()), s)
+    return gast.copy_location(assign([target], value), s)
+
+
 def read_field(at: gast.AST, kind: str, key: Key) -> gast.AST:
     """A read of a field of the tuple, or the named tuple, `at`."""
     if kind == "tuple":
@@ -105,6 +116,14 @@ def read_field(at: gast.AST, kind: str, key: Key) -> gast.AST:
     else:
         made = gast.copy_location(gast.Attribute(at, key, gast.Load()), at)
     return made
+
+
+def elements_of(e: gast.AST) -> list[gast.AST]:
+    """The values of a tuple, or of a named one, that is written out."""
+    shape: Shape | None = getattr(e, SHAPE, None)
+    if shape is not None and shape.kind == "named tuple" and isinstance(e, gast.Call):
+        return [k.value for k in e.keywords]
+    return list(e.elts) if isinstance(e, gast.Tuple) else []
 
 
 def key_of(index: gast.AST) -> object:

@@ -24,8 +24,8 @@ class Shape:
 
     `kind` says how fields are read: of a "dict" by subscript, of an "object" by
     attribute, of a "tuple" by number, of a "named tuple" by attribute or number, and of
-    a "record" or of "records", an array of them, by subscript or attribute. `cls` is
-    the class, where it is known.
+    a "record" or of "records", an array of them, by subscript or attribute; a "view" is
+    one of them, with its place at `AT`. `cls` is the class, where it is known.
     """
 
     kind: str
@@ -64,6 +64,8 @@ class Missing:
 
 MISSING = Missing()
 
+#: Where the place of a view is among its fields.
+AT = ""
 #: The attribute of a node that holds the shape of the structure that it builds.
 SHAPE = "pyrev_structure"
 #: The names of the values of a structure, by their paths.
@@ -80,6 +82,8 @@ def names_for(name: str, shape: Shape, taken: set[str]) -> Names:
     found = {}
     for path in shape.leaves():
         words = [name, *map(str, path)]
+        if shape.kind == "view" and path == (AT,):
+            words = [name, "at"]
         own = "_".join(w if w.isidentifier() or w.isdigit() else "k" for w in words)
         found[path] = fresh(own, taken)
     return found
@@ -98,6 +102,14 @@ def class_called(func: gast.AST, local: frozenset[str], lookup: Lookup) -> type 
     """The class of structures that is called, if it is one."""
     found = object_named(func, local, lookup)
     return found if isinstance(found, type) and is_structure_class(found) else None
+
+
+def is_new(value: gast.AST, local: frozenset[str], lookup: Lookup) -> bool:
+    """Does an expression make a structure that has no other name?"""
+    made = isinstance(value, gast.Call) and (
+        class_called(value.func, local, lookup) is not None
+    )
+    return made or isinstance(value, gast.Dict)
 
 
 def class_fields(cls: type) -> tuple[str, ...]:
@@ -129,7 +141,7 @@ def only_keeps(cls: type) -> bool:
 
 def can_be_made(shape: Shape) -> bool:
     """Can a structure of this shape be made of its fields?"""
-    if shape.kind in ("record", "records"):
+    if shape.kind in ("record", "records", "view"):
         return False
     if shape.cls is not None and not (
         is_structure_class(shape.cls) and only_keeps(shape.cls)
@@ -183,8 +195,8 @@ def field_of(
     elif shape.kind == "tuple" and isinstance(key, int) and index:
         key = key + len(shape.fields) if key < 0 else key
         own = shape.get(key)
-    elif shape.kind in ("record", "records"):
-        own = shape.get(key) if isinstance(key, str) else MISSING
+    elif shape.kind in ("record", "records", "view"):
+        own = shape.get(key) if isinstance(key, str) and key != AT else MISSING
     elif index == by_index:
         own = shape.get(key)
     return name, (*path, key if isinstance(key, (str, int)) else ""), own

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
 
@@ -37,6 +37,17 @@ from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.helper_texts import definition_of, looking_at
 from pyrev.parse.known_values import is_none
 from pyrev.parse.made_texts import Lookup, assign, name_of, read_in
+from pyrev.parse.record_views import (
+    arrays_of,
+    has_records,
+    may_write,
+    names_of_view,
+    place_in,
+    same_arrays,
+    turn_of,
+    turned,
+    view_of,
+)
 from pyrev.parse.source import default_values, plain
 from pyrev.parse.starred import (
     as_definition,
@@ -47,7 +58,9 @@ from pyrev.parse.starred import (
 )
 from pyrev.parse.structure_nodes import (
     Use,
+    assigned,
     element,
+    elements_of,
     key_of,
     literal,
     may_change,
@@ -55,7 +68,9 @@ from pyrev.parse.structure_nodes import (
     read_field,
     with_fields,
 )
+from pyrev.parse.structure_places import Fields
 from pyrev.parse.structure_shapes import (
+    AT,
     SHAPE,
     Key,
     Missing,
@@ -66,6 +81,7 @@ from pyrev.parse.structure_shapes import (
     class_fields,
     defaults_of,
     field_of,
+    is_new,
     may_build,
     may_have,
     names_for,
@@ -144,6 +160,11 @@ class Expansion:
         self.asked = given
         self.shapes: dict[str, Shape] = dict(given)
         self.names: dict[str, Names] = dict(self.given)
+        #: Is a record of an array a view of it, since somebody may write to it?
+        records = {n for n, shape in given.items() if has_records(shape)}
+        self.views = bool(records) and may_write(node, records, lookup)
+        #: What loops over records go over, with the name for each of them.
+        self.turns: dict[gast.AST, str] = {}
 
     def done(self) -> Structured:
         """The definition, and what it returned."""
@@ -186,6 +207,11 @@ class Expansion:
             match n:
                 case gast.Assign(targets=[gast.Name(id=name)], value=value):
                     values.setdefault(name, []).append(value)
+                case gast.For():
+                    turn = turn_of(n, self.local, self.lookup)
+                    if turn is not None and self.view(turn.one) is not None:
+                        values.setdefault(turn.name, []).append(turn.one)
+                        self.turns[turn.over] = turn.name
         own = {n: len(found) + (n in self.given) for n, found in values.items()}
         values = {n: found for n, found in values.items() if self.times[n] == own[n]}
         while True:
@@ -198,9 +224,18 @@ class Expansion:
                 if len(known) == 1:  # what rests on it is looked at again
                     (shape,) = known
                     self.shapes[name] = shape
-                    self.names[name] = names_for(name, shape, self.taken)
+                    self.names[name] = self._own_names(name, shape, found[0])
             if len(self.shapes) == before:
                 break
+        self._keep_what_fits(values)
+
+    def _own_names(self, name: str, shape: Shape, value: gast.AST) -> Names:
+        """The names of the fields of a name: those of a view are the array's."""
+        if shape.kind != "view":
+            return names_for(name, shape, self.taken)
+        return names_of_view(name, arrays_of(self.values(value)), self.taken)
+
+    def _keep_what_fits(self, values: Mapping[str, list[gast.AST]]) -> None:
         while True:
             bad = {n for n in self.shapes if not self._fits(n, values)}
             if not bad:
@@ -216,6 +251,10 @@ class Expansion:
         for value in values.get(name, ()):
             if self.shape(value, name) != shape:
                 return False
+            if shape.kind == "view" and not same_arrays(
+                arrays_of(self.values(value)), self.names[name]
+            ):
+                return False
             names = read_in(value) & self.shapes.keys()
             if shape.kind == "record" and may_change(self.node, names):
                 return False
@@ -226,28 +265,24 @@ class Expansion:
                 stores = True
                 # What is inside of another one may have another name.
                 alone = len(use.stored) == 1 and shape.at(use.stored) is None
-                if not alone or shape.kind not in ("dict", "object"):
+                if not alone or shape.kind not in ("dict", "object", "view"):
                     return False
             whole = whole or (use.whole and not use.returned)
             if use.bad:
                 return False
-        if stores and (name in self.given or whole):
-            return False
-        if stores and not all(map(self._is_new, values.get(name, ()))):
-            return False
+        if stores and shape.kind != "view":
+            if name in self.given or whole:
+                return False
+            if not all(
+                is_new(v, self.local, self.lookup) for v in values.get(name, ())
+            ):
+                return False
         steady = self.times[name] == 1 and not stores
         return not inner or (steady and name not in self.inside)
 
-    def _is_new(self, value: gast.AST) -> bool:
-        """Does an expression make a structure that has no other name?"""
-        made = isinstance(value, gast.Call) and (
-            class_called(value.func, self.local, self.lookup) is not None
-        )
-        return made or isinstance(value, gast.Dict)
-
     def _uses(self, name: str) -> Iterator[Use]:
         def visit(around: gast.AST, e: gast.AST, inner: bool) -> Iterator[Use]:
-            found = self._place(e)
+            found = self.place(e)
             if found is not None and found[0] == name:
                 path, field = found[1], found[2]
                 ctx = getattr(e, "ctx", None)
@@ -274,14 +309,17 @@ class Expansion:
                 yield from visit(self.node, child, False)
 
     def _whole(self, around: gast.AST, e: gast.AST, field: Shape, inner: bool) -> Use:
+        if self.turns.get(e, "") in self.shapes:
+            return Use(inner)
         match around:
             case gast.Subscript(value=value) if value is e and field.kind == "records":
                 stored = isinstance(around.ctx, gast.Store)
-                return Use(inner, bad=stored or self._of_record(around) is None)
+                return Use(inner, bad=stored or self.of_record(around) is None)
             case gast.Attribute(attr="shape" | "size" | "ndim"):
                 return Use(inner, bad=field.kind != "records")
             case gast.Return():
-                return Use(inner, whole=True, returned=True)
+                view = field.kind == "view"
+                return Use(inner, whole=True, returned=True, bad=view)
             case gast.Starred():
                 tuples = ("tuple", "named tuple")
                 return Use(inner, whole=True, bad=field.kind not in tuples)
@@ -292,9 +330,9 @@ class Expansion:
             case gast.Assign(value=value) if value is e:
                 return Use(inner, whole=True)
             case gast.Attribute(attr="_replace" | "get" | "keys"):
-                return Use(inner)
+                return Use(inner, bad=field.kind == "view")
             case gast.Compare(ops=[gast.In() | gast.NotIn()]):
-                return Use(inner)
+                return Use(inner, bad=field.kind == "view")
             case gast.Compare(ops=[gast.Is() | gast.IsNot()], comparators=[other]):
                 return Use(inner, bad=not is_none(other))
         return Use(inner, bad=True)
@@ -321,10 +359,13 @@ class Expansion:
                 return Shape(
                     "tuple", tuple((k, self.shape(x)) for k, x in enumerate(elts))
                 )
-        place = self._place(e)
+        place = self.place(e)
         if place is not None and isinstance(place[2], Shape):
             return place[2]
-        return self._of_record(e)
+        if self.views and self.of_record(e) is not None:
+            view = self.view(e)
+            return None if view is None else view[0]
+        return self.of_record(e)
 
     def written_out(self, elts: Sequence[gast.AST]) -> list[gast.AST]:
         """The elements of a tuple, or the arguments of a call, in which what a star
@@ -340,18 +381,18 @@ class Expansion:
         """The elements of a tuple; None if it is none, or another function's."""
         if isinstance(e, gast.Tuple):
             return self.written_out(e.elts)
-        place = self._place(e)
+        place = self.place(e)
         if place is None or not isinstance(place[2], Shape):
             return None
         if place[2].kind not in ("tuple", "named tuple"):
             return None
         return [read_field(e, place[2].kind, k) for k, _ in place[2].fields]
 
-    def _of_record(self, e: gast.AST) -> Shape | None:
+    def of_record(self, e: gast.AST) -> Shape | None:
         """What one element of an array of records is."""
         match e:
             case gast.Subscript(value=base, slice=index):
-                place = self._place(base)
+                place = self.place(base)
                 whole = None if place is None else place[2]
                 if isinstance(whole, Shape) and whole.kind == "records":
                     slices = (gast.Slice, gast.Tuple)
@@ -360,6 +401,23 @@ class Expansion:
                     if isinstance(key_of(index), int):
                         return Shape("record", whole.fields)
         return None
+
+    def view(self, e: gast.AST) -> tuple[Shape, dict[tuple[Key, ...], gast.AST]] | None:
+        """One element of an array of records, as a view of it: the place, and the
+        arrays of the fields; None if it is none, or if the array may be another later.
+        """
+        if self.of_record(e) is None:
+            return None
+        name, path, whole = self.place(e.value) or ("", (), None)
+        if not isinstance(whole, Shape):
+            return None
+        shape = view_of(whole)
+        if shape is None or name not in self.given or self.times[name] != 1:
+            return None
+        index = Fields(self).visit(copy.deepcopy(e.slice))
+        arrays = {p: self.names[name][(*path, *p)] for p in whole.leaves()}
+        fields = {p: name_of(n, e) for p, n in arrays.items()}
+        return shape, {(AT,): place_in(e, arrays, index), **fields}
 
     def _of_dict(
         self, keys: Sequence[gast.AST | None], values: Sequence[gast.AST]
@@ -435,7 +493,16 @@ class Expansion:
             return None
         return {n: found[n] for n in names}
 
-    def _place(
+    def leaf(self, at: gast.AST, name: str, path: tuple[Key, ...]) -> gast.AST:
+        """The value at the end of a path in the structure `name`."""
+        own = self.names[name][path]
+        around = self.shapes[name].at(path[:-1])
+        if isinstance(around, Shape) and around.kind == "view":
+            index = name_of(self.names[name][(*path[:-1], AT)], at)
+            return element(at, name_of(own, at), index, at.ctx)
+        return name_of(own, at, at.ctx)
+
+    def place(
         self, e: gast.AST
     ) -> tuple[str, tuple[Key, ...], Shape | Missing | None] | None:
         """The structure that an expression names, the path behind it, and what is
@@ -445,17 +512,19 @@ class Expansion:
             case gast.Name(id=name) if name in self.shapes:
                 return name, (), self.shapes[name]
             case gast.Subscript(value=base, slice=index):
-                found = self._place(base)
+                found = self.place(base)
                 if found is None or not isinstance(found[2], Shape):
                     return None
                 if found[2].kind == "records" and not isinstance(key_of(index), str):
                     return None  # a record, or an array of some of them
                 return field_of(found[0], found[1], found[2], key_of(index), True)
             case gast.Attribute(value=base, attr=attr):
-                found = self._place(base)
+                found = self.place(base)
                 if found is None or not isinstance(found[2], Shape):
                     return None
                 if attr in ("_replace", "get", "keys"):
+                    return None
+                if found[2].kind == "records" and attr in ("shape", "size", "ndim"):
                     return None
                 return field_of(found[0], found[1], found[2], attr, False)
         return None
@@ -475,16 +544,22 @@ class Expansion:
     def _statement(self, s: gast.AST) -> list[gast.AST]:
         match s:
             case gast.FunctionDef():
-                return [_Fields(self).visit(s)]
+                return [Fields(self).visit(s)]
             case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
                 name in self.shapes
             ):
                 return self._bound(s, name, value)
+            case gast.For():
+                turn = turn_of(s, self.local, self.lookup)
+                if turn is not None and turn.name in self.shapes:
+                    if turn.stop is not None:
+                        turn = replace(turn, stop=Fields(self).visit(turn.stop))
+                    return [turned(s, turn, self.names[turn.name])]
             case gast.Assign(targets=[gast.Tuple(elts=elts)], value=value) if (
-                self._place(value) is not None
+                self.place(value) is not None
             ):
-                made = _Fields(self).visit(s)
-                values = getattr(made.value, "elts", [])
+                made = Fields(self).visit(s)
+                values = elements_of(made.value)
                 if len(values) != len(elts):
                     return [made]
                 pairs = zip(made.targets[0].elts, values, strict=True)
@@ -493,10 +568,10 @@ class Expansion:
             if part in ("body", "orelse"):
                 continue
             if isinstance(value, gast.AST):
-                setattr(s, part, _Fields(self).visit(value))
+                setattr(s, part, Fields(self).visit(value))
             elif isinstance(value, list):
                 new = [
-                    _Fields(self).visit(v) if isinstance(v, gast.AST) else v
+                    Fields(self).visit(v) if isinstance(v, gast.AST) else v
                     for v in value
                 ]
                 setattr(s, part, new)
@@ -506,39 +581,30 @@ class Expansion:
         """The assignments of the fields for one of a structure."""
         names = self.names[name]
         values = self.values(value)
+        if self.shapes[name].kind == "view" and values is not None:
+            return [assigned(s, [(names[(AT,)], values[(AT,)])])]
         if values is None:  # what a helper returns
             targets = [name_of(n, s, gast.Store()) for n in names.values()]
             whole: gast.AST = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
             if len(targets) == 1:
                 (whole,) = targets
-            made = assign([whole], _Fields(self).visit(value))
+            made = assign([whole], Fields(self).visit(value))
             return [gast.copy_location(made, s)]
         # In a loop it may be made of what it was.
         own = any(isinstance(n, gast.Name) and n.id == name for n in nodes_of(value))
         alone = self.times[name] == 1 and not own
         fixed = [p for p, v in values.items() if alone or isinstance(v, gast.Constant)]
-        out = [self._assigned(s, [(names[p], values[p])]) for p in fixed]
+        out = [assigned(s, [(names[p], values[p])]) for p in fixed]
         rest = [(names[p], v) for p, v in values.items() if p not in fixed]
         if rest:
-            out.append(self._assigned(s, rest))
+            out.append(assigned(s, rest))
         return out
-
-    def _assigned(
-        self, s: gast.Assign, pairs: Sequence[tuple[str, gast.AST]]
-    ) -> gast.AST:
-        targets = [name_of(n, s, gast.Store()) for n, _ in pairs]
-        values = [v for _, v in pairs]
-        if len(pairs) == 1:
-            return gast.copy_location(assign(targets, values[0]), s)
-        target = gast.copy_location(gast.Tuple(targets, gast.Store()), s)
-        value = gast.copy_location(gast.Tuple(values, gast.Load()), s)
-        return gast.copy_location(assign([target], value), s)
 
     def values(self, e: gast.AST) -> dict[tuple[Key, ...], gast.AST] | None:
         """The values of the fields of what an expression builds, by path; None for what
         another function builds.
         """
-        place = self._place(e)
+        place = self.place(e)
         if place is not None and isinstance(place[2], Shape):
             name, path, shape = place[0], place[1], place[2]
             names = self.names[name]
@@ -546,14 +612,17 @@ class Expansion:
         fields: dict[Key, gast.AST] = {}
         tagged: Shape | None = getattr(e, SHAPE, None)
         if tagged is not None and tagged.kind == "list":
-            return {(0,): _Fields(self).visit(copy.deepcopy(e))}
+            return {(0,): Fields(self).visit(copy.deepcopy(e))}
         match e:
             case gast.Subscript(value=base, slice=index):
+                view = self.view(e) if self.views else None
+                if view is not None:
+                    return view[1]
                 found = self.values(base)
-                if found is None or self._of_record(e) is None:
+                if found is None or self.of_record(e) is None:
                     return None
                 return {
-                    p: element(e, v, _Fields(self).visit(copy.deepcopy(index)))
+                    p: element(e, v, Fields(self).visit(copy.deepcopy(index)))
                     for p, v in found.items()
                 }
             case gast.Dict(keys=keys, values=values):
@@ -564,7 +633,7 @@ class Expansion:
                 found = self.values(base)
                 if found is None:
                     return None
-                new = {(k.arg,): _Fields(self).visit(k.value) for k in e.keywords}
+                new = {(k.arg,): Fields(self).visit(k.value) for k in e.keywords}
                 return {**found, **new}
             case gast.Call() if hasattr(e, SHAPE):
                 fields = {str(k.arg): k.value for k in e.keywords}
@@ -579,7 +648,7 @@ class Expansion:
         out: dict[tuple[Key, ...], gast.AST] = {}
         for key, value in fields.items():
             if self.shape(value) is None:
-                out[(key,)] = _Fields(self).visit(copy.deepcopy(value))
+                out[(key,)] = Fields(self).visit(copy.deepcopy(value))
                 continue
             inner = self.values(value)
             if inner is None:
@@ -601,141 +670,10 @@ class Expansion:
         assert shape is not None
         if shape.kind == "tuple" and all(f is None for _, f in shape.fields):
             return None
-        if any(self._of_record(n.value) is not None for n in own_returns(self.node)):
+        if any(self.of_record(n.value) is not None for n in own_returns(self.node)):
             return None
         values = [self.values(n.value) for n in own_returns(self.node)]
         return None if None in values or not can_be_made(shape) else shape
-
-
-class _Fields(gast.NodeTransformer):  # type: ignore[misc]
-    """Puts the names of fields in their places."""
-
-    def __init__(self, expansion: Expansion) -> None:
-        self.expansion = expansion
-        #: Functions inside take their own structures apart.
-        self.inside = False
-
-    def visit(self, node: gast.AST) -> gast.AST:
-        own = self.expansion
-        if isinstance(node, (gast.FunctionDef, gast.Lambda)):
-            before, self.inside = self.inside, True
-            self.generic_visit(node)
-            self.inside = before
-            return node
-        match node:
-            case gast.Call(func=gast.Name(id="len"), args=[arg], keywords=[]):
-                place = own._place(arg)
-                if place is not None and isinstance(place[2], Shape):
-                    if place[2].kind == "records":
-                        made = copy.copy(node)
-                        made.args = [self._first(node, place[0], place[1], place[2])]
-                        return made
-                    count = gast.Constant(len(place[2].fields), None)
-                    return gast.copy_location(count, node)
-            case gast.Attribute(value=base, attr="shape" | "size" | "ndim"):
-                place = own._place(base)
-                if place is not None and isinstance(place[2], Shape):
-                    made = copy.copy(node)
-                    made.value = self._first(node, place[0], place[1], place[2])
-                    return made
-            case gast.Subscript(value=gast.Subscript() as inner, slice=key) if (
-                isinstance(key_of(key), str) and own._of_record(inner) is not None
-            ):
-                return self._of_element(node, inner, key_of(key))
-            case gast.Attribute(value=gast.Subscript() as inner, attr=key) if (
-                own._of_record(inner) is not None
-            ):
-                return self._of_element(node, inner, key)
-            case gast.Call(func=gast.Attribute(value=base, attr="get"), args=args):
-                found = self._gotten(base, args, node)
-                if found is not None:
-                    return found
-            case gast.Compare(
-                left=gast.Constant(value=str() | int() as key),
-                ops=[gast.In() | gast.NotIn() as op],
-                comparators=[other],
-            ):
-                place = own._place(other)
-                if place is not None and isinstance(place[2], Shape):
-                    inside = not isinstance(place[2].get(key), Missing)
-                    truth = inside is isinstance(op, gast.In)
-                    return gast.copy_location(gast.Constant(truth, None), node)
-            case gast.Compare(
-                left=left, ops=[gast.Is() | gast.IsNot() as op], comparators=[other]
-            ) if is_none(other):
-                place = own._place(left)
-                if place is not None and isinstance(place[2], Shape):
-                    truth = isinstance(op, gast.IsNot)
-                    return gast.copy_location(gast.Constant(truth, None), node)
-        place = own._place(node)
-        if place is None:
-            return super().visit(node)
-        name, path, field = place
-        if isinstance(field, Shape):
-            return literal(node, field, own.names[name], path)
-        return name_of(own.names[name][path], node, node.ctx)
-
-    def _first(
-        self, at: gast.AST, name: str, path: tuple[Key, ...], shape: Shape
-    ) -> gast.AST:
-        """The first field of records, whose length is theirs."""
-        own = next(iter(shape.leaves()))
-        return name_of(self.expansion.names[name][(*path, *own)], at)
-
-    def _of_element(
-        self, node: gast.AST, record: gast.Subscript, key: object
-    ) -> gast.AST:
-        """``r[i]["m"]``: the element of a field."""
-        place = self.expansion._place(record.value)
-        assert place is not None
-        field = self.expansion.names[place[0]].get((*place[1], key))  # type: ignore[arg-type]
-        if field is None:
-            return node
-        return element(node, name_of(field, node), self.visit(record.slice), node.ctx)
-
-    def visit_Call(self, node: gast.Call) -> gast.AST:
-        """A structure that is written out as an argument is one to its helper."""
-        node.args = self.expansion.written_out(node.args)
-        given = [*node.args, *(k.value for k in node.keywords)]
-        shapes = [self.expansion.shape(a) for a in given]
-        self.generic_visit(node)
-        made = [*node.args, *(k.value for k in node.keywords)]
-        for a, shape in zip(made, shapes, strict=True):
-            if shape is not None and isinstance(a, gast.Dict) and not self.inside:
-                setattr(a, SHAPE, shape)
-        return node
-
-    def visit_Tuple(self, node: gast.Tuple) -> gast.AST:
-        return self._elements(node)
-
-    def visit_List(self, node: gast.List) -> gast.AST:
-        return self._elements(node)
-
-    def _elements(self, node: gast.AST) -> gast.AST:
-        if isinstance(node.ctx, gast.Load):
-            node.elts = self.expansion.written_out(node.elts)
-        return self.generic_visit(node)
-
-    def _gotten(
-        self, base: gast.AST, args: Sequence[gast.AST], node: gast.AST
-    ) -> gast.AST | None:
-        """``p.get("k", 1.0)``"""
-        place = self.expansion._place(base)
-        match args:
-            case [gast.Constant(value=key), *more] if (
-                place is not None and isinstance(place[2], Shape) and len(more) < 2
-            ):
-                field = place[2].get(key)
-                if isinstance(field, Missing):
-                    return (
-                        more[0]
-                        if more
-                        else gast.copy_location(gast.Constant(None, None), node)
-                    )
-                names = self.expansion.names[place[0]]
-                if field is None:
-                    return name_of(names[(*place[1], key)], node)
-        return None
 
 
 class _Returned(gast.NodeTransformer):  # type: ignore[misc]

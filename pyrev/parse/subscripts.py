@@ -419,3 +419,35 @@ def check_inside(w: Walk, test: Expr, at: Loc) -> None:
     """An index must be inside the part of an array that it is of."""
     message = "the index is outside the slice"
     w.emit.add(Check(test, "IndexError", message, loc=at))
+
+
+def read_record_place(w: Walk, node: gast.Call, scope: Scope) -> Expr:
+    """The index of a record as a number. Where it is kept for later the record is
+    looked up, as CPython does: the index has to be an integer inside of the array.
+    """
+    at = scope.source.loc(node)
+    *arrays, index = node.args
+    value = read_operand(w, index, scope)
+    if isinstance(value, Array):
+        w.refuse(
+            "P211",
+            at,
+            "an array chooses several records, which would be copies",
+            "loop over its elements, and take one record at a time",
+        )
+        return ZERO
+    if not arrays:
+        return value
+    fields = [subscripted_value(w, a, scope) for a in arrays]
+    found = [apply_subscripts(w, f, [value], at) for f in fields if f is not None]
+    for element in found:
+        if isinstance(element, Load):
+            w.emit.temp(element, "record")
+            return value
+    w.refuse(
+        "P211",
+        at,
+        "a record gets a name here, and none of its fields is a number",
+        "read its fields in the place: `records[i]['x'][k]`",
+    )
+    return ZERO

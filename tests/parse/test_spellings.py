@@ -117,3 +117,109 @@ def test_a_size_along_one_axis_is_refused() -> None:
 
     with pytest.raises(pyrev.UnsupportedError, match="P107"):
         pyrev.differentiable(own)
+
+
+def zip_numbered(x, y):
+    s = 0.0
+    lines = zip(x, y)  # noqa: B905
+    for i, (a, b) in enumerate(lines):
+        s += a * b * i
+    return s
+
+
+def zip_written_in_between(x, y):
+    lines = zip(x, y)  # noqa: B905
+    s = 0.0
+    y[1] = x[0]
+    for a, b in lines:
+        s += a * b
+    return s
+
+
+def zip_bound_again(x, y):
+    lines = zip(x, y)  # noqa: B905
+    y = y * 2
+    s = 0.0
+    for a, b in lines:
+        s += a * b
+    return s
+
+
+def zip_in_another_loop(x, y):
+    s = 0.0
+    lines = zip(x, y)  # noqa: B905
+    for _ in range(2):
+        for a, b in lines:
+            s += a * b
+    return s
+
+
+def zip_used_twice(x, y):
+    s = 0.0
+    lines = zip(x, y)  # noqa: B905
+    for a, b in lines:
+        s += a * b
+    for a, b in lines:
+        s += a * b
+    return s
+
+
+def zip_made_in_a_loop(x, y):
+    s = 0.0
+    for k in range(2):
+        pairs = zip(x, y * k)  # noqa: B905
+        for j, (a, b) in enumerate(pairs, 1):
+            s += a * b * j
+    return s
+
+
+def _zips(x, y):
+    s = 0.0
+    pairs = zip(x, y)  # noqa: B905
+    for a, b in pairs:
+        s += a * b * b
+    return s
+
+
+def zip_in_a_helper(x, y):
+    return _zips(x, y) * x[0]
+
+
+def zip_two_zips(x, y):
+    s = 0.0
+    p = zip(x, y)  # noqa: B905
+    q = zip(y, x)  # noqa: B905
+    for a, b in p:
+        s += a * b * b
+    for a, b in q:
+        s += a * b * b * 3
+    return s
+
+
+def zip_in_a_branch(x, y):
+    s = 0.0
+    p = zip(x, y)  # noqa: B905
+    if x[0] > 0:
+        for a, b in p:
+            s += a * b * b
+    return s
+
+
+ZIPS = [zip_numbered, zip_written_in_between, zip_made_in_a_loop, zip_in_a_helper]
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("plain", [*ZIPS, zip_two_zips], ids=lambda f: f.__name__)
+def test_a_zip_under_a_name_is_read_by_its_loop(plain: Any, target: str) -> None:
+    f = pyrev.differentiable(plain, target=target)
+    given = {"x": np.array([0.3, 0.7, 1.1]), "y": np.array([0.2, 0.5, 0.8])}
+    written = ("y",) if plain is zip_written_in_between else ()
+    check(f, plain, given, written, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    "plain", [zip_bound_again, zip_in_another_loop, zip_used_twice, zip_in_a_branch]
+)
+def test_a_zip_that_may_be_empty_or_another_is_refused(plain: Any) -> None:
+    with pytest.raises(pyrev.UnsupportedError, match="zip"):
+        pyrev.differentiable(plain).adjoint.source  # noqa: B018

@@ -68,6 +68,7 @@ def check(
     if is_structured(arguments):
         flat = Flat(plain, arguments)
         plain, arguments, vjp = flat, flat.values, flat.vjp(vjp)
+        outputs = [*flat.written(outputs)]
         primal = None
     kind = precision(arguments)
     expected = run(plain, arguments, outputs)

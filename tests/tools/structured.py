@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -120,6 +120,15 @@ class Flat:
             )
             for n, value in self.arguments.items()
         }
+
+    def written(self, outputs: Collection[str]) -> Iterator[str]:
+        """The arrays in these arguments that the function changes."""
+        own = copy.deepcopy(self.values)
+        self(**own)
+        for n, value in self.values.items():
+            if n.split(".")[0] in outputs and isinstance(value, np.ndarray):
+                if n in outputs or not np.array_equal(own[n], value, equal_nan=True):
+                    yield n
 
     def __call__(self, **values: Any) -> Any:
         own = self.structured(values)
