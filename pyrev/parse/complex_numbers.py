@@ -627,6 +627,8 @@ class Separation:
                     return True
                 case gast.FunctionDef():
                     return True
+                case gast.Return() if holds_complex(self.place.result):
+                    return True
                 case gast.Name(ctx=gast.Store()):
                     holder = self.place.holder(n.id)
                     if holder is not None and holder.kinds.get(n.id):
@@ -635,7 +637,7 @@ class Separation:
                     return True
                 case gast.Call() if self.kinds.is_about_complex(n, self.place):
                     return True
-        return isinstance(e, gast.Return) and holds_complex(self.place.result)
+        return False
 
     def real(self, e: gast.AST) -> gast.AST:
         """An expression that has to be real."""
@@ -772,8 +774,7 @@ class Separation:
     def _name(self, e: gast.Name) -> Value:
         holder = self.place.holder(e.id)
         if holder is None:
-            parts = [gast.Attribute(e, a, gast.Load()) for a in ("real", "imag")]
-            return Pair(*(placed(p, e) for p in parts))
+            return self._captured(e, self.kinds.lookup(e.id))
         kind = holder.kinds.get(e.id, False)
         if isinstance(kind, tuple) and holds_complex(kind):
             raise self.refuse(e, f"`{e.id}` is a tuple of complex numbers", "unpack it")
@@ -781,6 +782,18 @@ class Separation:
             return e
         re, im = self.parts_of(holder, e.id)
         return Pair(name_of(re, e), name_of(im, e))
+
+    def _captured(self, e: gast.AST, found: object) -> Pair:
+        """A complex number from outside: if it changes, the text is read again."""
+        if type(found) is complex:
+            parts = made_number(found.real), made_number(found.imag)
+            return Pair(*(placed(p, e) for p in parts))
+        text = gast.unparse(e).strip()
+        raise self.refuse(
+            e,
+            f"`{text}` is complex, and from outside of the function",
+            "give its parts names outside, or write the number out",
+        )
 
     def _sequence(self, e: gast.AST, values: Sequence[Value]) -> gast.AST:
         if any(isinstance(v, Pair) for v in values):
@@ -1035,10 +1048,7 @@ class Separation:
 
     def _attribute(self, e: gast.Attribute) -> Value:
         if self.kinds.is_outside(e, self.place):
-            if not self.kinds.has(e, self.place):
-                return e
-            parts = [gast.Attribute(e, a, gast.Load()) for a in ("real", "imag")]
-            return Pair(*(placed(p, e) for p in parts))
+            return self._captured(e, None) if self.kinds.has(e, self.place) else e
         value = self.value(e.value)
         if not isinstance(value, Pair):
             return self.part_of_real(e, value, e.attr)
