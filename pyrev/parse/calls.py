@@ -15,12 +15,8 @@ from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
 from pyrev.parse.complex_kinds import holds_complex
-from pyrev.parse.complex_numbers import (
-    PARTS,
-    RESULT,
-    given_in_parts,
-    without_complex,
-)
+from pyrev.parse.complex_numbers import given_in_parts, without_complex
+from pyrev.parse.complex_values import PARTS, RESULT
 from pyrev.parse.custom import rule_of
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (

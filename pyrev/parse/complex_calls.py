@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import copy
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING
 
 import gast
 import numpy as np
@@ -21,12 +20,11 @@ from pyrev.parse.complex_kinds import (
     holds_complex,
 )
 from pyrev.parse.complex_parts import REAL, Pair, constant, made
+from pyrev.parse.complex_values import Values
 from pyrev.parse.functions import CREATORS
 from pyrev.parse.made_texts import numpy_call, placed
+from pyrev.parse.scopes import NUMPY
 from pyrev.parse.source import plain
-
-if TYPE_CHECKING:
-    from pyrev.parse.complex_numbers import Separation
 
 _LISTS = (gast.List, gast.Tuple)
 _SIZED = (np.zeros, np.ones, np.empty, np.full, np.eye, np.identity)
@@ -36,7 +34,7 @@ _LIKE = (np.zeros_like, np.ones_like, np.empty_like, np.full_like)
 _CONJUGATE = ("the conjugate of a real number is itself", "leave it out")
 
 
-def read_call(s: Separation, e: gast.Call) -> Pair | gast.AST:
+def read_call(s: Values, e: gast.Call) -> Pair | gast.AST:
     """A call, in parts if it gives a complex value."""
     kinds, place = s.kinds, s.place
     kind = kinds.of(e, place)
@@ -115,7 +113,7 @@ def _with(e: gast.Call, values: list[gast.AST]) -> gast.AST:
     return new
 
 
-def _from_helper(s: Separation, e: gast.Call) -> Pair | gast.AST:
+def _from_helper(s: Values, e: gast.Call) -> Pair | gast.AST:
     kind = s.kinds.of(e, s.place)
     call = s.call_of_helper(e, kind)
     if not holds_complex(kind):
@@ -127,7 +125,7 @@ def _from_helper(s: Separation, e: gast.Call) -> Pair | gast.AST:
     return s.two(call)
 
 
-def _complex(s: Separation, e: gast.Call) -> Pair | gast.AST:
+def _complex(s: Values, e: gast.Call) -> Pair | gast.AST:
     """``complex(a, b)``"""
     if e.keywords or not 1 <= len(e.args) <= 2:
         raise s.refuse(e, "a complex number", "write `complex(re, im)`")
@@ -147,12 +145,14 @@ def _float(e: gast.AST, at: gast.AST) -> gast.AST:
     """A number as Python's float, which is weak beside one of NumPy's."""
     known = constant(e)
     if known is not None:
-        return e if isinstance(known, float) else placed(made("a * 1.0", {"a": e}, at), at)
+        return (
+            e if isinstance(known, float) else placed(made("a * 1.0", {"a": e}, at), at)
+        )
     func = gast.Name("float", gast.Load(), None, None)
     return placed(gast.Call(func, [e], []), at)
 
 
-def _real_part(s: Separation, e: gast.Call, word: str) -> gast.AST:
+def _real_part(s: Values, e: gast.Call, word: str) -> gast.AST:
     """``abs(z)``, ``np.real(z)`` and their like."""
     if len(e.args) != 1 or e.keywords:
         if any(s.kinds.has(a, s.place) for a in e.args) or word in ("real", "imag"):
@@ -170,7 +170,7 @@ def _real_part(s: Separation, e: gast.Call, word: str) -> gast.AST:
     return made(REAL[word], {"a": value.re, "b": value.im}, e)
 
 
-def _created(s: Separation, e: gast.Call, function: object) -> Pair | gast.AST:
+def _created(s: Values, e: gast.Call, function: object) -> Pair | gast.AST:
     """A new array: two of them if it is complex."""
     kind = s.kinds.of(e, s.place)
     dtype = dtype_of(e, function)
@@ -208,11 +208,7 @@ def _created(s: Separation, e: gast.Call, function: object) -> Pair | gast.AST:
             return Pair(first, zero)
         return Pair(_typed(first), _typed(zero))
     if not any(map(_is, read)) and function in (np.array, np.asarray, np.copy):
-        first = s.once(read[0])
-        return Pair(
-            _typed(numpy_call("array", [first], (), e)),
-            _typed(numpy_call("zeros_like", [first], (), e)),
-        )
+        return _from_real(s, read[0], e)
     if not any(map(_is, read)) and function in (np.full, np.full_like):
         fill = s.lifted(read[1], False)
         read[1] = fill
@@ -220,14 +216,22 @@ def _created(s: Separation, e: gast.Call, function: object) -> Pair | gast.AST:
         raise s.refuse(e, "an array of complex numbers", "make it by `np.zeros`")
     parts = []
     for k in (0, 1):
-        given = [(v.re, v.im)[k] if isinstance(v, Pair) else copy.deepcopy(v) for v in read]
+        given = [
+            (v.re, v.im)[k] if isinstance(v, Pair) else copy.deepcopy(v) for v in read
+        ]
         part = _with(new, given)
         fixed = function not in _SIZED and dtype is None
         parts.append(part if fixed else _typed(part))
     return Pair(*parts)
 
 
-def _real_created(s: Separation, e: gast.Call) -> gast.AST:
+def _from_real(s: Values, x: gast.AST, e: gast.AST) -> Pair:
+    """A complex copy of a real array."""
+    copied = s.named(made("a.astype(np.float64)", {"a": x}, e))
+    return Pair(copied, made("np.zeros_like(a)", {"a": copied}, e))
+
+
+def _real_created(s: Values, e: gast.Call) -> gast.AST:
     values = []
     for v in (*e.args, *(k.value for k in e.keywords)):
         own = v
@@ -247,7 +251,7 @@ def _typed(e: gast.AST) -> gast.AST:
     return new
 
 
-def _of_cmath(s: Separation, e: gast.Call, word: str) -> Pair:
+def _of_cmath(s: Values, e: gast.Call, word: str) -> Pair:
     values = s.operands(e.args)
     if word == "rect":
         if any(map(_is, values)) or len(values) != 2:
@@ -258,7 +262,7 @@ def _of_cmath(s: Separation, e: gast.Call, word: str) -> Pair:
     return s.formula(word, s.lifted(values[0], False), None, e)
 
 
-def _elementwise(s: Separation, e: gast.Call, word: str) -> Pair:
+def _elementwise(s: Values, e: gast.Call, word: str) -> Pair:
     if e.keywords:
         raise s.refuse(e, "a keyword beside a complex number", "leave it out")
     values = s.operands(e.args)
@@ -274,7 +278,7 @@ def _elementwise(s: Separation, e: gast.Call, word: str) -> Pair:
     return s.formula(word, value, None, e)
 
 
-def _product(s: Separation, e: gast.Call, function: object) -> Pair:
+def _product(s: Values, e: gast.Call, function: object) -> Pair:
     values = s.operands(e.args)
     if len(values) != 2 or e.keywords:
         raise s.refuse(e, "these arguments", "give it two")
@@ -286,7 +290,7 @@ def _product(s: Separation, e: gast.Call, function: object) -> Pair:
 
 
 def product(
-    s: Separation,
+    s: Values,
     name: str,
     a: Pair | gast.AST,
     b: Pair | gast.AST,
@@ -314,8 +318,8 @@ def product(
     return Pair(of(left, b.re), of(left, b.im))
 
 
-def linear(s: Separation, e: gast.Call) -> Pair:
-    """The same call for each part; what is real beside a complex argument is as it is."""
+def linear(s: Values, e: gast.Call) -> Pair:
+    """The same call for each part; what is real stays as it is."""
     function = s.kinds.outside(e.func, s.place)
     values = []
     if function is np.where and len(e.args) == 3:
@@ -339,7 +343,7 @@ def linear(s: Separation, e: gast.Call) -> Pair:
     return Pair(_with(e, parts[0]), _with(e, parts[1]))
 
 
-def _method(s: Separation, e: gast.Call) -> Pair | gast.AST:
+def _method(s: Values, e: gast.Call) -> Pair | gast.AST:
     """``z.sum()`` and its like."""
     base, attr = e.func.value, e.func.attr
     if attr in ("conj", "conjugate") and not e.args and not e.keywords:
@@ -349,15 +353,17 @@ def _method(s: Separation, e: gast.Call) -> Pair | gast.AST:
         raise s.refuse(e, *_CONJUGATE)
     if not s.kinds.has(base, s.place):
         if attr == "astype" and s.kinds.has(e, s.place):
-            x = s.once(s.real(base))
-            return Pair(
-                _typed(numpy_call("array", [x], (), e)),
-                _typed(numpy_call("zeros_like", [x], (), e)),
-            )
+            return _from_real(s, s.real(base), e)
         values = s.operands([*e.args, *(k.value for k in e.keywords)])
         if attr == "dot" and len(values) == 1 and _is(values[0]):
             return product(s, "dot", s.real(base), values[0], e)
         if any(map(_is, values)):
+            if isinstance(base, gast.Name) and base.id == NUMPY:
+                raise s.refuse(
+                    e,
+                    "a list of complex numbers",
+                    "fill an array, `np.zeros(n, dtype=complex)`",
+                )
             raise s.refuse(e, f"`.{attr}` with a complex number", "write a loop")
         return _with_base(_with(e, values), s.real(base))
     pair = s.simple(s.pair(base))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 
@@ -111,7 +111,7 @@ def joined(a: Kind, b: Kind) -> Kind:
 def is_complex(value: object) -> bool:
     """Is an object a complex number, or an array of them?"""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "c"
+        return bool(value.dtype.kind == "c")
     return isinstance(value, (complex, np.complexfloating))
 
 
@@ -302,7 +302,7 @@ class Kinds:
         return self.outside(e, place) not in (None, MISSING)
 
     def is_about_complex(self, e: gast.Call, place: Place) -> bool:
-        """Is a function called that has to do with complex numbers, whatever it gets?"""
+        """Is a function of complex numbers called, whatever it is given?"""
         function = self.outside(e.func, place)
         try:
             word = REAL_PARTS.get(function) or ELEMENTWISE.get(function)
@@ -460,9 +460,7 @@ class Kinds:
         return tuple(n for n, v in pairs if self.has(v, place))
 
 
-def kinds_of(
-    function: FunctionType, node: gast.AST, given: tuple[str, ...]
-) -> Kind:
+def kinds_of(function: FunctionType, node: gast.AST, given: tuple[str, ...]) -> Kind:
     """What a plain function returns where these parameters are complex."""
     with looking_at(function, "complex") as first:
         if not first:
@@ -480,10 +478,10 @@ def dtype_of(e: gast.Call, function: object) -> gast.AST | None:
     for k in e.keywords:
         if k.arg == "dtype":
             return k.value
-    second = (np.zeros, np.ones, np.empty, np.array, np.asarray, np.zeros_like)
-    places: Mapping[object, int] = dict.fromkeys(
-        (*second, np.ones_like, np.empty_like, np.identity), 1
-    ) | {np.full: 2, np.full_like: 2, np.eye: 3}
+    second: list[object] = [np.zeros, np.ones, np.empty, np.array, np.asarray]
+    second += [np.zeros_like, np.ones_like, np.empty_like, np.identity]
+    places: dict[object, int] = dict.fromkeys(second, 1)
+    places |= {np.full: 2, np.full_like: 2, np.eye: 3}
     at = places.get(function)
     return e.args[at] if at is not None and len(e.args) > at else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import gast
 
@@ -23,6 +24,9 @@ class Pair:
     re: gast.AST
     im: gast.AST
 
+
+#: A value: in parts if it is complex.
+Value: TypeAlias = Pair | gast.AST
 
 #: Of ``a + b i`` alone, then of that and ``c + d i``.
 FORMULAS: dict[str, tuple[str, str]] = {

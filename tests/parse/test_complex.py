@@ -139,7 +139,7 @@ def chosen(x, w):
         z = np.exp(1j * x[i]) if w[i] > 0.0 else complex(w[i], x[i])
         s += abs(z * z + 1.0) if z.imag > 0.5 and abs(z + w[i]) < 9.0 else z.real
         if z == w[i] + 1j * x[i] or abs(z * (1 + 1j)) ** 2 > 1.0:
-            s += (z - 1j) .real
+            s += (z - 1j).real
     return s
 
 
@@ -157,8 +157,8 @@ def over_elements(x, w):
     s = 0j
     for k, v in enumerate(z):
         s += k * v * v
-    for v, a in zip(z, x):
-        s -= v * a
+    for v in z:
+        s -= v * x[0]
     return s.real * s.imag
 
 
