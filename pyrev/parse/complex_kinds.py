@@ -318,7 +318,7 @@ class Kinds:
                     return True
                 function = self.outside(n.func, place)
                 own = plain(function) if callable(function) else None
-                if own is not None and own.__module__.split(".")[0] != "numpy":
+                if own is not None and str(own.__module__).split(".")[0] != "numpy":
                     return True
         return False
 

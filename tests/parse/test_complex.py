@@ -296,3 +296,100 @@ def test_real_functions_with_complex_numbers_inside_are_right(
 ) -> None:
     own = pyrev.differentiable(f, target=target)
     check(own, f, {"x": X.copy(), "w": W.copy()}, [], np.random.default_rng(3))
+
+
+def stored_in_a_real_array(x, w):
+    out = np.zeros(3)
+    out[0] = x[0] * 1j
+    return out
+
+
+def made_a_float(x, w):
+    return float(x[0] * 1j)
+
+
+def function_of_math(x, w):
+    return math.sin(x[0] * 1j)
+
+
+def compared(x, w):
+    return 1.0 if x[0] * 1j < 1j else w[0]
+
+
+def the_larger(x, w):
+    return np.max(x * 1j).real
+
+
+def cast(x, w):
+    return (x * 1j).astype(np.float64)
+
+
+def returned(x, w):
+    return x * 1j, w
+
+
+def of_single_precision(x, w):
+    z = np.zeros(3, dtype=np.complex64)
+    z[0] = x[0]
+    return z.real
+
+
+def as_a_truth(x, w):
+    z = x[0] * 1j
+    return w[0] if z else w[1]
+
+
+def floor_divided(x, w):
+    return ((x[0] * 1j) // 2.0).real
+
+
+def changed_under_another_name(x, w):
+    z = x * 1j
+    y = z
+    z *= 1j
+    return y.real
+
+
+REFUSED = [
+    stored_in_a_real_array,
+    made_a_float,
+    function_of_math,
+    compared,
+    the_larger,
+    cast,
+    returned,
+    of_single_precision,
+    as_a_truth,
+    floor_divided,
+    changed_under_another_name,
+]
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_no_part_is_dropped(f: Callable[..., Any]) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(f)
+
+
+def cuts(x):
+    z = complex(-x, -0.0)
+    roots = np.sqrt(z * 2.0), np.sqrt(z / 2.0), np.sqrt(z + 0), np.sqrt(-(x + 0j))
+    log = np.log(complex(-2.0, -0.0)) * x
+    return roots[0].imag, roots[1].imag, roots[2].imag, roots[3].imag, log.imag
+
+
+def on_the_cuts(x):
+    z = complex(-x, -0.0)
+    a, b, c = np.sqrt(z * 2.0), np.sqrt(z / 2.0), np.sqrt(z + 0)
+    d, e = np.sqrt(-(x + 0j)), np.log(z) * x
+    return a.imag, b.imag, c.imag, d.imag, e.imag
+
+
+def test_zeros_have_the_signs_of_cpython_on_the_cuts() -> None:
+    own = pyrev.differentiable(on_the_cuts)
+    np.testing.assert_allclose(own(0.7), on_the_cuts(0.7), rtol=1e-14)
+
+
+def test_a_tuple_of_complex_numbers_is_unpacked_or_refused() -> None:
+    with pytest.raises(pyrev.UnsupportedError, match="tuple"):
+        pyrev.differentiable(cuts)
