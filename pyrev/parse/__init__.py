@@ -29,6 +29,8 @@ from pyrev.ir.dtypes import DTYPES, infer
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.complex_kinds import holds_complex
+from pyrev.parse.complex_numbers import without_complex
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
@@ -318,7 +320,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     _refuse_rule(function, source)
     whole = source.node
     structured, node, functions = _formed(whole, asked.forms, function, grounds)
-    source = replace(source, node=node)
+    source = replace(source, node=_real(replace(source, node=node), function, grounds))
     given = _given(source, types or {}, asked.exact)
     text = _Text(
         function,
@@ -402,6 +404,19 @@ def _formed(
     values = {named(path): value for path, value in forms.values}
     functions = {named(path): value for path, value in forms.functions}
     return structured, with_values(structured.node, values, functions), functions
+
+
+def _real(source: Source, function: FunctionType, grounds: Grounds) -> gast.AST:
+    """The definition with pairs for complex numbers, which stay inside of it."""
+    look = functools.partial(grounds.lookup, function)
+    found = without_complex(source.node, look, source.loc)
+    if holds_complex(found.result):
+        because = f"`{function.__name__}` returns complex numbers"
+        helps = "return the parts, `z.real` and `z.imag`"
+        raise UnsupportedError(
+            [Finding("P106", source.loc(source.node), because, helps)]
+        )
+    return found.node
 
 
 def _leaves(node: gast.AST, structured: Structured) -> tuple[tuple[str, Path], ...]:

@@ -10,9 +10,13 @@ from types import NoneType
 import gast
 import numpy as np
 
+from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
+from pyrev.parse.complex_kinds import holds_complex
+from pyrev.parse.complex_numbers import given_in_parts, without_complex
+from pyrev.parse.complex_values import PARTS, RESULT
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.grounds import MISSING, Missing
@@ -155,6 +159,10 @@ def inline(
         fence.check(helper.source, w.findings)
         w.env.refused |= fence.bound_by_refused(helper.source.node)
     helper, node = _with_values(helper, node)
+    separated = _without_complex(w, helper, node, scope)
+    if separated is None:
+        return Refused()
+    helper, node = separated
     helper, node = _spread(w, helper, node, scope)
     given = _arguments(w, helper, node, scope)
     if given is None:
@@ -215,6 +223,46 @@ def _without_structures(
 
 
 _ARRAY = "return `np.array(...)` of it, or call a function of the module by its name"
+
+
+def _without_complex(
+    w: Walk, helper: Helper, node: gast.Call, scope: Scope
+) -> tuple[Helper, gast.Call] | None:
+    """The helper and the call with two parameters for each that is given a complex
+    number; None if the helper is refused for it.
+    """
+    given, call = given_in_parts(helper.source.node, node)
+    expected = getattr(node, RESULT, False)
+    if hasattr(helper.source.node, RESULT):  # it was read with what is around it
+        result = getattr(helper.source.node, RESULT)
+        known = getattr(helper.source.node, PARTS)
+        fits = {*given} <= {*known}
+    else:
+        look = _outside(w, helper.scope or scope)
+        if helper.python is not None:
+            look = partial(w.env.grounds.lookup, helper.python)
+        loc = helper.source.loc
+        try:
+            found = without_complex(helper.source.node, look, loc, given)
+        except UnsupportedError as error:
+            for f in error.findings:
+                w.refuse(f.code, f.at, f.because, f.help)
+            return None
+        result, fits = found.result, "" not in given
+        if found.node is not helper.source.node:
+            helper = helper.made(found.node)
+    # Nothing is known of what is called where the function is an argument.
+    if not fits or (holds_complex(result) and result != expected):
+        because = f"`{helper.name}` is given or returns complex numbers here"
+        helps = "call it by its name, or let it take and return real numbers"
+        w.refuse("P106", scope.source.loc(node), because, helps)
+        return None
+    if given and rule_of(helper.python) is not None:
+        because = f"`{helper.name}` has a derivative of its own, for real numbers"
+        helps = "give it the parts of the complex number"
+        w.refuse("P106", scope.source.loc(node), because, helps)
+        return None
+    return helper, call
 
 
 def _outside(w: Walk, scope: Scope) -> Callable[[str], object]:

@@ -1217,7 +1217,7 @@ REFUSED: dict[Callable[..., Any], str] = {
     lambda a, x: x + (lambda v: v): "P106",
     lambda a, x: x + helper: "P113",
     lambda a, x: x + int: "P113",
-    lambda a, x: x + COMPLEX: "P113",
+    lambda a, x: x + COMPLEX: "P106",
     lambda a, x: x + NARROW: "P113",
     lambda a, x: np.full_like(a)[0]: "P208",
     lambda a, x: np.array(a, dtype=np.float32)[0]: "P208",
@@ -1455,7 +1455,7 @@ REFUSED |= {
     named_on_the_way: "P106",
     imported_inside: "P102",
     default_that_is_no_number: "P108",
-    default_that_is_complex: "P108",
+    default_that_is_complex: "P106",
     turned_while_a_loop_runs_over_it: "P206",
     calls_itself: "P109",
 }

@@ -2,7 +2,7 @@ def f(x):
     return x * 1j
 
 
-# P106_complex.py:2:16: P106 this kind of value is outside the language
-#    2 |     return x * 1j
-#      |                ^^ a complex number
-#   help: use numbers, arrays and their elements
+# P106_complex.py:1:1: P106 this kind of value is outside the language
+#    1 | def f(x):
+#      | ^^^^^^^^^ `f` returns complex numbers
+#   help: return the parts, `z.real` and `z.imag`
