@@ -20,6 +20,7 @@ from pyrev.driver.arguments import (
     kind_of,
     spread,
 )
+from pyrev.driver.draws import Counted, drawn, generator_of
 from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.plan import Plan
@@ -33,6 +34,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
+from pyrev.parse.streams import STREAM
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import references
@@ -126,6 +128,8 @@ class Call:
         self.function: Function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = _PLAIN
+        #: The state of the generator among the arguments before this call.
+        self._state: Any = None
 
     def _read(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], flat: bool
@@ -216,6 +220,11 @@ class Call:
         no form.
         """
         parsed = self.reading.units.function.parsed
+        if parsed.drawing is not None:
+            raise ArgumentError(
+                f"{what}: {self.f.python.__name__}() draws random numbers; give it a"
+                " function of the numbers that are drawn"
+            )
         if parsed.forms.shapes or parsed.result is not None:
             raise ArgumentError(
                 f"{what}: {self.f.python.__name__}() takes or returns structures; give"
@@ -251,7 +260,43 @@ class Call:
         rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
         if rows:
             check_contiguous(self.function.program, self.values, rows)
+        self._draw()
         self.variant = self.plan.check(self.values)
+
+    def _draw(self) -> None:
+        """Draw from the generator among the arguments, once for this call."""
+        parsed = self.reading.units.function.parsed
+        if (
+            self._state is not None
+            or STREAM not in dict(parsed.forms.functions).values()
+        ):
+            return
+        generator = generator_of(parsed, self.given)
+        drawing = self.function.parsed.drawing
+        self._state = generator.bit_generator.state
+        if drawing is None:
+            return
+        if self.target.on_device:
+            raise ArgumentError(
+                f"{self.f.python.__name__}() draws random numbers, which the target"
+                f" {self.target.name!r} does not: pass the numbers that are drawn"
+            )
+        counted = self.plan.once(
+            "counted", lambda: Counted(self.units, self.plan, drawing)
+        )
+        number = counted.number(self.values)
+        try:
+            self.values = {
+                **self.values,
+                drawing.buffer: drawn(generator, drawing.kind, number),
+            }
+            self.plan = self.reading.plans(self.target).plan(
+                self.reading.units, self.values
+            )
+            self.plan.check(self.values)
+        except BaseException:
+            generator.bit_generator.state = self._state
+            raise
 
     def check_derivative(self, writes: bool = True) -> None:
         """The same for a call that is differentiated, whose rules are checked once.
@@ -272,6 +317,9 @@ class Call:
         """
         f = self.f
         if self.target.runs_plain and not self._asks_shapes():
+            if self._state is not None:  # it draws the same numbers again
+                drawing = generator_of(self.function.parsed, self.given)
+                drawing.bit_generator.state = self._state
             positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)

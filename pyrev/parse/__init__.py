@@ -30,6 +30,7 @@ from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.custom import Rule, rule_of
+from pyrev.parse.draws import check_drawing
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
 from pyrev.parse.forms import Forms, Path
@@ -44,6 +45,7 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, default_values, plain, read
+from pyrev.parse.streams import STREAM, Drawing, may_be_stream, streams_in
 from pyrev.parse.structure_shapes import Shape
 from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
@@ -103,6 +105,8 @@ class Parsed:
     result: Shape | None = None
     #: The fields of each parameter that the text reads; None where it needs all.
     used: Mapping[str, Sequence[tuple[str, ...]] | None] = field(default_factory=dict)
+    #: What is drawn for a call from a generator among its arguments.
+    drawing: Drawing | None = None
 
 
 @deep
@@ -146,13 +150,32 @@ def _by_default(asked: _Asked) -> Parsed:
     node = read(function).node
     defaults = tuple(((n,), v) for n, v in known_defaults(node).items())
     look = functools.partial(lookup, function)
-    known = {path[0] for path, _ in defaults}
     found = guessed(node, look)
     empty = Shape("tuple", ())
     defaults_ = default_values(function).items()
     found |= {n: empty for n, v in defaults_ if type(v) is tuple and not v}
     if node.args.vararg is not None:
         found[node.args.vararg.id] = empty
+    streams = [*streams_in(node), *(n for n, s in found.items() if may_be_stream(s))]
+    if streams:
+        try:
+            return _ranked(replace(asked, forms=_drawing(defaults, found, streams[0])))
+        except UnsupportedError as why:
+            with contextlib.suppress(UnsupportedError):
+                return _by_shapes(asked, defaults, found)
+            raise why
+    return _by_shapes(asked, defaults, found)
+
+
+def _by_shapes(
+    asked: _Asked,
+    defaults: tuple[tuple[Path, str | None], ...],
+    found: Mapping[str, Shape],
+) -> Parsed:
+    """The reading in which parameters are structures of these shapes, and those with
+    defaults are these, if that means anything.
+    """
+    known = {path[0] for path, _ in defaults}
     shapes = tuple((n, shape) for n, shape in found.items() if n not in known)
     try:
         return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))
@@ -161,6 +184,16 @@ def _by_default(asked: _Asked) -> Parsed:
             with contextlib.suppress(UnsupportedError):
                 return _ranked(replace(asked, forms=Forms((), (), shapes)))
         raise
+
+
+def _drawing(
+    defaults: tuple[tuple[Path, str | None], ...], found: Mapping[str, Shape], name: str
+) -> Forms:
+    """The forms of a call in which this parameter is a generator."""
+    values = tuple((p, v) for p, v in defaults if p[0] != name)
+    others = {p[0] for p, _ in values} | {name}
+    shapes = tuple((n, shape) for n, shape in found.items() if n not in others)
+    return Forms(values, (((name,), STREAM),), shapes)
 
 
 def _ranked(asked: _Asked) -> Parsed:
@@ -358,6 +391,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         loc=at,
     )
     refuse_sums_of_truths(program)
+    check_drawing(walk.env.drawing, program)
     return Parsed(
         checked_dtypes(program) if asked.final else program,
         tuple(walk.found.captures.values()),
@@ -382,6 +416,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
             p.id: used_fields(whole, p.id, functools.partial(lookup, function))
             for p in parameters(whole)
         },
+        walk.env.drawing if walk.env.drawing and walk.env.drawing.kind else None,
     )
 
 

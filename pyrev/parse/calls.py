@@ -14,6 +14,7 @@ from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
+from pyrev.parse.draws import read_draw
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
     bind_arguments,
@@ -38,6 +39,7 @@ from pyrev.parse.ruled_calls import (
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
 from pyrev.parse.starred import as_definition
+from pyrev.parse.streams import Draw
 from pyrev.parse.structure_calls import spread_structures
 from pyrev.parse.structures import without_structures
 from pyrev.parse.subscripts import measured
@@ -69,6 +71,8 @@ def read_call(
         return Refused()  # what the call gives is not known
     if isinstance(function, Helper):
         return inline(w, function, node, scope, dropped)
+    if isinstance(function, Draw):
+        return read_draw(w, function, node, scope)
     listed, first = _listed(w, function, node.func, scope)
     if entries_of(listed):
         found = from_library(w, listed, text, node, first, scope)
