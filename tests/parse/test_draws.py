@@ -145,6 +145,14 @@ def single(x, rng):
     return s
 
 
+def changing_places(x, n, rng):
+    u, v = x.copy(), np.zeros(len(x))
+    for _ in range(n):
+        v[:] = u + rng.normal(size=len(x)) * u
+        u, v = v, u
+    return np.sum(u)
+
+
 def inside(p, n):
     s = 0.0
     for _ in range(n):
@@ -169,6 +177,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (comprehended, (X, 4)),
     (nested, (X, 4)),
     (two_names, (X,)),
+    (changing_places, (X, 3)),
     (single, (X.astype(np.float32),)),
 ]
 
