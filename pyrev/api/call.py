@@ -17,10 +17,11 @@ from pyrev.driver.arguments import (
     check_apart,
     check_contiguous,
     check_writes,
+    key_of,
     kind_of,
     spread,
 )
-from pyrev.driver.draws import Counted, drawn, generator_of
+from pyrev.driver.draws import Draws, Generators, check_drawing
 from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.plan import Plan
@@ -34,7 +35,6 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
-from pyrev.parse.streams import STREAM
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import references
@@ -77,7 +77,7 @@ class Callee:
     @guarded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = Call(self, args, kwargs)
-        call.check()
+        call.check(draws=not call.runs_plain)
         return call.run()
 
     @property
@@ -128,8 +128,8 @@ class Call:
         self.function: Function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = _PLAIN
-        #: The state of the generator among the arguments before this call.
-        self._state: Any = None
+        #: The generators that were drawn from for this call.
+        self._generators: Generators | None = None
 
     def _read(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], flat: bool
@@ -251,52 +251,49 @@ class Call:
             lambda: self.function.wrt(self.kinds, asked, local),
         )
 
-    def check(self, writes: bool = True) -> None:
+    def check(self, writes: bool = True, draws: bool = True) -> None:
         """Everything about the arguments that can be refused before anything is
-        written, if anything is.
+        written, if anything is; what the function draws is drawn then.
+
+        Where it `draws` itself the rest is tested by CPython.
         """
         own = check_writes if writes else check_apart
         own(self.function.program, self.values, self.function.written)
         rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
         if rows:
             check_contiguous(self.function.program, self.values, rows)
-        self._draw()
+        if self.function.parsed.drawing is not None:
+            check_drawing(self.f.python.__name__, self.target)
+            if not draws:
+                return
+            self._draw(writes)
         self.variant = self.plan.check(self.values)
 
-    def _draw(self) -> None:
-        """Draw from the generator among the arguments, once for this call."""
-        parsed = self.reading.units.function.parsed
-        if (
-            self._state is not None
-            or STREAM not in dict(parsed.forms.functions).values()
-        ):
-            return
-        generator = generator_of(parsed, self.given)
+    def _draw(self, writes: bool) -> None:
+        """Draw what the function draws, once for this call."""
         drawing = self.function.parsed.drawing
-        self._state = generator.bit_generator.state
-        if drawing is None:
+        if drawing is None or self._generators is not None:
             return
-        if self.target.on_device:
-            raise ArgumentError(
-                f"{self.f.python.__name__}() draws random numbers, which the target"
-                f" {self.target.name!r} does not: pass the numbers that are drawn"
-            )
-        counted = self.plan.once(
-            "counted", lambda: Counted(self.units, self.plan, drawing)
+        generators = Generators(drawing, self.given)
+        draws = self.derived(
+            ("draws", key_of(self.kinds), self.target.name),
+            lambda: Draws(self.units, self.plan, drawing),
         )
-        number = counted.number(self.values)
+        drawn = draws.draw(self.values, generators, writes)
+        self._generators = generators
         try:
-            self.values = {
-                **self.values,
-                drawing.buffer: drawn(generator, drawing.kind, number),
-            }
-            self.plan = self.reading.plans(self.target).plan(
-                self.reading.units, self.values
-            )
+            self.values = {**self.values, **drawn}
+            plans = self.reading.plans(self.target)
+            self.plan = plans.plan(self.reading.units, self.values)
             self.plan.check(self.values)
         except BaseException:
-            generator.bit_generator.state = self._state
+            generators.rewind()
             raise
+
+    def rewind(self) -> None:
+        """Let the generators draw again what they drew for this call."""
+        if self._generators is not None:
+            self._generators.rewind()
 
     def check_derivative(self, writes: bool = True) -> None:
         """The same for a call that is differentiated, whose rules are checked once.
@@ -316,15 +313,18 @@ class Call:
         The plain one takes shapes whose gradient pyrev refuses; the text does not.
         """
         f = self.f
-        if self.target.runs_plain and not self._asks_shapes():
-            if self._state is not None:  # it draws the same numbers again
-                drawing = generator_of(self.function.parsed, self.given)
-                drawing.bit_generator.state = self._state
+        if self.runs_plain:
+            self.rewind()
             positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)
         raw = launch(unit, [self.values[p] for p in unit.params])
         return built(self.function.parsed.result, self.restore(raw))
+
+    @property
+    def runs_plain(self) -> bool:
+        """Does `run` run the function as it is?"""
+        return self.target.runs_plain and not self._asks_shapes()
 
     def _asks_shapes(self) -> bool:
         """Does the program raise a `ValueError` that is none of the user's?"""

@@ -17,7 +17,7 @@ import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
-from pyrev.parse.streams import STREAM
+from pyrev.parse.streams import LEGACY, STREAM
 from pyrev.parse.structure_shapes import Key, Shape, only_keeps
 from pyrev.runtime.device import is_array, is_device
 
@@ -56,8 +56,9 @@ def forms_of(values: Mapping[str, Any], used: Used) -> Forms:
             leaf = at_path(value, path)
             if leaf is None or isinstance(leaf, str):
                 fixed.append(((name, *path), leaf))
-            elif isinstance(leaf, np.random.Generator):
-                functions.append(((name, *path), STREAM))
+            elif isinstance(leaf, (np.random.Generator, np.random.RandomState)):
+                legacy = isinstance(leaf, np.random.RandomState)
+                functions.append(((name, *path), LEGACY if legacy else STREAM))
             elif _is_function(leaf):
                 functions.append(((name, *path), leaf))
     return Forms(tuple(fixed), tuple(functions), tuple(shapes))

@@ -16,21 +16,22 @@ from pyrev.ir.nodes import (
     blocks,
     exprs,
     mentioned,
+    walk,
     with_blocks,
     written,
 )
 
 
-def counting(program: Program, name: str) -> Program:
+def counting(program: Program, name: str, checks: bool = False) -> Program:
     """The program that returns what `name` is where `program` returns, and does nothing
     else: a slice (Weiser 1984).
 
-    It tests nothing but what may end a `while`.
+    It tests nothing but what may end a `while`, unless it is to make all `checks`.
     """
     needed = {name}
     while True:
         before = len(needed)
-        body = _block(program.body, needed, False)
+        body = _block(program.body, needed, checks, checks)
         if len(needed) == before:
             break
     result = Return((Var(name),), True, loc=program.loc)
@@ -56,21 +57,26 @@ def _read(s: Stmt) -> set[str]:
     return found.union(*(_read(inner) for b in blocks(s) for inner in b))
 
 
-def _block(block: Block, needed: set[str], in_while: bool) -> Block:
-    kept = [_statement(s, needed, in_while) for s in reversed(block)]
+def _block(block: Block, needed: set[str], tests: bool, checks: bool) -> Block:
+    kept = [_statement(s, needed, tests, checks) for s in reversed(block)]
     return tuple(s for s in kept if s is not None)[::-1]
 
 
-def _statement(s: Stmt, needed: set[str], in_while: bool) -> Stmt | None:
+def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | None:
     """What is left of a statement; what it rests on is `needed` then."""
     match s:
         case For() | While() | If():
-            if not any(written(b) & needed for b in blocks(s)):
+            inner = blocks(s)
+            if not any(written(b) & needed for b in inner) and not (
+                checks and any(isinstance(t, Check) for b in inner for t in walk(b))
+            ):
                 return None
-            inside = in_while or isinstance(s, While)
-            s = with_blocks(s, tuple(_block(b, needed, inside) for b in blocks(s)))
+            inside = tests or isinstance(s, While)
+            s = with_blocks(
+                s, tuple(_block(b, needed, inside, checks) for b in blocks(s))
+            )
         case Check():
-            if not in_while:
+            if not tests:
                 return None
         case _:
             if not written((s,)) & needed:

@@ -30,7 +30,7 @@ from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.custom import Rule, rule_of
-from pyrev.parse.draws import check_drawing
+from pyrev.parse.draws import without_requests
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
 from pyrev.parse.forms import Forms, Path
@@ -45,7 +45,7 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, default_values, plain, read
-from pyrev.parse.streams import STREAM, Drawing, may_be_stream, streams_in
+from pyrev.parse.streams import STREAM, Drawing, Stream, may_be_stream, streams_in
 from pyrev.parse.structure_shapes import Shape
 from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
@@ -105,8 +105,10 @@ class Parsed:
     result: Shape | None = None
     #: The fields of each parameter that the text reads; None where it needs all.
     used: Mapping[str, Sequence[tuple[str, ...]] | None] = field(default_factory=dict)
-    #: What is drawn for a call from a generator among its arguments.
+    #: What the function draws, and its reading with the requests for it; is it this?
     drawing: Drawing | None = None
+    drawer: Parsed | None = None
+    draws: bool = False
 
 
 @deep
@@ -156,10 +158,11 @@ def _by_default(asked: _Asked) -> Parsed:
     found |= {n: empty for n, v in defaults_ if type(v) is tuple and not v}
     if node.args.vararg is not None:
         found[node.args.vararg.id] = empty
-    streams = [*streams_in(node), *(n for n, s in found.items() if may_be_stream(s))]
+    streams = {n: STREAM for n, s in found.items() if may_be_stream(s)}
+    streams |= streams_in(node)
     if streams:
         try:
-            return _ranked(replace(asked, forms=_drawing(defaults, found, streams[0])))
+            return _ranked(replace(asked, forms=_drawing(defaults, found, streams)))
         except UnsupportedError as why:
             with contextlib.suppress(UnsupportedError):
                 return _by_shapes(asked, defaults, found)
@@ -187,13 +190,15 @@ def _by_shapes(
 
 
 def _drawing(
-    defaults: tuple[tuple[Path, str | None], ...], found: Mapping[str, Shape], name: str
+    defaults: tuple[tuple[Path, str | None], ...],
+    found: Mapping[str, Shape],
+    streams: Mapping[str, Stream],
 ) -> Forms:
-    """The forms of a call in which this parameter is a generator."""
-    values = tuple((p, v) for p, v in defaults if p[0] != name)
-    others = {p[0] for p, _ in values} | {name}
+    """The forms of a call in which these parameters are generators."""
+    values = tuple((p, v) for p, v in defaults if p[0] not in streams)
+    others = {p[0] for p, _ in values} | streams.keys()
     shapes = tuple((n, shape) for n, shape in found.items() if n not in others)
-    return Forms(values, (((name,), STREAM),), shapes)
+    return Forms(values, tuple(((n,), s) for n, s in streams.items()), shapes)
 
 
 def _ranked(asked: _Asked) -> Parsed:
@@ -352,12 +357,11 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     whole = source.node
     structured, node, functions = _formed(whole, asked.forms, function, grounds)
     source = replace(source, node=node)
-    given = _given(source, types or {}, asked.exact)
     text = _Text(
         function,
         source,
         functions,
-        given,
+        _given(source, types or {}, asked.exact),
         types is not None,
         asked.split,
         grounds,
@@ -373,8 +377,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     alike += [(a, nodes.like(b), at) for a, b in walk.found.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body, sizes = shapes.fold_sizes(body, params)
-    body = settle_sizes(body, params)
-    body = shapes.number(shallow(body, walk.emit.taken))
+    body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
     walk.findings.check()
@@ -391,8 +394,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         loc=at,
     )
     refuse_sums_of_truths(program)
-    check_drawing(walk.env.drawing, program)
-    return Parsed(
+    parsed = Parsed(
         checked_dtypes(program) if asked.final else program,
         tuple(walk.found.captures.values()),
         tuple(walk.found.callbacks.values()),
@@ -416,7 +418,24 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
             p.id: used_fields(whole, p.id, functools.partial(lookup, function))
             for p in parameters(whole)
         },
-        walk.env.drawing if walk.env.drawing and walk.env.drawing.kind else None,
+    )
+    return _drawn(parsed, walk.env.drawing, functions)
+
+
+def _drawn(
+    parsed: Parsed, drawing: Drawing | None, functions: Mapping[str, object]
+) -> Parsed:
+    """The reading of what takes the random numbers that are drawn for it, if any."""
+    if drawing is None or not drawing.sites:
+        return parsed
+    every = zip(functions.items(), parsed.forms.functions, strict=True)
+    drawing.paths = {n: p for (n, s), (p, _) in every if isinstance(s, Stream)}
+    return replace(
+        parsed,
+        program=without_requests(parsed.program, drawing),
+        captured=tuple(c for c in parsed.captured if c.name != drawing.requests),
+        drawing=drawing,
+        drawer=replace(parsed, draws=True),
     )
 
 

@@ -14,7 +14,7 @@ from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
-from pyrev.parse.draws import read_draw
+from pyrev.parse.draws import read_draw, read_seed
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
     bind_arguments,
@@ -39,7 +39,7 @@ from pyrev.parse.ruled_calls import (
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
 from pyrev.parse.starred import as_definition
-from pyrev.parse.streams import Draw
+from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.structure_calls import spread_structures
 from pyrev.parse.structures import without_structures
 from pyrev.parse.subscripts import measured
@@ -71,8 +71,10 @@ def read_call(
         return Refused()  # what the call gives is not known
     if isinstance(function, Helper):
         return inline(w, function, node, scope, dropped)
-    if isinstance(function, Draw):
-        return read_draw(w, function, node, scope)
+    drawn = function if isinstance(function, Draw) else stream_of(function)
+    if drawn is not None:
+        read = read_seed if drawn.method == "seed" else read_draw
+        return read(w, drawn, node, scope)
     listed, first = _listed(w, function, node.func, scope)
     if entries_of(listed):
         found = from_library(w, listed, text, node, first, scope)

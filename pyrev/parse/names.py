@@ -132,7 +132,7 @@ def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
         case gast.Attribute(value=base, attr=attr):
             module = object_of(w, base, scope)
             if isinstance(module, Stream):
-                return Draw(attr)
+                return Draw(module, attr)
             if isinstance(module, ModuleType):
                 constants = module_name(module) in ("math", "numpy")
                 return w.env.grounds.attribute(module, attr, fixed=constants)

@@ -274,15 +274,6 @@ def test_what_numpy_raises_is_raised(f, args, target):
         g(*args, np.random.default_rng(0))
 
 
-def test_two_generators_are_refused():
-    def f(x, a, b):
-        return x * a.normal() + b.normal()
-
-    g = pyrev.differentiable(f, target="numba")
-    with pytest.raises(pyrev.ArgumentError, match="several generators, a, b"):
-        g(1.0, np.random.default_rng(0), np.random.default_rng(1))
-
-
 def test_modes_that_run_the_function_more_than_once_are_refused():
     for mode in (pyrev.hessian, pyrev.jacobian):
         with pytest.raises(pyrev.ArgumentError, match="draws random numbers"):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 Path = tuple[Any, ...]
+GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def fields(value: Any) -> Mapping[Any, Any] | None:
@@ -117,7 +118,7 @@ class Flat:
         Whoever draws from a generator begins where the others do.
         """
         rest = {
-            n: copy.deepcopy(v) if isinstance(v, np.random.Generator) else v
+            n: copy.deepcopy(v) if isinstance(v, GENERATORS) else v
             for n, v in self.rest.items()
         }
         every = {**rest, **values}
