@@ -45,7 +45,14 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, default_values, plain, read
-from pyrev.parse.streams import STREAM, Drawing, Stream, may_be_stream, streams_in
+from pyrev.parse.streams import (
+    STREAM,
+    Drawing,
+    Stream,
+    may_be_stream,
+    streams_in,
+    with_streams,
+)
 from pyrev.parse.structure_shapes import Shape
 from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
@@ -162,7 +169,7 @@ def _by_default(asked: _Asked) -> Parsed:
     streams |= streams_in(node)
     if streams:
         try:
-            return _ranked(replace(asked, forms=_drawing(defaults, found, streams)))
+            return _ranked(replace(asked, forms=with_streams(defaults, found, streams)))
         except UnsupportedError as why:
             with contextlib.suppress(UnsupportedError):
                 return _by_shapes(asked, defaults, found)
@@ -187,18 +194,6 @@ def _by_shapes(
             with contextlib.suppress(UnsupportedError):
                 return _ranked(replace(asked, forms=Forms((), (), shapes)))
         raise
-
-
-def _drawing(
-    defaults: tuple[tuple[Path, str | None], ...],
-    found: Mapping[str, Shape],
-    streams: Mapping[str, Stream],
-) -> Forms:
-    """The forms of a call in which these parameters are generators."""
-    values = tuple((p, v) for p, v in defaults if p[0] not in streams)
-    others = {p[0] for p, _ in values} | streams.keys()
-    shapes = tuple((n, shape) for n, shape in found.items() if n not in others)
-    return Forms(values, tuple(((n,), s) for n, s in streams.items()), shapes)
 
 
 def _ranked(asked: _Asked) -> Parsed:

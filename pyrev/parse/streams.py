@@ -10,6 +10,7 @@ import numpy as np
 
 from pyrev.ir.nodes import Loc
 from pyrev.parse.bindings import nodes_of, parameters
+from pyrev.parse.forms import Forms, Path
 from pyrev.parse.structure_shapes import Shape
 
 #: What generators have, by which a parameter that is one is told before a call.
@@ -74,7 +75,7 @@ class Drawing:
     sites: list[Site] = field(default_factory=list)
     at: Loc | None = None
     #: The generators among the arguments: where they are.
-    paths: Mapping[str, tuple[int | str, ...]] = field(default_factory=dict)
+    paths: Mapping[str, Path] = field(default_factory=dict)
 
     def buffer(self, dtype: str) -> str:
         """The name of the array of this dtype, "" if there is none."""
@@ -118,3 +119,15 @@ def streams_in(node: gast.AST) -> dict[str, Stream]:
         for name, methods in found.items()
         if any(not hasattr(np.ndarray, m) for m in methods)
     }
+
+
+def with_streams(
+    defaults: tuple[tuple[Path, str | None], ...],
+    found: Mapping[str, Shape],
+    streams: Mapping[str, Stream],
+) -> Forms:
+    """The forms of a call in which these parameters are generators."""
+    values = tuple((p, v) for p, v in defaults if p[0] not in streams)
+    others = {p[0] for p, _ in values} | streams.keys()
+    shapes = tuple((n, shape) for n, shape in found.items() if n not in others)
+    return Forms(values, tuple(((n,), s) for n, s in streams.items()), shapes)
