@@ -17,9 +17,11 @@ from pyrev.driver.arguments import (
     check_apart,
     check_contiguous,
     check_writes,
+    key_of,
     kind_of,
     spread,
 )
+from pyrev.driver.draws import Draws, Generators, check_drawing
 from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.plan import Plan
@@ -75,7 +77,7 @@ class Callee:
     @guarded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = Call(self, args, kwargs)
-        call.check()
+        call.check(draws=not call.runs_plain)
         return call.run()
 
     @property
@@ -126,6 +128,8 @@ class Call:
         self.function: Function = self.units.function
         self.kinds: dict[str, Kind] = self.plan.kinds
         self.variant = _PLAIN
+        #: The generators that were drawn from for this call.
+        self._generators: Generators | None = None
 
     def _read(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], flat: bool
@@ -216,6 +220,11 @@ class Call:
         no form.
         """
         parsed = self.reading.units.function.parsed
+        if parsed.drawing is not None:
+            raise ArgumentError(
+                f"{what}: {self.f.python.__name__}() draws random numbers; give it a"
+                " function of the numbers that are drawn"
+            )
         if parsed.forms.shapes or parsed.result is not None:
             raise ArgumentError(
                 f"{what}: {self.f.python.__name__}() takes or returns structures; give"
@@ -242,16 +251,49 @@ class Call:
             lambda: self.function.wrt(self.kinds, asked, local),
         )
 
-    def check(self, writes: bool = True) -> None:
+    def check(self, writes: bool = True, draws: bool = True) -> None:
         """Everything about the arguments that can be refused before anything is
-        written, if anything is.
+        written, if anything is; what the function draws is drawn then.
+
+        Where it `draws` itself the rest is tested by CPython.
         """
         own = check_writes if writes else check_apart
         own(self.function.program, self.values, self.function.written)
         rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
         if rows:
             check_contiguous(self.function.program, self.values, rows)
+        if self.function.parsed.drawing is not None:
+            check_drawing(self.f.python.__name__, self.target)
+            if not draws:
+                return
+            self._draw(writes)
         self.variant = self.plan.check(self.values)
+
+    def _draw(self, writes: bool) -> None:
+        """Draw what the function draws, once for this call."""
+        drawing = self.function.parsed.drawing
+        if drawing is None or self._generators is not None:
+            return
+        generators = Generators(drawing, self.given)
+        draws = self.derived(
+            ("draws", key_of(self.kinds), self.target.name),
+            lambda: Draws(self.units, self.plan, drawing),
+        )
+        drawn = draws.draw(self.values, generators, writes)
+        self._generators = generators
+        try:
+            self.values = {**self.values, **drawn}
+            plans = self.reading.plans(self.target)
+            self.plan = plans.plan(self.reading.units, self.values)
+            self.plan.check(self.values)
+        except BaseException:
+            generators.rewind()
+            raise
+
+    def rewind(self) -> None:
+        """Let the generators draw again what they drew for this call."""
+        if self._generators is not None:
+            self._generators.rewind()
 
     def check_derivative(self, writes: bool = True) -> None:
         """The same for a call that is differentiated, whose rules are checked once.
@@ -272,12 +314,18 @@ class Call:
         gradient; the text does not.
         """
         f = self.f
-        if self.target.runs_plain and not self._asks_more():
+        if self.runs_plain:
+            self.rewind()
             positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)
         raw = launch(unit, [self.values[p] for p in unit.params])
         return built(self.function.parsed.result, self.restore(raw))
+
+    @property
+    def runs_plain(self) -> bool:
+        """Does `run` run the function as it is?"""
+        return self.target.runs_plain and not self._asks_more()
 
     def _asks_more(self) -> bool:
         """Does the program raise a `ValueError` that is none of the user's, or where a

@@ -116,6 +116,7 @@ class _Source(Readable):
         """The function's call in a call of its derivative, how that is called, and all
         values by name.
         """
+        self._refuse_drawing("a call of a derivative")
         readings = self._f._readings
         before = readings.now()[0].forms
         nones = {str(p[0]) for p, v in before.values if v is None}
@@ -146,12 +147,23 @@ class _Source(Readable):
         self, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[Units, dict[str, Any]]:
         """What fits the arguments of a call, and these by name, captured values too."""
+        self._refuse_drawing("a text for arguments")
         parsed = self._units.function.parsed
         values = bind(parsed.function.__name__, parsed.signature, args, kw)
         forms = forms_of(values, parsed.used)
         reading, captured = self._f._readings.now(forms)
         values = flattened(values, reading.leaves) | captured
         return reading.units.fitting(values), values
+
+    def _refuse_drawing(self, what: str) -> None:
+        """`ArgumentError` if the function draws random numbers, which `what` takes."""
+        parsed = self._units.function.parsed
+        if parsed.drawing is not None:
+            raise ArgumentError(
+                f"{what}: {parsed.function.__name__}() draws random numbers; use"
+                " pyrev.vjp, pyrev.grad or pyrev.jvp, which draw, or give it a function"
+                " of the numbers that are drawn"
+            )
 
     @property
     @guarded

@@ -125,6 +125,7 @@ class Differentiable(Callee):
             names = call.wrt(wrt, local=True)
             return tune(call, target, names, progress)
         finally:
+            call.rewind()
             call.reading.plans(target).forget()
             call.units.forget()
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
+from pyrev.parse.streams import LEGACY, STREAM
 from pyrev.parse.structure_shapes import Key, Shape, only_keeps
 from pyrev.runtime.device import is_array, is_device
 
@@ -52,9 +53,12 @@ def forms_of(values: Mapping[str, Any], used: Used) -> Forms:
             shapes.append((name, shape))
         leaves = [()] if shape is None else [*shape.leaves()]
         for path in leaves:
-            leaf = _at(value, path)
+            leaf = at_path(value, path)
             if leaf is None or isinstance(leaf, str):
                 fixed.append(((name, *path), leaf))
+            elif isinstance(leaf, (np.random.Generator, np.random.RandomState)):
+                legacy = isinstance(leaf, np.random.RandomState)
+                functions.append(((name, *path), LEGACY if legacy else STREAM))
             elif _is_function(leaf):
                 functions.append(((name, *path), leaf))
     return Forms(tuple(fixed), tuple(functions), tuple(shapes))
@@ -64,7 +68,7 @@ def flattened(
     values: Mapping[str, Any], leaves: Sequence[tuple[str, Path]]
 ) -> dict[str, Any]:
     """The numbers and arrays in the arguments of a call, by the program's names."""
-    return {own: _at(values[str(path[0])], path[1:]) for own, path in leaves}
+    return {own: at_path(values[str(path[0])], path[1:]) for own, path in leaves}
 
 
 def _is_function(value: object) -> bool:
@@ -139,7 +143,7 @@ def _may_be_field(value: object) -> bool:
     return usual or type(value) in _USUAL or is_device(value) or callable(value)
 
 
-def _at(value: Any, path: Sequence[Key]) -> Any:
+def at_path(value: Any, path: Sequence[Key]) -> Any:
     """What is in a structure at the end of a path."""
     for key in path:
         kind, fields = _fields(value)

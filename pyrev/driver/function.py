@@ -283,7 +283,7 @@ class Function:
         own = self.parsed
         parsed = parse(own.function, given, [own.texts], final, own.rolled, own.forms)
         own.grounds.add(parsed.grounds)
-        return parsed
+        return parsed.drawer or parsed if own.draws else parsed
 
     def truncated(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         """The integer parameters of these kinds to which the function writes floats."""

@@ -32,10 +32,12 @@ from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
 from pyrev.parse.complex_kinds import holds_complex
 from pyrev.parse.complex_numbers import without_complex
 from pyrev.parse.custom import Rule, rule_of
+from pyrev.parse.draws import without_requests
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.field_reads import guessed, used_fields
 from pyrev.parse.forms import Forms, Path
 from pyrev.parse.grounds import Grounds, lookup
+from pyrev.parse.guesses import decrements, increments
 from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.laid_out import written_flat
 from pyrev.parse.lists import without_lists
@@ -46,6 +48,14 @@ from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
 from pyrev.parse.source import Source, Texts, default_values, plain, read
+from pyrev.parse.streams import (
+    STREAM,
+    Drawing,
+    Stream,
+    may_be_stream,
+    streams_in,
+    with_streams,
+)
 from pyrev.parse.structure_shapes import Shape
 from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
@@ -105,6 +115,10 @@ class Parsed:
     result: Shape | None = None
     #: The fields of each parameter that the text reads; None where it needs all.
     used: Mapping[str, Sequence[tuple[str, ...]] | None] = field(default_factory=dict)
+    #: What the function draws, and its reading with the requests for it; is it this?
+    drawing: Drawing | None = None
+    drawer: Parsed | None = None
+    draws: bool = False
 
 
 @deep
@@ -148,13 +162,33 @@ def _by_default(asked: _Asked) -> Parsed:
     node = read(function).node
     defaults = tuple(((n,), v) for n, v in known_defaults(node).items())
     look = functools.partial(lookup, function)
-    known = {path[0] for path, _ in defaults}
     found = guessed(node, look)
     empty = Shape("tuple", ())
     defaults_ = default_values(function).items()
     found |= {n: empty for n, v in defaults_ if type(v) is tuple and not v}
     if node.args.vararg is not None:
         found[node.args.vararg.id] = empty
+    streams = {n: STREAM for n, s in found.items() if may_be_stream(s)}
+    streams |= streams_in(node)
+    if streams:
+        try:
+            return _ranked(replace(asked, forms=with_streams(defaults, found, streams)))
+        except UnsupportedError as why:
+            with contextlib.suppress(UnsupportedError):
+                return _by_shapes(asked, defaults, found)
+            raise why
+    return _by_shapes(asked, defaults, found)
+
+
+def _by_shapes(
+    asked: _Asked,
+    defaults: tuple[tuple[Path, str | None], ...],
+    found: Mapping[str, Shape],
+) -> Parsed:
+    """The reading in which parameters are structures of these shapes, and those with
+    defaults are these, if that means anything.
+    """
+    known = {path[0] for path, _ in defaults}
     shapes = tuple((n, shape) for n, shape in found.items() if n not in known)
     try:
         return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))
@@ -175,9 +209,9 @@ def _ranked(asked: _Asked) -> Parsed:
         codes = {e.code for e in getattr(error, "findings", ())}
         if types is not None or rolled or codes - _OF_RANKS:
             raise
-        guesses = [replace(asked, least=ranks) for ranks in _increments(seen)]
+        guesses = [replace(asked, least=ranks) for ranks in increments(seen)]
         if codes & _SAYS_RANKS:
-            guesses += [replace(asked, exact=ranks) for ranks in _decrements(seen)]
+            guesses += [replace(asked, exact=ranks) for ranks in decrements(seen)]
         for number, guess in enumerate(guesses):
             if asked.effort.statements > _MOST_STATEMENTS:
                 break
@@ -240,71 +274,10 @@ _OF_RANKS = frozenset(
 )
 # What says that ranks do not fit: another refusal is not to be put off to the call.
 _SAYS_RANKS = frozenset(["P201", "P202", "P203"])
-_GUESSES = 60
 # So many of them with versions, too.
 _FIRST_GUESSES = 12
 # Behind so many statements there are no more guesses: that takes some three seconds.
 _MOST_STATEMENTS = 10_000
-
-
-def _increments(seen: Mapping[str, int]) -> list[dict[str, int]]:
-    """More axes for some parameters: at first one, two or three more for one, for two
-    or for all of them; then the fewest first.
-
-    Where one gets an axis, what the others have is found again the second time: of two
-    arrays of which one was to have an axis more, this may have been the wrong one.
-
-    >>> _increments({"a": 1, "b": 0})[:5]
-    [{'a': 2, 'b': 0}, {'a': 2}, {'a': 1, 'b': 1}, {'b': 1}, {'a': 2, 'b': 1}]
-    """
-    found = []
-    for more in _additions(len(seen)):
-        ranks = {n: r + k for (n, r), k in zip(seen.items(), more, strict=True)}
-        found.append(ranks)
-        if sum(more) == 1:
-            found.append({n: r for n, r in ranks.items() if r > seen[n]})
-    return found[:_GUESSES]
-
-
-def _additions(count: int) -> list[tuple[int, ...]]:
-    """Axes to add to each of some parameters, in the order in which this is tried.
-
-    >>> _additions(2)[:7]
-    [(1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 2), (3, 0)]
-    """
-    found: dict[tuple[int, ...], None] = {}
-    alike = [{k} for k in range(count)]
-    alike += map(set, itertools.combinations(range(count), 2))
-    alike.append({*range(count)})
-    for more in (1, 2, 3):
-        for chosen in alike:
-            found[tuple(more * (k in chosen) for k in range(count))] = None
-    for total in range(1, 2 * count + 1):
-        # Which parameter gets one axis more, `total` times; here none gets three.
-        for times in itertools.combinations_with_replacement(range(count), total):
-            each = tuple(times.count(k) for k in range(count))
-            if max(each) <= 2:
-                found[each] = None
-            if len(found) >= _GUESSES:
-                return [*found][:_GUESSES]
-    return [*found][:_GUESSES]
-
-
-def _decrements(seen: Mapping[str, int]) -> list[dict[str, int]]:
-    """Fewer axes for one parameter, and for another fewer or more: the least first.
-
-    >>> _decrements({"a": 1, "b": 0})
-    [{'a': 0}, {'a': 0, 'b': 1}, {'a': 0, 'b': 2}]
-    """
-    fewer = {n: range(rank - 1, -1, -1) for n, rank in seen.items() if rank}
-    found = [{n: rank} for n, ranks in fewer.items() for rank in ranks]
-    for a, ranks in fewer.items():
-        for b, rank in seen.items():
-            if b != a:
-                others = [*range(rank - 1, -1, -1), rank + 1, rank + 2]
-                found += [{a: i, b: j} for i in ranks for j in others]
-    found.sort(key=lambda some: sum(abs(seen[n] - r) for n, r in some.items()))
-    return found[:_GUESSES]
 
 
 def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
@@ -321,12 +294,11 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     whole = source.node
     structured, node, functions = _formed(whole, asked.forms, function, grounds)
     source = replace(source, node=_real(replace(source, node=node), function, grounds))
-    given = _given(source, types or {}, asked.exact)
     text = _Text(
         function,
         source,
         functions,
-        given,
+        _given(source, types or {}, asked.exact),
         types is not None,
         asked.split,
         grounds,
@@ -342,8 +314,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     alike += [(a, nodes.like(b), at) for a, b in walk.found.alike_dtypes]
     body, pairs = shapes.settle_dtypes(body, params, alike)
     body, sizes = shapes.fold_sizes(body, params)
-    body = settle_sizes(body, params)
-    body = shapes.number(shallow(body, walk.emit.taken))
+    body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
     walk.findings.check()
@@ -360,7 +331,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         loc=at,
     )
     refuse_sums_of_truths(program)
-    return Parsed(
+    parsed = Parsed(
         checked_dtypes(program) if asked.final else program,
         tuple(walk.found.captures.values()),
         tuple(walk.found.callbacks.values()),
@@ -384,6 +355,24 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
             p.id: used_fields(whole, p.id, functools.partial(lookup, function))
             for p in parameters(whole)
         },
+    )
+    return _drawn(parsed, walk.env.drawing, functions)
+
+
+def _drawn(
+    parsed: Parsed, drawing: Drawing | None, functions: Mapping[str, object]
+) -> Parsed:
+    """The reading of what takes the random numbers that are drawn for it, if any."""
+    if drawing is None or not drawing.sites:
+        return parsed
+    every = zip(functions.items(), parsed.forms.functions, strict=True)
+    drawing.paths = {n: p for (n, s), (p, _) in every if isinstance(s, Stream)}
+    return replace(
+        parsed,
+        program=without_requests(parsed.program, drawing),
+        captured=tuple(c for c in parsed.captured if c.name != drawing.requests),
+        drawing=drawing,
+        drawer=replace(parsed, draws=True),
     )
 
 

@@ -23,6 +23,7 @@ from pyrev.parse.binding import bind_name
 from pyrev.parse.bindings import bindings, literal_integer
 from pyrev.parse.calls import read_call
 from pyrev.parse.control import RETURNED
+from pyrev.parse.draws import bind_stream, makes_stream
 from pyrev.parse.exchanges import rotate_names
 from pyrev.parse.expression import BINARY, assigned
 from pyrev.parse.iteration import bind_targets, taken_apart
@@ -53,6 +54,11 @@ def assign(
             return
         case gast.Tuple() | gast.List(), _ if len(targets) == 1:
             unpack(w, first.elts, value, at, scope)
+            return
+        case gast.Name(id=name), gast.Call() if len(targets) == 1 and (
+            makes_stream(w, value, scope)
+        ):
+            bind_stream(w, name, value, scope)
             return
     single = len(targets) == 1 and isinstance(first, gast.Name)
     since = len(w.storage.allocated)

@@ -19,6 +19,7 @@ from pyrev.parse.complex_numbers import given_in_parts, without_complex
 from pyrev.parse.complex_values import PARTS, RESULT
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
+from pyrev.parse.draws import read_draw, read_seed
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.helpers import (
     bind_arguments,
@@ -44,6 +45,7 @@ from pyrev.parse.ruled_calls import (
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
 from pyrev.parse.starred import as_definition
+from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.structure_calls import spread_structures
 from pyrev.parse.structures import without_structures
 from pyrev.parse.subscripts import measured
@@ -75,6 +77,10 @@ def read_call(
         return Refused()  # what the call gives is not known
     if isinstance(function, Helper):
         return inline(w, function, node, scope, dropped)
+    drawn = function if isinstance(function, Draw) else stream_of(function)
+    if drawn is not None:
+        read = read_seed if drawn.method == "seed" else read_draw
+        return read(w, drawn, node, scope)
     listed, first = _listed(w, function, node.func, scope)
     if entries_of(listed):
         found = from_library(w, listed, text, node, first, scope)

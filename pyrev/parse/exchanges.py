@@ -33,7 +33,7 @@ from pyrev.parse.blocks import new_block
 from pyrev.parse.joins import Arrays, ask_copy
 from pyrev.parse.names import rank_of
 from pyrev.parse.points_to import CALLERS, mix_origins, origins_of, shares
-from pyrev.parse.scopes import Scope
+from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.values import Array, Operand, same, stored_in
 from pyrev.parse.walk import Compound, Exchange, Walk
 
@@ -260,7 +260,8 @@ def refuse_witnesses(
 
     found = [n for n, e in scope.bound.items() if n not in moved and sees(e)]
     found = [n for n in found if around.is_live(n)]
-    functions = [h for h in scope.helpers.values() if h.scope is not None]
+    helpers = [h for h in scope.helpers.values() if isinstance(h, Helper)]
+    functions = [h for h in helpers if h.scope is not None]
     outer = [(scope.source.node, scope.outer)]
     outer += [(h.source.node, h.scope) for h in functions if h.scope is not scope]
     for node, place in outer:

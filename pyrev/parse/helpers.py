@@ -24,6 +24,7 @@ from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.points_to import is_reachable
 from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source, default_values, plain, read
+from pyrev.parse.streams import Stream
 from pyrev.parse.values import Array, Operand, Refused
 from pyrev.parse.walk import Walk
 
@@ -55,6 +56,8 @@ def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:
     helper = helper_of(w, found, scope.source.loc(node))
     if isinstance(helper, Helper):
         return helper
+    if isinstance(found, Stream):
+        return found
     return found if is_known(found) or entries_of(found) else None
 
 

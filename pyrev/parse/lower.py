@@ -26,12 +26,14 @@ from pyrev.parse import (
 )
 from pyrev.parse.bindings import identifiers, local_names, parameters
 from pyrev.parse.blocks import read_statement
+from pyrev.parse.draws import with_counts
 from pyrev.parse.helpers import helper_of
 from pyrev.parse.names import stored_as
 from pyrev.parse.paths import read_body, read_return
 from pyrev.parse.resized import with_lengths
 from pyrev.parse.scopes import RESERVED, Helper, Scope
 from pyrev.parse.source import Source
+from pyrev.parse.streams import Stream
 from pyrev.parse.values import Nothing, Refused, Tuple, Value
 from pyrev.parse.walk import Readers, Walk
 from pyrev.parse.whole_arrays import returned_expr
@@ -61,6 +63,8 @@ def lower_function(
     for name, function in functions.items():
         helper = helper_of(w, function, source.loc(node))
         scope.helpers[name] = helper if isinstance(helper, Helper) else function
+        if isinstance(function, Stream):
+            scope.helpers[name] = Stream(name, function.legacy)
     for parameter in parameters(node):
         if parameter.id in RESERVED:
             w.refuse(
@@ -72,7 +76,7 @@ def lower_function(
         scope.bound[parameter.id] = stored_as(w, parameter.id, NOWHERE)
     emit_return(w, read_body(w, scope), w.env.returned_at)
     w.found.spelt()
-    block = with_lengths(w.emit.out, w.storage.lengths)
+    block = with_counts(w, with_lengths(w.emit.out, w.storage.lengths))
     return tuple(rename(s, w.found.spelling) for s in block)
 
 

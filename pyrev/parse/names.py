@@ -28,6 +28,7 @@ from pyrev.parse.scopes import (
 )
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import plain
+from pyrev.parse.streams import Draw, Stream
 from pyrev.parse.values import Array, Operand, placed, stored_in, whole_array
 from pyrev.parse.walk import Walk
 
@@ -136,6 +137,8 @@ def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
             return MISSING if isinstance(found, Scope) else found
         case gast.Attribute(value=base, attr=attr):
             module = object_of(w, base, scope)
+            if isinstance(module, Stream):
+                return Draw(module, attr)
             if isinstance(module, ModuleType):
                 constants = module_name(module) in ("math", "numpy")
                 return w.env.grounds.attribute(module, attr, fixed=constants)

@@ -30,6 +30,7 @@ from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
 from pyrev.parse.spellings import respelt
+from pyrev.parse.streams import Drawing
 from pyrev.parse.tuple_loops import without_tuple_loops
 from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
@@ -359,6 +360,8 @@ class Environment:
     leaving: list[tuple[str, ...]] = field(default_factory=list)
     #: Of the function that is read, by position: results that differ from path to path.
     differing: dict[int, Differing] = field(default_factory=dict)
+    #: What is drawn from a generator among the arguments, if there is one.
+    drawing: Drawing | None = None
     #: Where the last body that was read returns.
     returned_at: Loc = NOWHERE
 

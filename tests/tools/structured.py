@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 Path = tuple[Any, ...]
+GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def fields(value: Any) -> Mapping[Any, Any] | None:
@@ -112,8 +113,15 @@ class Flat:
         self.rest = {n: v for n, v in every.items() if n not in self.values}
 
     def structured(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments with these numbers and arrays in them."""
-        every = {**self.rest, **values}
+        """The arguments with these numbers and arrays in them.
+
+        Whoever draws from a generator begins where the others do.
+        """
+        rest = {
+            n: copy.deepcopy(v) if isinstance(v, GENERATORS) else v
+            for n, v in self.rest.items()
+        }
+        every = {**rest, **values}
         return {
             n: replaced(
                 value, {path: every[name((n, *path))] for path in leaves(value)}

@@ -1,0 +1,247 @@
+"""What is drawn from generators of random numbers, before a call runs.
+
+The program with its requests is run on copies of the arguments: it draws where the
+function would, so that what is drawn may decide what is drawn then, and raises where
+the function would. Where all is of one kind, and only its number is to be known, that
+is counted, and all of it is drawn at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pyrev.driver.forms import at_path
+from pyrev.driver.plan import Plan, Plans
+from pyrev.driver.request import Request
+from pyrev.driver.targets import PYTHON
+from pyrev.driver.targets.target import Target
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
+from pyrev.ir.counting import counting, reads
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.nodes import Assign, Const, For, Load, Program, While, walk, written
+from pyrev.parse import Parsed
+from pyrev.parse.streams import GLOBAL, Drawing, Site
+from pyrev.runtime.device import copied, is_array
+
+
+class Generators:
+    """The generators of a call, and where they stood before it."""
+
+    def __init__(self, drawing: Drawing, given: Mapping[str, Any]) -> None:
+        #: The generators by the names that sites have for them.
+        self.streams: dict[str, Any] = {
+            name: at_path(given[str(path[0])], path[1:])
+            for name, path in drawing.paths.items()
+        }
+        if any(s.stream == GLOBAL for s in drawing.sites):
+            self.streams[GLOBAL] = np.random.mtrand._rand
+        self._states = [(g, _state(g)) for g in self.streams.values()]
+
+    def rewind(self) -> None:
+        """Let all draw again what they drew."""
+        for generator, state in self._states:
+            _rewind(generator, state)
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state(legacy=False)
+    return generator.bit_generator.state
+
+
+def _rewind(generator: Any, state: Any) -> None:
+    if isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
+
+
+class Draws:
+    """How calls with such arguments draw."""
+
+    def __init__(self, units: Units, plan: Plan, drawing: Drawing) -> None:
+        self._drawing = drawing
+        drawer = units.function.parsed.drawer
+        assert drawer is not None
+        self._drawer = _Drawer(drawer, drawing)
+        program = units.function.typed(plan.kinds)
+        self._site: Site | None = None
+        site = _only_site(drawer.program, drawing)
+        if site is not None:
+            count = drawing.counts[site.buffer]
+            slice_ = counting(program, count, checks=True)
+            if not reads(slice_) & drawing.dtypes.keys():
+                self._site = site
+                self._counted = _Counted(units.function.parsed, slice_, drawing, plan)
+
+    def draw(
+        self, values: Mapping[str, Any], generators: Generators, writes: bool
+    ) -> dict[str, Any]:
+        """The arrays of what a call with these values draws.
+
+        What the function raises is raised where it raises it; what it has written by
+        then is in the arguments if it `writes`.
+        """
+        if self._site is not None:
+            try:
+                number = self._counted.number(values)
+            except Exception:  # noqa: BLE001
+                # It is raised again where some may have been drawn.
+                return self._drawer.draw(values, generators, writes)
+            site = self._site
+            draw = getattr(generators.streams[site.stream], site.method)
+            return {site.buffer: draw(number)}
+        return self._drawer.draw(values, generators, writes)
+
+
+def _only_site(program: Program, drawing: Drawing) -> Site | None:
+    """What a program draws if all of that is the same."""
+    found = {
+        s.target.index[0].value
+        for s in walk(program.body)
+        if isinstance(s, Assign) and isinstance(s.target, Load)
+        if s.target.array == drawing.requests and isinstance(s.target.index[0], Const)
+    }
+    sites = {replace(drawing.sites[int(k)], size=True) for k in found}
+    if len(sites) != 1:
+        return None
+    (site,) = sites
+    known = site.stream == GLOBAL or site.stream in drawing.paths
+    return site if known and site.buffer and not site.given else None
+
+
+class _Counted:
+    """How many numbers calls draw: the part of a program that says so, for a target."""
+
+    def __init__(
+        self, parsed: Parsed, program: Program, drawing: Drawing, plan: Plan
+    ) -> None:
+        # Only its loops are worth compiled code.
+        loops = any(isinstance(s, (For, While)) for s in walk(program.body))
+        target: Target = plan.target if loops else PYTHON
+        self._written = written(program.body)
+        captured = tuple(c for c in parsed.captured if c.name in program.captured)
+        left_out = {c.name for c in parsed.captured} - set(program.captured)
+        left_out |= drawing.dtypes.keys()
+        program = replace(
+            program,
+            params=tuple(p for p in program.params if p.name not in left_out),
+        )
+        parsed = replace(
+            parsed, program=program, captured=captured, callbacks=(), drawing=None
+        )
+        self._names = tuple(p.name for p in program.params)
+        self._units = Units(parsed)
+        self._plans = Plans(target)
+
+    def number(self, values: Mapping[str, Any]) -> int:
+        """How many numbers a call with these values draws."""
+        own = {n: values[n] for n in self._names}
+        plan = self._plans.plan(self._units, own)
+        variant = plan.check(own)
+        unit = plan.made(Units.primal, own, variant)
+        given = [
+            copied(own[p]) if p in self._written and plan.kinds[p].rank else own[p]
+            for p in unit.params
+        ]
+        return int(unit.call(given))
+
+
+class _Drawer:
+    """The program that draws while it runs, as CPython runs it."""
+
+    def __init__(self, parsed: Parsed, drawing: Drawing) -> None:
+        self._drawing = drawing
+        self._written = written(parsed.program.body)
+        self._units = Units(replace(parsed, callbacks=()))
+        self._plans = Plans(PYTHON)
+
+    def draw(
+        self, values: Mapping[str, Any], generators: Generators, writes: bool
+    ) -> dict[str, Any]:
+        """The arrays of what a call with these values draws."""
+        drawing = self._drawing
+        nothing = {drawing.requests: np.empty((0, 0))}
+        own = {**values, **nothing}
+        own = {p.name: own[p.name] for p in self._units.function.program.params}
+        plan = self._plans.plan(self._units, own)
+
+        def make() -> Unit:
+            bounds = plan.units.inspection.bounds(plan.kinds)
+            request = Request(PYTHON, plan.kinds, (), own, bounds.variants.whatever)
+            return plan.units.primal(request)
+
+        unit: Unit = plan.once("draws", make)
+        drawn = {n: _Kept(dtype) for n, dtype in drawing.dtypes.items()}
+        copies = {
+            n: copied(v) if n in self._written and is_array(v) else v
+            for n, v in own.items()
+        }
+        requests = _Requests(drawing, generators.streams, drawn)
+        given = {**copies, **drawn, drawing.requests: requests}
+        try:
+            unit.call([given[p] for p in unit.params])
+        except BaseException:
+            for n in self._written & values.keys() if writes else ():
+                if is_array(values[n]):
+                    np.copyto(values[n], copies[n])
+            raise
+        return {n: np.array(v, drawing.dtypes[n]) for n, v in drawn.items()}
+
+
+class _Kept(list[Any]):
+    """An array that grows: what has been drawn by now."""
+
+    def __init__(self, dtype: str) -> None:
+        super().__init__()
+        self.dtype = np.dtype(dtype)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """How many there are."""
+        return (len(self),)
+
+
+class _Requests:
+    """What stands for the array of requests in a run: it draws where one is whole."""
+
+    def __init__(
+        self,
+        drawing: Drawing,
+        streams: Mapping[str, Any],
+        drawn: Mapping[str, list[Any]],
+    ) -> None:
+        self._sites, self._drawn = drawing.sites, drawn
+        self._streams = dict(streams)
+        self._given: list[Any] = []
+
+    def __setitem__(self, place: tuple[int, int], value: Any) -> None:
+        site = self._sites[place[0]]
+        if place[1] < len(site.given):
+            self._given.append(value)
+            return
+        given = dict(zip(site.given, self._given, strict=True))
+        self._given.clear()
+        if site.method in ("default_rng", "RandomState"):
+            self._streams[site.stream] = getattr(np.random, site.method)(**given)
+            return
+        draw = getattr(self._streams[site.stream], site.method)
+        if site.size:
+            given["size"] = value
+        found = draw(**given, **dict(site.fixed))
+        if site.buffer:
+            self._drawn[site.buffer] += np.ravel(found).tolist()
+
+
+def check_drawing(what: str, target: Target) -> None:
+    """`ArgumentError` for a target that draws nothing."""
+    if target.on_device:
+        raise ArgumentError(
+            f"{what}() draws random numbers, which the target {target.name!r} does not:"
+            " pass the numbers that are drawn"
+        )

@@ -1,0 +1,87 @@
+"""The part of a program that decides what one of its numbers is in the end."""
+
+from __future__ import annotations
+
+from pyrev.ir.nodes import (
+    Alloc,
+    Block,
+    Check,
+    For,
+    If,
+    Program,
+    Return,
+    Stmt,
+    Var,
+    While,
+    blocks,
+    exprs,
+    mentioned,
+    walk,
+    with_blocks,
+    written,
+)
+
+
+def counting(program: Program, name: str, checks: bool = False) -> Program:
+    """The program that returns what `name` is where `program` returns, and does nothing
+    else: a slice (Weiser 1984).
+
+    It tests nothing but what may end a `while`, unless it is to make all `checks`.
+    """
+    needed = {name}
+    while True:
+        before = len(needed)
+        body = _block(program.body, needed, checks, checks)
+        if len(needed) == before:
+            break
+    result = Return((Var(name),), True, loc=program.loc)
+    read = {n for s in body for n in _read(s)}
+    return Program(
+        program.name,
+        program.params,
+        (*body, result),
+        tuple(n for n in program.captured if n in read),
+        loc=program.loc,
+    )
+
+
+def reads(program: Program) -> frozenset[str]:
+    """What the statements of a program read or measure."""
+    return frozenset(n for s in program.body for n in _read(s))
+
+
+def _read(s: Stmt) -> set[str]:
+    found = {n for e in exprs(s) for n in mentioned(e)}
+    if isinstance(s, Alloc) and s.source is not None:
+        found.add(s.source)
+    return found.union(*(_read(inner) for b in blocks(s) for inner in b))
+
+
+def _block(block: Block, needed: set[str], tests: bool, checks: bool) -> Block:
+    kept = [_statement(s, needed, tests, checks) for s in reversed(block)]
+    return tuple(s for s in kept if s is not None)[::-1]
+
+
+def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | None:
+    """What is left of a statement; what it rests on is `needed` then."""
+    match s:
+        case For() | While() | If():
+            inner = blocks(s)
+            if not any(written(b) & needed for b in inner) and not (
+                checks and any(isinstance(t, Check) for b in inner for t in walk(b))
+            ):
+                return None
+            inside = tests or isinstance(s, While)
+            s = with_blocks(
+                s, tuple(_block(b, needed, inside, checks) for b in blocks(s))
+            )
+        case Check():
+            if not tests:
+                return None
+        case _:
+            if not written((s,)) & needed:
+                return None
+    needed |= {n for e in exprs(s) for n in mentioned(e)}
+    if isinstance(s, Alloc) and s.source is not None:
+        needed.add(s.source)
+    return s
