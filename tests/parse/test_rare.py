@@ -1220,7 +1220,7 @@ REFUSED: dict[Callable[..., Any], str] = {
     lambda a, x: x + COMPLEX: "P106",
     lambda a, x: x + NARROW: "P113",
     lambda a, x: np.full_like(a)[0]: "P208",
-    lambda a, x: np.array(a, dtype=np.float32)[0]: "P208",
+    lambda a, x: np.array(a, dtype=np.float16)[0]: "P208",
     lambda a, x: np.array([1.0, x], dtype=UNHASHABLE)[0]: "P208",
     lambda a, x: np.arange()[0]: "P208",
     lambda a, x: np.arange(3, dtype=UNHASHABLE)[0]: "P208",
