@@ -17,8 +17,8 @@ import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
+from pyrev.parse.rewriting.structures.shapes import Key, Shape, only_keeps
 from pyrev.parse.streams import LEGACY, STREAM
-from pyrev.parse.structure_shapes import Key, Shape, only_keeps
 from pyrev.runtime.device import is_array, is_device
 
 #: What needs no look: numbers and arrays.

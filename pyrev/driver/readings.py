@@ -20,9 +20,9 @@ from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import Parsed, parse
-from pyrev.parse.field_reads import depends_on_call
 from pyrev.parse.forms import Forms
 from pyrev.parse.grounds import lookup
+from pyrev.parse.rewriting.field_reads import depends_on_call
 from pyrev.parse.source import plain, read
 from pyrev.runtime.code_cache import MAKING
 from pyrev.schedule.costs import Costs

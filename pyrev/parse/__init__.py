@@ -10,7 +10,6 @@ import contextlib
 import functools
 import hashlib
 import inspect
-import itertools
 import linecache
 import math
 import re
@@ -29,20 +28,22 @@ from pyrev.ir.dtypes import DTYPES, infer
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
-from pyrev.parse.complex_kinds import holds_complex
-from pyrev.parse.complex_numbers import without_complex
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.draws import without_requests
 from pyrev.parse.expression import parse_expr
-from pyrev.parse.field_reads import guessed, used_fields
 from pyrev.parse.forms import Forms, Path
 from pyrev.parse.grounds import Grounds, lookup
 from pyrev.parse.guesses import decrements, increments
-from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.laid_out import written_flat
-from pyrev.parse.lists import without_lists
 from pyrev.parse.lower import READERS, lower_function, lower_statements
 from pyrev.parse.returned_views import lent
+from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex
+from pyrev.parse.rewriting.complex_numbers.pairs import without_complex
+from pyrev.parse.rewriting.field_reads import guessed, used_fields
+from pyrev.parse.rewriting.known_values import known_defaults, with_values
+from pyrev.parse.rewriting.lists.literals import without_lists
+from pyrev.parse.rewriting.structures.fields import Structured, without_structures
+from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.scopes import Called, Capture
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
@@ -56,8 +57,6 @@ from pyrev.parse.streams import (
     streams_in,
     with_streams,
 )
-from pyrev.parse.structure_shapes import Shape
-from pyrev.parse.structures import Structured, without_structures
 from pyrev.parse.values import stored_in
 from pyrev.parse.walk import Environment, Known, Walk, Wanted
 from pyrev.runtime.code_cache import GENERATED

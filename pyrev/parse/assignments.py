@@ -22,7 +22,6 @@ from pyrev.ir.nodes import (
 from pyrev.parse.binding import bind_name
 from pyrev.parse.bindings import bindings, literal_integer
 from pyrev.parse.calls import read_call
-from pyrev.parse.control import RETURNED
 from pyrev.parse.draws import bind_stream, makes_stream
 from pyrev.parse.exchanges import rotate_names
 from pyrev.parse.expression import BINARY, assigned
@@ -33,6 +32,7 @@ from pyrev.parse.operands import held_before, read_operands
 from pyrev.parse.points_to import shares
 from pyrev.parse.products import matrix_product
 from pyrev.parse.reading import read_number, read_operand
+from pyrev.parse.rewriting.control import RETURNED
 from pyrev.parse.rows import Row, read_row, store_row
 from pyrev.parse.scopes import Helper, Scope
 from pyrev.parse.source import Source

@@ -8,7 +8,6 @@ import gast
 
 from pyrev.ir.nodes import Loc
 from pyrev.parse.bindings import Reads
-from pyrev.parse.control import RETURNED
 from pyrev.parse.copies import keep_elements
 from pyrev.parse.joins import (
     ask_copy,
@@ -21,6 +20,7 @@ from pyrev.parse.joins import (
 )
 from pyrev.parse.names import array_name, program_name
 from pyrev.parse.points_to import origins_of, shares, turned
+from pyrev.parse.rewriting.control import RETURNED
 from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact

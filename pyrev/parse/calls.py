@@ -14,9 +14,6 @@ from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
 from pyrev.parse.bindings import parameters
-from pyrev.parse.complex_kinds import holds_complex
-from pyrev.parse.complex_numbers import given_in_parts, without_complex
-from pyrev.parse.complex_values import PARTS, RESULT
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.draws import read_draw, read_seed
@@ -29,27 +26,30 @@ from pyrev.parse.helpers import (
     unseen,
 )
 from pyrev.parse.known_calls import is_known, known_call, read_method
-from pyrev.parse.known_values import is_known as is_known_value
-from pyrev.parse.known_values import known_defaults, with_values
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
-from pyrev.parse.list_results import KNOWN, places_in
-from pyrev.parse.lists import without_lists
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
+from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex
+from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_complex
+from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
+from pyrev.parse.rewriting.known_values import is_known as is_known_value
+from pyrev.parse.rewriting.known_values import known_defaults, with_values
+from pyrev.parse.rewriting.lists.literals import without_lists
+from pyrev.parse.rewriting.lists.results import KNOWN, places_in
+from pyrev.parse.rewriting.starred import as_definition
+from pyrev.parse.rewriting.structures.calls import spread_structures
+from pyrev.parse.rewriting.structures.fields import without_structures
+from pyrev.parse.rewriting.tuples import spread, tuple_length
 from pyrev.parse.ruled_calls import (
     by_rule,
     ruled_arguments,
 )
 from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
-from pyrev.parse.starred import as_definition
 from pyrev.parse.streams import Draw, stream_of
-from pyrev.parse.structure_calls import spread_structures
-from pyrev.parse.structures import without_structures
 from pyrev.parse.subscripts import measured
-from pyrev.parse.tuples import spread, tuple_length
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import reusable

@@ -15,7 +15,7 @@ from pyrev.parse.grounds import Missing
 from pyrev.parse.known_calls import is_known
 from pyrev.parse.library import entries_of
 from pyrev.parse.names import find
-from pyrev.parse.recursion import (
+from pyrev.parse.rewriting.recursion import (
     Cycle,
     always_stops,
     as_loop,

@@ -12,9 +12,9 @@ import gast
 
 from pyrev.ir.diagnostics import Findings
 from pyrev.parse.bindings import functions_inside, nodes_of
-from pyrev.parse.made_texts import read_in
+from pyrev.parse.rewriting.made_texts import read_in
+from pyrev.parse.rewriting.structures.shapes import SHAPE
 from pyrev.parse.source import Source
-from pyrev.parse.structure_shapes import SHAPE
 
 REJECTED: dict[type[gast.AST], tuple[str, str, str]] = {
     gast.ClassDef: (

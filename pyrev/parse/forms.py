@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyrev.parse.structure_shapes import Key, Shape
+from pyrev.parse.rewriting.structures.shapes import Key, Shape
 
 #: A parameter, and the fields behind it.
 Path = tuple[Key, ...]

@@ -34,7 +34,6 @@ from pyrev.ir.simplify import add_int, sub_int
 from pyrev.ir.trip_counts import not_negative, range_length
 from pyrev.parse.bindings import loose
 from pyrev.parse.blocks import new_block, read_block
-from pyrev.parse.control import LEAVE
 from pyrev.parse.directives import checkpointed
 from pyrev.parse.exchanges import Phases, rotation, undo_rotation
 from pyrev.parse.expression import conjunction
@@ -50,6 +49,7 @@ from pyrev.parse.names import object_of, scalar_for
 from pyrev.parse.operands import read_numbers
 from pyrev.parse.points_to import note_new_behind
 from pyrev.parse.reading import read_truth
+from pyrev.parse.rewriting.control import LEAVE
 from pyrev.parse.scopes import Scope
 from pyrev.parse.targets import store
 from pyrev.parse.values import Array

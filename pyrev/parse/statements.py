@@ -14,7 +14,6 @@ from pyrev.parse import fence
 from pyrev.parse.assignments import assign, define
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
-from pyrev.parse.control import EMPTY
 from pyrev.parse.exchanges import exchange_into
 from pyrev.parse.grounds import MISSING, Missing
 from pyrev.parse.joins import (
@@ -28,8 +27,9 @@ from pyrev.parse.joins import (
 )
 from pyrev.parse.names import object_of
 from pyrev.parse.points_to import note_new_behind
-from pyrev.parse.raising import RAISE
 from pyrev.parse.reading import read_truth
+from pyrev.parse.rewriting.control import EMPTY
+from pyrev.parse.rewriting.raising import RAISE
 from pyrev.parse.scopes import Scope
 from pyrev.parse.walk import Compound, Walk
 

@@ -11,7 +11,7 @@ import numpy as np
 from pyrev.ir.nodes import Loc
 from pyrev.parse.bindings import nodes_of, parameters
 from pyrev.parse.forms import Forms, Path
-from pyrev.parse.structure_shapes import Shape
+from pyrev.parse.rewriting.structures.shapes import Shape
 
 #: What generators have, by which a parameter that is one is told before a call.
 _NEW = frozenset(n for n in dir(np.random.Generator) if not n.startswith("_"))

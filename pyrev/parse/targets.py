@@ -6,11 +6,11 @@ import gast
 
 from pyrev.ir.nodes import Assign, Call, Extent, Load, Loc, Var
 from pyrev.parse import fence
-from pyrev.parse.control import RETURNED
 from pyrev.parse.joins import gives_arrays, is_deeper
 from pyrev.parse.names import note_use, program_name, seen_at, standing_for
 from pyrev.parse.operands import held_before
 from pyrev.parse.points_to import note_write
+from pyrev.parse.rewriting.control import RETURNED
 from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.subscripts import read_subscript

@@ -19,22 +19,22 @@ from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import NOWHERE, Call, Dtype, Expr, Load, Loc, Var
 from pyrev.ir.renaming import renamed_dtype
 from pyrev.parse.bindings import Reads, bindings
-from pyrev.parse.choices import with_branches
-from pyrev.parse.control import structured
 from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
 from pyrev.parse.grounds import Grounds
-from pyrev.parse.raising import with_tests
-from pyrev.parse.recursion import Cycle
+from pyrev.parse.rewriting.choices import with_branches
+from pyrev.parse.rewriting.control import structured
+from pyrev.parse.rewriting.raising import with_tests
+from pyrev.parse.rewriting.recursion import Cycle
+from pyrev.parse.rewriting.spellings import respelt
+from pyrev.parse.rewriting.tuple_loops import without_tuple_loops
+from pyrev.parse.rewriting.tuples import with_elements
+from pyrev.parse.rewriting.versions import versioned
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
-from pyrev.parse.spellings import respelt
 from pyrev.parse.streams import Drawing
-from pyrev.parse.tuple_loops import without_tuple_loops
-from pyrev.parse.tuples import with_elements
 from pyrev.parse.values import Array, Operand, Value
-from pyrev.parse.versions import versioned
 
 Needed = Literal[
     "copy", "back", "selector", "result", "room", "flag", "lengths", "branch"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.parse.recursion import Cycle
+from pyrev.parse.rewriting.recursion import Cycle
 from tests.tools.oracle import check
 
 X = np.array([0.3, -0.7, 1.1, -0.2])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyrev
-from pyrev.parse.versions import versioned
+from pyrev.parse.rewriting.versions import versioned
 from tests.corpora.everything import named, on_targets
 from tests.parse.test_aliases import checked
 

@@ -1122,7 +1122,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "names",
         "the shape of an array is that of what has its name later",
-        "pyrev/parse/tuples.py",
+        "pyrev/parse/rewriting/tuples.py",
         "times[name] == 1 and (array is None or times[array] <= 1)",
         "times[name] == 1",
         "tests/parse/test_tuples.py",
@@ -1462,7 +1462,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "structures",
         "what is used as a whole is nothing outside",
-        "pyrev/parse/structures.py",
+        "pyrev/parse/rewriting/structures/fields.py",
         "            if name in self.shapes:\n"
         "                continue\n"
         "            target =",
@@ -1474,7 +1474,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "structures",
         "behind a branch, what may be None is None",
-        "pyrev/parse/known_values.py",
+        "pyrev/parse/rewriting/known_values.py",
         "            both = {n: v for n, v in one.items() if other.get(n) == v}\n",
         "            both = {\n"
         "                n: v\n"
@@ -1487,7 +1487,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "structures",
         "a dictionary inside of another one is written to, whatever else names it",
-        "pyrev/parse/structures.py",
+        "pyrev/parse/rewriting/structures/fields.py",
         "                alone = len(use.stored) == 1 and"
         " shape.at(use.stored) is None\n",
         "                alone = shape.at(use.stored) is None\n",
@@ -1496,7 +1496,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "structures",
         "a record is a copy of what is in its array",
-        "pyrev/parse/structures.py",
+        "pyrev/parse/rewriting/structures/fields.py",
         '            if shape.kind == "record" and may_change(self.node, names):\n',
         "            if False:\n",
         STRUCTURES,
@@ -1539,7 +1539,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "what a loop over a tuple runs over is read before it",
-        "pyrev/parse/tuple_loops.py",
+        "pyrev/parse/rewriting/tuple_loops.py",
         "            case gast.Name(id=name) if name not in stored:\n",
         "            case gast.Name():\n",
         TUPLE_LOOPS,
@@ -1547,7 +1547,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "copies behind a `break` are passed over",
-        "pyrev/parse/tuple_loops.py",
+        "pyrev/parse/rewriting/tuple_loops.py",
         "            if flags and k:\n",
         "            if flags and k > 1:\n",
         TUPLE_LOOPS,
@@ -1555,7 +1555,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "a part of a list is a view of it",
-        "pyrev/parse/lists.py",
+        "pyrev/parse/rewriting/lists/literals.py",
         "                    raise NotThisWay  # a list of its own\n",
         "                    pass\n",
         LISTS,
@@ -1563,7 +1563,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "a helper may do with a list what it does with an array",
-        "pyrev/parse/lists.py",
+        "pyrev/parse/rewriting/lists/literals.py",
         "        return all(takes_elements(function, k) for k in given)\n",
         "        return True\n",
         LISTS,
@@ -1571,7 +1571,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "what is stored in a list has no say in its dtype",
-        "pyrev/parse/lists.py",
+        "pyrev/parse/rewriting/lists/literals.py",
         "            assign([name_of(item, ctx=gast.Store())], value),\n"
         "            assign([place], name_of(item)),\n",
         "            assign([place], value),\n",
@@ -1580,7 +1580,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "a comprehension is evaluated before the helper that stands in front of it",
-        "pyrev/parse/comprehensions.py",
+        "pyrev/parse/rewriting/comprehensions.py",
         "            if self.calls_helpers(s):\n",
         "            if False:\n",
         LISTS,
@@ -1588,7 +1588,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "two lists of a helper are added element by element",
-        "pyrev/parse/list_uses.py",
+        "pyrev/parse/rewriting/lists/results.py",
         "        return self._refused(node) if self.gives(node) else node\n",
         "        return node\n",
         LISTS,
@@ -1596,7 +1596,7 @@ RELAPSES: list[Relapse] = [
     Relapse(
         "lists",
         "what is taken from an empty list is what stood behind it",
-        "pyrev/parse/lists.py",
+        "pyrev/parse/rewriting/lists/literals.py",
         "        return [placed(test, at), placed(less, at)]\n",
         "        return [placed(less, at)]\n",
         LISTS,

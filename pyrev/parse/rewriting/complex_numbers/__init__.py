@@ -1,0 +1,1 @@
+"""Complex numbers, as pairs of real ones."""

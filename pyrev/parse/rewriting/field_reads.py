@@ -1,0 +1,198 @@
+"""Which fields of its parameters a text reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+import gast
+import numpy as np
+
+from pyrev.parse.bindings import bindings, children, local_names, nodes_of, parameters
+from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.rewriting.helper_texts import definition_of
+from pyrev.parse.rewriting.made_texts import Lookup, read_in, root_of, stored_in
+from pyrev.parse.rewriting.structures.shapes import Shape
+from pyrev.parse.source import parameters_of, plain
+
+#: What arrays have as attributes: a name of which others are read is an object.
+_OF_ARRAYS = frozenset(n for n in dir(np.ndarray) if not n.startswith("__"))
+_OF_ARRAYS |= {"_replace", "_asdict", "get", "keys", "values", "items"}
+
+
+def guessed(node: gast.AST, lookup: Lookup) -> dict[str, Shape]:
+    """What the text says of parameters that are structures: dictionaries whose keys are
+    read, and objects whose attributes are.
+    """
+    found: dict[str, Shape] = {}
+    for p in parameters(node):
+        paths = used_fields(node, p.id, lookup)
+        if paths:
+            found[p.id] = _of_paths(paths)
+    return found
+
+
+def used_fields(
+    node: gast.AST, name: str, lookup: Lookup, depth: int = 0
+) -> list[tuple[str, ...]] | None:
+    """The fields of a parameter that are read, as paths of text keys ("[k") and
+    attributes (".k"), also by helpers that get it; None where it is used in another
+    way, too.
+    """
+    found: dict[tuple[str, ...], None] = {}
+    if Counter(bindings(node))[name] > 1 or not hasattr(node, "args"):
+        return None
+    local = local_names(node)
+    for e, around in _accesses(node, name):
+        path, _ = _path(e)
+        if path:
+            found[path] = None
+            continue
+        inner = _in_helper(e, around, local, lookup, depth)
+        if inner is None:
+            return None
+        found |= dict.fromkeys(inner)
+    return [*found]
+
+
+def _in_helper(
+    e: gast.AST, around: gast.AST, local: frozenset[str], lookup: Lookup, depth: int
+) -> list[tuple[str, ...]] | None:
+    """The fields that a helper reads of an argument `e` in the call `around`."""
+    match around:
+        case gast.Call(func=gast.Name(id=called), args=args) if called not in local:
+            function = plain(lookup(called))
+        case _:
+            return None
+    if function is None or depth > _DEPTH:
+        return None
+    names = parameters_of(function)
+    own = [n for n, a in zip(names, args, strict=False) if a is e]
+    node = definition_of(function)
+    if len(own) != 1 or node is None:
+        return None
+    return used_fields(node, own[0], partial(stands_for, function), depth + 1)
+
+
+#: Helpers in helpers that are looked into for the fields of an argument.
+_DEPTH = 6
+
+
+def _of_paths(paths: Sequence[tuple[str, ...]]) -> Shape:
+    """The shape that has the fields of these paths."""
+    inner: dict[str, list[tuple[str, ...]]] = {}
+    for first, *rest in paths:
+        inner.setdefault(first, [])
+        if rest:
+            inner[first].append(tuple(rest))
+    kind = "dict" if all(k.startswith("[") for k in inner) else "object"
+    return Shape(
+        kind,
+        tuple((k[1:], _of_paths(more) if more else None) for k, more in inner.items()),
+    )
+
+
+def _accesses(node: gast.AST, name: str) -> Iterator[tuple[gast.AST, gast.AST]]:
+    """The reads of a name with the fields behind it, and what is around each."""
+
+    def visit(e: gast.AST, around: gast.AST) -> Iterator[tuple[gast.AST, gast.AST]]:
+        path, base = _path(e)
+        if isinstance(base, gast.Name) and base.id == name:
+            if path or isinstance(base.ctx, gast.Load):
+                yield e, around
+            return
+        for child in children(e):
+            yield from visit(child, e)
+
+    for child in children(node):
+        yield from visit(child, node)
+
+
+def _path(e: gast.AST) -> tuple[tuple[str, ...], gast.AST]:
+    """The text keys and attributes behind an expression, arrays' own apart."""
+    match e:
+        case gast.Subscript(value=base, slice=gast.Constant(value=str(key))):
+            path, inner = _path(base)
+            return (*path, "[" + key), inner
+        case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
+            path, inner = _path(base)
+            return (*path, "." + attr), inner
+    return (), e
+
+
+def depends_on_call(
+    node: gast.AST, lookup: Lookup, own: Collection[str] = (), depth: int = 0
+) -> bool:
+    """May a text that is refused mean something for what a call gives: functions,
+    texts, and structures that do not show?
+
+    It is asked about the parameters `own`, all of them if none are named.
+    """
+    star = node.args.vararg
+    if star is not None and not own and star.id in read_in(node):
+        return True
+    own = own or {p.id for p in parameters(node)}
+    local = local_names(node)
+    fields = _with_elements(node, own)
+    for n in nodes_of(node):
+        match n:
+            case gast.Call(func=gast.Name(id=name)) if name in own:
+                return True
+            case gast.Starred(value=gast.Name(id=name)) if name in own:
+                return True
+            case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
+                if depth < _DEPTH and _helper_depends(
+                    lookup(name), args, fields, depth
+                ):
+                    return True
+            case gast.Assign(targets=[gast.Tuple()], value=gast.Name(id=name)):
+                if name in own:
+                    return True
+            case gast.Compare(left=left, comparators=others):
+                every = [left, *others, *(x for o in others for x in _elements(o))]
+                texts = [isinstance(getattr(e, "value", None), str) for e in every]
+                named = [isinstance(e, gast.Name) and e.id in own for e in every]
+                if any(texts) and any(named):
+                    return True
+            case gast.Subscript(value=base, slice=gast.Constant(value=str())):
+                if root_of(base) in fields:
+                    return True
+            case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
+                if root_of(base) in own:
+                    return True
+    return False
+
+
+def _with_elements(node: gast.AST, own: Collection[str]) -> set[str]:
+    """These names, and those of their elements and of what else is made of them."""
+    found = set(own)
+    while True:
+        before = len(found)
+        for n in nodes_of(node):
+            match n:
+                case gast.Assign(value=value) if found & read_in(value):
+                    found |= stored_in(n)
+                case gast.For(target=target, iter=over) if found & read_in(over):
+                    found |= stored_in(target)
+        if len(found) == before:
+            return found
+
+
+def _helper_depends(
+    function: object, args: Sequence[gast.AST], own: Collection[str], depth: int
+) -> bool:
+    """Does a helper depend on what parameters among its arguments are?"""
+    helper = plain(function)
+    if helper is None:
+        return False
+    pairs = zip(parameters_of(helper), args, strict=False)
+    given = [n for n, a in pairs if root_of(a) in own]
+    node, look = definition_of(helper), partial(stands_for, helper)
+    if node is None or not given:
+        return False
+    return depends_on_call(node, look, given, depth + 1)
+
+
+def _elements(e: gast.AST) -> list[gast.AST]:
+    return list(e.elts) if isinstance(e, (gast.Tuple, gast.List)) else []

@@ -1,0 +1,1 @@
+"""Lists, as arrays with counts of what is in them."""

@@ -1,0 +1,489 @@
+"""How many elements a list gets at most: see `lists`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import gast
+
+from pyrev.ir.nodes import fresh
+from pyrev.parse.bindings import nodes_of, parameters, returns
+from pyrev.parse.rewriting.made_texts import (
+    Renamed,
+    assign,
+    copied,
+    name_of,
+    read_in,
+    stored_in,
+    written_in,
+)
+
+
+class NotThisWay(Exception):
+    """A list is used in a way that has no form here: it is left to be refused."""
+
+
+class Growing(Protocol):
+    """The list whose room is asked for: see `lists`."""
+
+    node: gast.AST
+    name: str
+    room: str
+    taken: set[str]
+    #: What it begins with.
+    first: list[gast.AST]
+
+    def added(self, call: gast.AST) -> gast.AST | None:
+        """What a call appends to the list; None if it is another call."""
+
+
+class Room:
+    """How often a statement appends to a list at most, in terms of what is known where
+    the list is made: the statements `before` it, itself included, come later.
+    """
+
+    def __init__(self, owner: Growing, s: gast.AST, before: Sequence[gast.AST]) -> None:
+        self.owner, self.s, self.before = owner, s, before
+        self.changed = {n for b in before for n in stored_in(b)}
+        self.writes = any(_may_write(b) for b in before)
+        #: How many places in the statement append.
+        self.sites = 0
+
+    def needed(self) -> tuple[list[gast.AST], list[gast.AST]]:
+        """Terms of the room, and statements that add to it."""
+        sites = [*self._sites(self.s, ())]
+        self.sites = len(sites)
+        if not sites:
+            return [], []
+        if not any(sites):
+            return [gast.Constant(len(sites), None)], []
+        terms: list[gast.AST] = []
+        stmts: list[gast.AST] = []
+        counted = False
+        for loops in sites:
+            if not loops:
+                terms.append(gast.Constant(1, None))
+                continue
+            term = self._by_trips(loops)
+            if term is None:
+                nest = self._by_headers(loops)
+                if nest is None:
+                    counted = True
+                else:
+                    stmts.append(nest)
+            else:
+                terms.append(term)
+        if counted:
+            return [], self._counted()
+        return terms, stmts
+
+    def _sites(
+        self, s: gast.AST, loops: tuple[gast.AST, ...]
+    ) -> Iterator[tuple[gast.AST, ...]]:
+        """The loops around each `append`."""
+        if isinstance(s, gast.Expr) and self.owner.added(s.value) is not None:
+            yield loops
+            return
+        if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
+            if s.target.id == self.owner.name and isinstance(s.value, gast.List):
+                yield from (loops for _ in s.value.elts)
+                return
+        inner = (*loops, s) if isinstance(s, (gast.For, gast.While)) else loops
+        for part in ("body", "orelse"):
+            for child in getattr(s, part, ()) or ():
+                yield from self._sites(child, inner if part == "body" else loops)
+
+    def _by_trips(self, loops: Sequence[gast.AST]) -> gast.AST | None:
+        """The product of the numbers of iterations, where these are known."""
+        found: gast.AST | None = None
+        for loop in loops:
+            trips = _trips(loop)
+            if trips is None or read_in(trips) & self.changed:
+                return None
+            if self.writes and _reads_elements(trips):
+                return None
+            found = trips if found is None else gast.BinOp(found, gast.Mult(), trips)
+        return copy.deepcopy(found)
+
+    def _by_headers(self, loops: Sequence[gast.AST]) -> gast.AST | None:
+        """Loops that count the iterations of an inner one, if what they rest on does
+        not change but for their indices.
+        """
+        indices: set[str] = set()
+        for loop in loops:
+            if not isinstance(loop, gast.For) or not isinstance(loop.target, gast.Name):
+                return None
+            if _trips(loop) is None:
+                return None
+            if read_in(loop.iter) & (self.changed - indices):
+                return None
+            if self.writes and _reads_elements(loop.iter):
+                return None
+            indices.add(loop.target.id)
+        if any(self._rebound(loops, i) for i in indices):
+            return None
+        trips = _trips(loops[-1])
+        assert trips is not None
+        room = name_of(self.owner.room, ctx=gast.Store())
+        made: gast.AST = gast.AugAssign(room, gast.Add(), copy.deepcopy(trips))
+        new = {i: fresh(i, self.owner.taken) for i in indices}
+        for loop in reversed(loops[:-1]):
+            target, it = copy.deepcopy(loop.target), copy.deepcopy(loop.iter)
+            made = gast.For(target, it, [made], [], None)
+        return Renamed(new).visit(made)
+
+    def _rebound(self, loops: Sequence[gast.AST], index: str) -> bool:
+        """Is an index bound by anything but its own loop?"""
+        times: int = sum(
+            isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store) and n.id == index
+            for b in self.before
+            for n in nodes_of(b)
+        )
+        own = [loop for loop in loops if loop.target.id == index]
+        return times > len(own)
+
+    # ---------------------------------------------------------------- counted
+
+    def _counted(self) -> list[gast.AST]:
+        """The statements that decide how often there is an `append`, on copies."""
+        for b in self.before[:-1]:
+            if _may_write(b) or stored_in(b) & read_in(self.s):
+                # What is between would have to run before, too.
+                return self._late()
+        return _Dry(self.owner, [self.s]).statements()
+
+    def _late(self) -> list[gast.AST]:
+        return _Dry(self.owner, list(self.before)).statements()
+
+
+class _Dry:
+    """A run of statements that does nothing but count what a list gets."""
+
+    def __init__(self, owner: Growing, stmts: Sequence[gast.AST]) -> None:
+        self.owner, self.stmts = owner, [copy.deepcopy(s) for s in stmts]
+        self.first = owner.first
+        self.room = owner.room
+        self.last = fresh(f"{owner.name}_last", owner.taken)
+        self.reads_last = False
+
+    def statements(self) -> list[gast.AST]:
+        """The counting statements; `NotThisWay` if they would not be the same."""
+        own = self.owner.name
+        if any(returns(s) for s in self.stmts):
+            raise NotThisWay
+        self.stmts = [self._own(s) for s in self.stmts]
+        begins: list[gast.AST] = []
+        if self.reads_last and self.first:
+            last = copy.deepcopy(self.first[-1])
+            begins.append(assign([name_of(self.last, ctx=gast.Store())], last))
+        needed: set[str] = {self.room}
+        while True:
+            before = len(needed)
+            for s in self.stmts:
+                self._grow(s, needed, ())
+            if len(needed) == before:
+                break
+        if own in needed or (self.reads_last and self._pops()):
+            raise NotThisWay
+        self._check_arrays(needed)
+        made = [x for s in self.stmts for x in self._kept(s, needed)]
+        if self._pops() and self.room in set().union(*map(_loaded, made)):
+            raise NotThisWay  # `room` is what was added: there are fewer
+        arrays = {
+            n.value.id
+            for s in made
+            for n in nodes_of(s)
+            if isinstance(n, gast.Subscript)
+            and isinstance(n.ctx, gast.Store)
+            and isinstance(n.value, gast.Name)
+        }
+        scalars = {n for s in made for n in stored_in(s)} - {self.room}
+        new = {
+            n: fresh(f"{n}_ahead", self.owner.taken) for n in sorted(arrays | scalars)
+        }
+        known = self._bound_before()
+        first: list[gast.AST] = []
+        for n in sorted(arrays | scalars):
+            if n not in known:
+                continue
+            value: gast.AST = name_of(n)
+            if n in arrays:
+                value = copied(value)
+            first.append(assign([name_of(new[n], ctx=gast.Store())], value))
+        return [*first, *(Renamed(new).visit(s) for s in (*begins, *made))]
+
+    def _pops(self) -> bool:
+        return any(
+            isinstance(n, gast.Attribute) and n.attr == "pop"
+            for s in self.stmts
+            for n in nodes_of(s)
+        )
+
+    def _check_arrays(self, needed: set[str]) -> None:
+        """Refuse where what decides is in an array that may change under another name,
+        or in a helper.
+        """
+        arrays = {
+            n.value.id
+            for s in self.stmts
+            for n in nodes_of(s)
+            if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name)
+        }
+        own = arrays & needed
+        written = {n for s in self.stmts for n in written_in(s)}
+        for n in nodes_of(self.owner.node):
+            match n:
+                case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
+                    _may_be_view(value)
+                ):
+                    if read_in(value) & own and name in written:
+                        raise NotThisWay
+                    if name in own and read_in(value) & written:
+                        raise NotThisWay
+        for s in self.stmts:
+            for n in nodes_of(s):
+                match n:
+                    case gast.Call(func=gast.Name(id=called), args=args):
+                        if called not in _PURE and own & set().union(
+                            *map(read_in, args)
+                        ):
+                            raise NotThisWay
+                    case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):
+                        if base in own and n.func.attr not in _FRESH:
+                            raise NotThisWay
+
+    def _bound_before(self) -> set[str]:
+        """What has a value where the list is made."""
+        found = {p.id for p in parameters(self.owner.node)}
+        own = self.owner.name
+
+        def visit(stmts: Sequence[gast.AST]) -> bool:
+            for s in stmts:
+                match s:
+                    case gast.Assign(targets=[gast.Name(id=name)]) if name == own:
+                        return True
+                for part in ("body", "orelse"):
+                    inner = getattr(s, part, None)
+                    if isinstance(inner, list):
+                        if isinstance(s, gast.For):
+                            target = stored_in(assign([s.target], s.iter))
+                        else:
+                            target = set()
+                        mark = set(found)
+                        found.update(target)
+                        if visit(inner):
+                            return True
+                        found.clear()
+                        found.update(mark)
+                found.update(stored_in(s))
+            return False
+
+        visit(self.owner.node.body)
+        return found
+
+    def _own(self, s: gast.AST) -> gast.AST:
+        """The statement with a count for the list."""
+        own = self
+        last, room, name = self.last, self.room, self.owner.name
+        added = self.owner.added
+
+        class Own(gast.NodeTransformer):  # type: ignore[misc]
+            def visit_Expr(self, node: gast.Expr) -> Any:
+                value = added(node.value)
+                if value is None:
+                    return self.generic_visit(node)
+                out = [
+                    gast.AugAssign(
+                        name_of(room, ctx=gast.Store()),
+                        gast.Add(),
+                        gast.Constant(1, None),
+                    )
+                ]
+                if not isinstance(value, (gast.Tuple, gast.List)):
+                    value = self.visit(value)
+                    out.insert(0, assign([name_of(last, ctx=gast.Store())], value))
+                return out
+
+            def visit_Call(self, node: gast.Call) -> Any:
+                match node:
+                    case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=n)]):
+                        if n == name:
+                            return name_of(room)
+                return self.generic_visit(node)
+
+            def visit_Subscript(self, node: gast.Subscript) -> Any:
+                match node:
+                    case gast.Subscript(
+                        value=gast.Name(id=n),
+                        slice=gast.UnaryOp(
+                            op=gast.USub(), operand=gast.Constant(value=1)
+                        ),
+                        ctx=gast.Load(),
+                    ) if n == name:
+                        own.reads_last = True
+                        return name_of(last)
+                return self.generic_visit(node)
+
+        return Own().visit(s)
+
+    def _grow(self, s: gast.AST, needed: set[str], tests: tuple[set[str], ...]) -> bool:
+        """Add what the names that are needed rest on; is the statement needed?"""
+        match s:
+            case gast.For() | gast.While() | gast.If():
+                head = read_in(s.iter if isinstance(s, gast.For) else s.test)
+                inside = (*tests, head)
+                found = [self._grow(c, needed, inside) for c in (*s.body, *s.orelse)]
+                own = isinstance(s, gast.For) and bool(
+                    stored_in(assign([s.target], s.iter)) & needed
+                )
+                if any(found) or own:
+                    needed |= head
+                    return True
+                return False
+            case gast.Break() | gast.Continue():
+                for t in tests:
+                    needed |= t
+                return True
+            case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
+                changed = stored_in(s) | written_in(s)
+                if changed & needed:
+                    needed |= read_in(s)
+                    for t in tests:
+                        needed |= t
+                    return True
+                return False
+            case gast.Raise() | gast.Assert() | gast.Pass():
+                return False
+        if any(isinstance(n, gast.Call) for n in nodes_of(s)) and read_in(s) & needed:
+            # A helper may write to what is needed.
+            match s:
+                case gast.Expr(value=gast.Call(args=args)):
+                    if {n for a in args for n in read_in(a)} & needed:
+                        raise NotThisWay
+        return False
+
+    def _kept(self, s: gast.AST, needed: set[str]) -> list[gast.AST]:
+        match s:
+            case gast.For() | gast.While() | gast.If():
+                body = [x for c in s.body for x in self._kept(c, needed)]
+                orelse = [x for c in s.orelse for x in self._kept(c, needed)]
+                own = isinstance(s, gast.For) and bool(
+                    stored_in(assign([s.target], s.iter)) & needed
+                )
+                if not body and not orelse and not own:
+                    return []
+                made = copy.copy(s)
+                made.body, made.orelse = body or [gast.Pass()], orelse
+                return [made]
+            case gast.Break() | gast.Continue():
+                return [s]
+            case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
+                return [s] if (stored_in(s) | written_in(s)) & needed else []
+        return []
+
+
+#: Functions that write to nothing, and methods and functions that give what is new.
+_PURE = frozenset(["len", "abs", "min", "max", "sum", "int", "float", "range", "round"])
+_FRESH = frozenset(
+    ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
+    + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
+)
+
+
+def _loaded(s: gast.AST) -> set[str]:
+    return {
+        n.id
+        for n in nodes_of(s)
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load)
+    }
+
+
+def _may_be_view(value: gast.AST) -> bool:
+    """May an expression give an array that has another name, or a part of it?"""
+    match value:
+        case gast.Constant() | gast.BinOp() | gast.Compare() | gast.UnaryOp():
+            return False
+        case gast.Subscript(slice=index):
+            return isinstance(index, (gast.Slice, gast.Tuple))
+        case gast.Call(func=gast.Attribute(attr=attr)):
+            return attr not in _FRESH
+        case gast.Call(func=gast.Name(id=name)):
+            return name not in _PURE
+    return True
+
+
+def _may_write(s: gast.AST) -> bool:
+    """May a statement write to elements of arrays, itself or in a helper?"""
+    if written_in(s):
+        return True
+    for n in nodes_of(s):
+        match n:
+            case gast.Call(func=gast.Name(id=name)) if name not in _PURE:
+                return True
+    return False
+
+
+def _reads_elements(e: gast.AST) -> bool:
+    """Does a number of iterations rest on elements of arrays?"""
+    for n in nodes_of(e):
+        match n:
+            case gast.Subscript(value=gast.Attribute(attr="shape")):
+                continue
+            case gast.Subscript():
+                return True
+    return False
+
+
+def _trips(loop: gast.AST) -> gast.AST | None:
+    """How many iterations a `for` has at most; None if its text does not say."""
+    if not isinstance(loop, gast.For):
+        return None
+    match loop.iter:
+        case gast.Call(func=gast.Name(id="range" | "prange"), args=args, keywords=[]):
+            match args:
+                case [stop]:
+                    return _at_least_zero(stop)
+                case [start, stop]:
+                    return _at_least_zero(gast.BinOp(stop, gast.Sub(), start))
+                case [start, stop, gast.Constant(value=int() as step)] if step > 0:
+                    wide = gast.BinOp(
+                        gast.BinOp(stop, gast.Sub(), start),
+                        gast.Add(),
+                        gast.Constant(step - 1, None),
+                    )
+                    return _at_least_zero(
+                        gast.BinOp(wide, gast.FloorDiv(), gast.Constant(step, None))
+                    )
+                case [
+                    start,
+                    stop,
+                    gast.UnaryOp(
+                        op=gast.USub(), operand=gast.Constant(value=int(step))
+                    ),
+                ] if step > 0:
+                    wide = gast.BinOp(
+                        gast.BinOp(start, gast.Sub(), stop),
+                        gast.Add(),
+                        gast.Constant(step - 1, None),
+                    )
+                    return _at_least_zero(
+                        gast.BinOp(wide, gast.FloorDiv(), gast.Constant(step, None))
+                    )
+        case gast.Call(func=gast.Name(id="enumerate" | "zip"), args=[first, *_]):
+            return _trips(gast.For(loop.target, first, [], [], None))
+        case gast.Name() | gast.Attribute() | gast.Subscript():
+            return gast.Call(name_of("len"), [loop.iter], [])
+    return None
+
+
+def _at_least_zero(e: gast.AST) -> gast.AST:
+    match e:
+        case gast.Constant(value=int() as n):
+            return gast.Constant(max(0, n), None)
+        case gast.Call(func=gast.Name(id="len")):
+            return e
+        case gast.Subscript(value=gast.Attribute(attr="shape")):
+            return e
+    return gast.Call(name_of("max"), [gast.Constant(0, None), e], [])

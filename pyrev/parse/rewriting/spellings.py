@@ -1,0 +1,247 @@
+"""Calls that are other ways to write what the language has, before it is lowered.
+
+Python text in, Python text out: ``np.shape(a)`` is ``a.shape``, ``q, r = divmod(a, b)``
+is ``q, r = a // b, a % b``, ``np.where(c)[0]`` is ``np.flatnonzero(c)``, and a loop
+over ``np.ndindex(n, m)`` is one over each range.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import gast
+import numpy as np
+
+from pyrev.parse.bindings import local_names, mapped, nodes_of
+from pyrev.parse.rewriting.made_texts import Lookup, placed, stored_in
+
+_ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim"}
+
+
+def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
+    """The definition `node` with attributes for NumPy's functions of the same name, a
+    pair for `divmod`, places of a vector for `np.where` of one, and loops for
+    `np.ndindex` and `np.ndenumerate`; itself if it calls none of them. A loop
+    over the name of a `zip` is one over the call.
+
+    A size along one axis, and what names of the definition's own stand for, stay.
+
+    >>> import gast
+    >>> text = '''
+    ... def f(a, b):
+    ...     n, m = np.shape(a)
+    ...     q, r = divmod(b, n)
+    ...     return q * r * m * np.size(a)
+    ... '''
+    >>> definition = gast.parse(text).body[0]
+    >>> outside = {"np": np, "divmod": divmod}
+    >>> print(gast.unparse(respelt(definition, outside.get)).strip())
+    def f(a, b):
+        n, m = a.shape
+        q, r = (b // n, b % n)
+        return q * r * m * a.size
+    """
+    local = local_names(node)
+    return _respelt(_with_zips(node, node, local, lookup), local, lookup)
+
+
+def _with_zips(
+    node: gast.AST, whole: gast.AST, local: frozenset[str], lookup: Lookup
+) -> gast.AST:
+    """The same with ``zip(...)`` in the loop that takes it from a name, if nothing else
+    does: it gives each of its elements once.
+    """
+    made = mapped(node, lambda part: _with_zips(part, whole, local, lookup))
+    for part in ("body", "orelse"):
+        block = getattr(made, part, None)
+        if not isinstance(block, list):
+            continue
+        for k, s in enumerate(block):
+            match s:
+                case gast.Assign(
+                    targets=[gast.Name(id=name)],
+                    value=gast.Call(func=gast.Name(id="zip")) as call,
+                ) if "zip" not in local and lookup("zip") is zip:
+                    loop = _loop_over(name, call, block[k + 1 :], whole)
+                    if loop is not None:
+                        at = next(m for m, t in enumerate(block) if t is loop[0])
+                        new = [
+                            *block[:k],
+                            *block[k + 1 : at],
+                            loop[1],
+                            *block[at + 1 :],
+                        ]
+                        made = copy.copy(made)
+                        setattr(made, part, new)
+                        return _with_zips(made, whole, local, lookup)
+    return made
+
+
+def _loop_over(
+    name: str, call: gast.Call, block: list[gast.AST], whole: gast.AST
+) -> tuple[gast.For, gast.For] | None:
+    """The loop of these statements over what a name stands for, and the same over the
+    call; None if the name is used otherwise, or the call may give something else there.
+    """
+    uses = [n for n in nodes_of(whole) if isinstance(n, gast.Name) and n.id == name]
+    if len(uses) != 2:
+        return None
+    for s in block:
+        if any(isinstance(n, gast.Name) and n.id == name for n in nodes_of(s)):
+            match s:
+                case gast.For(iter=gast.Name(id=own)) if own == name:
+                    made = copy.copy(s)
+                    made.iter = call
+                    return s, made
+                case gast.For(
+                    iter=gast.Call(
+                        func=gast.Name(id="enumerate"), args=[gast.Name(id=own), *more]
+                    )
+                ) if own == name:
+                    made = copy.copy(s)
+                    made.iter = copy.copy(s.iter)
+                    made.iter.args = [call, *more]
+                    return s, made
+            return None
+        names = {e.id for e in call.args if isinstance(e, gast.Name)}
+        if len(names) < len(call.args) or names & stored_in(s) or call.keywords:
+            return None
+    return None
+
+
+def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
+    made = mapped(node, lambda part: _respelt(part, local, lookup))
+    match made:
+        case gast.Subscript(value=gast.Call() as call, slice=gast.Constant(value=0)):
+            return _places(call, local, lookup) or made
+        case gast.Assign(
+            targets=[gast.Tuple(elts=[gast.Name() as target])],
+            value=gast.Call() as call,
+        ):
+            places = _places(call, local, lookup)
+            if places is None:
+                return made
+            return gast.copy_location(gast.Assign([target], places), made)
+        case gast.For(iter=gast.Call(func=func)) if not made.orelse:
+            named = _numpy_name(func, local, lookup)
+            if named in ("ndindex", "ndenumerate") and not _breaks(made.body):
+                return _nested(made, named, local) or made
+    if not isinstance(made, gast.Call):
+        return made
+    meant = _meant(made, local, lookup)
+    if meant is divmod:
+        a, b = made.args
+        pair = [
+            gast.copy_location(gast.BinOp(a, gast.FloorDiv(), b), made),
+            gast.copy_location(gast.BinOp(a, gast.Mod(), b), made),
+        ]
+        return gast.copy_location(gast.Tuple(pair, gast.Load()), made)
+    if meant is not None:
+        whole = gast.Attribute(made.args[0], _ATTRIBUTES[meant], gast.Load())
+        return gast.copy_location(whole, made)
+    return made
+
+
+def _meant(call: gast.Call, local: frozenset[str], lookup: Lookup) -> object | None:
+    """The function that a call is respelt for; None if it is another."""
+    found: object = None
+    match call.func:
+        case gast.Name(id=name) if name not in local:
+            found = lookup(name)
+        case gast.Attribute(value=gast.Name(id=name), attr=attr) if name not in local:
+            if lookup(name) is np:
+                found = getattr(np, attr, None)
+    args = call.args
+    if call.keywords or any(isinstance(a, gast.Starred) for a in args):
+        return None
+    if found is divmod:
+        simple = (gast.Name, gast.Constant, gast.Attribute, gast.Subscript)
+        return found if len(args) == 2 and isinstance(args[1], simple) else None
+    for function in _ATTRIBUTES:
+        if found is function:
+            named = len(args) == 1 and isinstance(args[0], gast.Name)
+            return found if named and args[0].id in local else None
+    return None
+
+
+def _numpy_name(func: gast.AST, local: frozenset[str], lookup: Lookup) -> str | None:
+    """What NumPy calls a function that is named as an attribute of its module."""
+    match func:
+        case gast.Attribute(value=gast.Name(id=name), attr=attr) if name not in local:
+            return str(attr) if lookup(name) is np else None
+    return None
+
+
+def _places(call: gast.Call, local: frozenset[str], lookup: Lookup) -> gast.AST | None:
+    """``np.flatnonzero(c)`` for ``np.where(c)`` and ``np.nonzero(c)``; None for another
+    call.
+    """
+    named = _numpy_name(call.func, local, lookup)
+    if named not in ("where", "nonzero") or len(call.args) != 1 or call.keywords:
+        return None
+    func = gast.Attribute(call.func.value, "flatnonzero", gast.Load())
+    made = gast.Call(gast.copy_location(func, call.func), call.args, [])
+    return gast.copy_location(made, call)
+
+
+def _breaks(body: list[gast.AST]) -> bool:
+    """Does a loop with this body end early by `break`?"""
+    for node in body:
+        if isinstance(node, gast.Break):
+            return True
+        if not isinstance(node, (gast.For, gast.While, gast.FunctionDef)):
+            if any(_breaks(getattr(node, part, [])) for part in ("body", "orelse")):
+                return True
+    return False
+
+
+def _nested(loop: gast.For, named: str, local: frozenset[str]) -> gast.AST | None:
+    """A loop over all indices as one loop in another; None where the text does not say
+    how many indices there are.
+    """
+    if "range" in local or loop.iter.keywords:
+        return None
+    args, body = list(loop.iter.args), list(loop.body)
+    if named == "ndenumerate":
+        match loop.target, args:
+            case (
+                gast.Tuple(elts=[gast.Tuple(elts=indices), gast.Name() as value]),
+                [gast.Name() as array],
+            ):
+                index = gast.Tuple([_read(i) for i in indices], gast.Load())
+                element = gast.Subscript(array, index, gast.Load())
+                body.insert(0, gast.Assign([value], element))
+                args = [gast.Attribute(array, "shape", gast.Load())]
+            case _:
+                return None
+    else:
+        match loop.target:
+            case gast.Tuple(elts=indices):
+                pass
+            case _:
+                return None
+    if not all(isinstance(i, gast.Name) for i in indices):
+        return None
+    match args:
+        case [gast.Tuple(elts=elements)]:
+            args = elements
+        case [gast.Attribute(value=gast.Name(), attr="shape") as shape]:
+            args = [
+                gast.Subscript(shape, gast.Constant(k, None), gast.Load())
+                for k in range(len(indices))
+            ]
+    inside = [n for n in nodes_of(loop) if isinstance(n, gast.Name)]
+    bound = {n.id for n in inside if isinstance(n.ctx, gast.Store)}
+    used = {n.id for a in args for n in nodes_of(a) if isinstance(n, gast.Name)}
+    if len(args) != len(indices) or used & bound:
+        return None  # sizes are evaluated once
+    made = body
+    for target, length in reversed([*zip(indices, args, strict=True)]):
+        name = gast.Name("range", gast.Load(), None, None)
+        made = [gast.For(target, gast.Call(name, [length], []), made, [], None)]
+    # What has no place of its own stands where the loop begins.
+    return placed(made[0], loop.iter)
+
+
+def _read(name: gast.Name) -> gast.Name:
+    return gast.Name(name.id, gast.Load(), None, None)
