@@ -97,10 +97,13 @@ def _dtype(name: str, dtype: np.dtype[Any]) -> str:
     if dtype.name not in DTYPES or not dtype.isnative:
         order = "" if dtype.isnative else " of foreign byte order"
         other = "int64" if dtype.name == "uint64" else "float64"
+        instead = f"{name}.astype(np.{other})"
+        if dtype.kind == "c":
+            instead = f"{name}.real and {name}.imag"
         raise ArgumentError(
             f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers of"
-            f" 64 bits with a sign or fewer, float32 and float64: pass"
-            f" {name}.astype(np.{other})"
+            " 64 bits with a sign or fewer, float32 and float64: pass"
+            f" {instead}"
         )
     found = _SPELLED[dtype] = dtype.name
     return found

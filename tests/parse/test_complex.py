@@ -393,3 +393,9 @@ def test_zeros_have_the_signs_of_cpython_on_the_cuts() -> None:
 def test_a_tuple_of_complex_numbers_is_unpacked_or_refused() -> None:
     with pytest.raises(pyrev.UnsupportedError, match="tuple"):
         pyrev.differentiable(cuts)
+
+
+def test_complex_arguments_are_not_taken_for_their_real_parts() -> None:
+    f = pyrev.differentiable(lambda z: z[0] * z[1], target="python")
+    with pytest.raises(pyrev.ArgumentError, match="pass z.real and z.imag"):
+        f(np.ones(2, np.complex128))
