@@ -37,7 +37,7 @@ from pyrev.parse.guesses import decrements, increments
 from pyrev.parse.laid_out import written_flat
 from pyrev.parse.lower import READERS, lower_function, lower_statements
 from pyrev.parse.returned_views import lent
-from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex
+from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import without_complex
 from pyrev.parse.rewriting.field_reads import guessed, used_fields
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
@@ -396,6 +396,9 @@ def _formed(
 
 def _real(source: Source, function: FunctionType, grounds: Grounds) -> gast.AST:
     """The definition with pairs for complex numbers, which stay inside of it."""
+    # What it does not depend on may change behind a reading.
+    if not may_be_complex(source.node, functools.partial(lookup, function)):
+        return source.node
     look = functools.partial(grounds.lookup, function)
     found = without_complex(source.node, look, source.loc)
     if holds_complex(found.result):

@@ -17,7 +17,7 @@ from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.draws import read_draw, read_seed
-from pyrev.parse.grounds import MISSING, Missing
+from pyrev.parse.grounds import MISSING, Missing, lookup
 from pyrev.parse.helpers import (
     bind_arguments,
     enter,
@@ -31,7 +31,7 @@ from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
-from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex
+from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_complex
 from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
 from pyrev.parse.rewriting.known_values import is_known as is_known_value
@@ -239,6 +239,10 @@ def _without_complex(
     """
     given, call = given_in_parts(helper.source.node, node)
     expected = getattr(node, RESULT, False)
+    if helper.python is not None and not given and not expected:
+        # What it does not depend on may change behind a reading.
+        if not may_be_complex(helper.source.node, partial(lookup, helper.python)):
+            return helper, call
     if hasattr(helper.source.node, RESULT):  # it was read with what is around it
         result = getattr(helper.source.node, RESULT)
         known = getattr(helper.source.node, PARTS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.parse.bindings import literal_integer, nodes_of, returns
+from pyrev.parse.bindings import literal_integer, nodes_of, returns, statements
 from pyrev.parse.rewriting.made_texts import assign, name_of, read_in
 from pyrev.parse.rewriting.structures.shapes import SHAPE, Key, Names, Shape
 
@@ -34,7 +34,7 @@ def own_returns(node: gast.AST) -> list[gast.Return]:
         if isinstance(s, gast.Return):
             found.append(s)
         elif returns(s):
-            stack += [*s.body, *getattr(s, "orelse", ())]
+            stack += statements(s)
     return found
 
 
