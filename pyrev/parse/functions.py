@@ -32,7 +32,6 @@ TABLE: dict[str, str] = {
     "math.floor": "x: int(floor(x))",
     "math.ceil": "x: int(ceil(x))",
     "math.trunc": "x: int(trunc(x))",
-    "math.ldexp": "x, i: float(x) * 2.0 ** i",
     "math.exp2": "x: 2.0 ** x",
     "np.exp2": "x: 2.0 ** x",
     "np.square": "x: x * x",
