@@ -325,7 +325,9 @@ class Call:
     @property
     def runs_plain(self) -> bool:
         """Does `run` run the function as it is?"""
-        return self.target.runs_plain and not self._asks_more()
+        if not self.target.runs_plain:
+            return False
+        return not self.plan.once("asks more", self._asks_more)
 
     def _asks_more(self) -> bool:
         """Does the program raise a `ValueError` that is none of the user's, or where a

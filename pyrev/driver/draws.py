@@ -65,7 +65,6 @@ class Draws:
     """How calls with such arguments draw."""
 
     def __init__(self, units: Units, plan: Plan, drawing: Drawing) -> None:
-        self._drawing = drawing
         drawer = units.function.parsed.drawer
         assert drawer is not None
         self._drawer = _Drawer(drawer, drawing)

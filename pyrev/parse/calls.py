@@ -215,9 +215,7 @@ def _without_structures(
     look = _outside(w, scope)
     spread_ = spread_structures(helper.source.node, node, look, defaults)
     shapes, node = ({}, node) if spread_ is None else spread_
-    look = _outside(w, helper.scope or scope)
-    if helper.python is not None:
-        look = partial(w.env.grounds.lookup, helper.python)
+    look = _around(w, helper, scope)
     if not hasattr(asked, KNOWN) and places_in(helper.source.node, look):
         what = f"`{helper.name}` gives a list, which is taken for an array here"
         w.refuse("P106", scope.source.loc(asked), what, _ARRAY)
@@ -239,19 +237,16 @@ def _without_complex(
     """
     given, call = given_in_parts(helper.source.node, node)
     expected = getattr(node, RESULT, False)
-    if helper.python is not None and not given and not expected:
-        # What it does not depend on may change behind a reading.
-        if not may_be_complex(helper.source.node, partial(lookup, helper.python)):
-            return helper, call
     if hasattr(helper.source.node, RESULT):  # it was read with what is around it
         result = getattr(helper.source.node, RESULT)
         known = getattr(helper.source.node, PARTS)
         fits = {*given} <= {*known}
+    elif not given and not may_be_complex(
+        helper.source.node, _around(w, helper, scope, noted=False)
+    ):  # what it does not depend on may change behind a reading
+        result, fits = False, True
     else:
-        look = _outside(w, helper.scope or scope)
-        if helper.python is not None:
-            look = partial(w.env.grounds.lookup, helper.python)
-        loc = helper.source.loc
+        look, loc = _around(w, helper, scope), helper.source.loc
         try:
             found = without_complex(helper.source.node, look, loc, given)
         except UnsupportedError as error:
@@ -275,11 +270,20 @@ def _without_complex(
     return helper, call
 
 
-def _outside(w: Walk, scope: Scope) -> Callable[[str], object]:
+def _around(
+    w: Walk, helper: Helper, scope: Scope, noted: bool = True
+) -> Callable[[str], object]:
+    """What a name stands for outside of a helper that is called in `scope`."""
+    if helper.python is None:
+        return _outside(w, helper.scope or scope, noted)
+    return partial(w.env.grounds.lookup if noted else lookup, helper.python)
+
+
+def _outside(w: Walk, scope: Scope, noted: bool = True) -> Callable[[str], object]:
     """What a name stands for in a scope, if it is none of its own."""
 
     def look(name: str) -> object:
-        found = find(w, name, scope)
+        found = find(w, name, scope, noted)
         return MISSING if isinstance(found, Scope) else found
 
     return look

@@ -262,9 +262,7 @@ def _drawn(
         number = n if k == 0 else Call("*", (number, n), loc=at)
         place = axis(0) if k == 0 else Call("*", (place, n), loc=at)
         place = place if k == 0 else Call("+", (place, axis(k)), loc=at)
-    site = Site(
-        site.stream, site.method, site.buffer, site.given, site.fixed, size=True
-    )
+    site = replace(site, size=True)
     _ask(w, site, asked, number, at)
     start = w.emit.temp(count, "start")
     w.emit.add(Add(count, number, loc=at))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.ir.nodes import ONE, ZERO, Const, Load, Loc, Var
+from pyrev.ir.nodes import ONE, Const, Load, Loc, Var
 from pyrev.parse import views
 from pyrev.parse.calls import read_call
 from pyrev.parse.creation import array_of_list, array_of_values
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import only_value, read_operand
 from pyrev.parse.scopes import Scope
-from pyrev.parse.stacked import stack
+from pyrev.parse.stacked import all_of, stack
 from pyrev.parse.targets import read_target
 from pyrev.parse.values import Array, Operand, Tuple
 from pyrev.parse.walk import Walk
@@ -98,7 +98,7 @@ def store_row(w: Walk, target: gast.AST, row: Row, at: Loc, scope: Scope) -> Non
         assign_elements(w, place, numbers[0], at)
         return
     for k, value in enumerate(numbers):
-        items: list[views.Item] = [views.Slice(ZERO, 1, n) for n in place.shape]
+        items = all_of(place)
         items[-1] = Const(k, loc=at)
         assign_elements(w, views.part(place, items), value, at)
 

@@ -47,8 +47,8 @@ class Site:
     """A call in the text: of which method of which generator, with which arguments, by
     name, that the program gives, and with which that are known.
 
-    What it gives goes to the array `buffer`; "" for what draws nothing. `many`: are
-    there several numbers? `size`: is their number asked for?
+    What it gives goes to the array `buffer`; "" for what draws nothing. `size`: is the
+    number of them asked for?
     """
 
     stream: str

@@ -39,6 +39,7 @@ from pyrev.testing.outcome import terms, total
 from tests.corpora import programs
 from tests.tools.costs import differentiable
 from tests.tools.oracle import check, precision
+from tests.tools.structured import Flat, is_structured
 
 RIGHT, REFUSED, WRONG, DIED = "right", "refused", "wrong", "died"
 
@@ -146,10 +147,14 @@ def assert_derivatives(
     rng: np.random.Generator,
 ) -> None:
     """The gradient and the tangent of one direction, beside sharp differences."""
+    vjp, whole = pyrev.vjp, dict[str, Any]
+    if is_structured(arguments):
+        flat = Flat(plain, arguments)
+        plain, outputs = flat, tuple(flat.written(outputs))
+        arguments, vjp, whole = flat.values, flat.vjp(pyrev.vjp), flat.structured
     kind = precision(arguments)
     weights = draw_cotangents(run(plain, arguments, outputs), rng)
-    own = copy.deepcopy(arguments)
-    _, pullback = pyrev.vjp(f, **own)
+    _, pullback = vjp(f, **copy.deepcopy(arguments))
     given = () if weights.structure is None else (weights.positional,)
     gradients = pullback(*given, cotangents=weights.written)
     direction = {
@@ -181,13 +186,13 @@ def assert_derivatives(
         f"differences {best.value:.10g}"
     )
 
-    own = copy.deepcopy(arguments)
     tangents = {
         name: np.asarray(along, np.asarray(arguments[name]).dtype)
         if isinstance(arguments[name], np.ndarray)
         else float(along)
         for name, along in direction.items()
     }
+    own = whole(copy.deepcopy(arguments))
     result, pushed = pyrev.jvp(f, **own, tangents=tangents)
     moved = outcome(pushed.get("return"), pushed, outputs)
     tangent = total(terms(moved, weights))

@@ -27,7 +27,6 @@ from pyrev.parse.rewriting.complex_numbers.kinds import (
     Kinds,
     Place,
     holds_complex,
-    may_be_complex,
 )
 from pyrev.parse.rewriting.complex_numbers.parts import (
     Pair,
@@ -62,7 +61,7 @@ def without_complex(
     given: Iterable[str] = (),
 ) -> Separated:
     """The definition `node` without complex numbers, of which those parameters that are
-    `given` are two; itself if it has none.
+    `given` are two. It has some, as `may_be_complex` says.
 
     >>> text = '''
     ... def f(k):
@@ -77,9 +76,6 @@ def without_complex(
         z_im = 0.0 + (0.0 + 3.0 * k)
         return @np.hypot(z_re, z_im)
     """
-    given = tuple(given)
-    if not given and not may_be_complex(node, lookup):
-        return Separated(node)
     kinds = Kinds(node, lookup, given)
     separation = Separation(kinds, loc, {*identifiers(node)})
     new = separation.definition(kinds.root)
