@@ -3,13 +3,16 @@
     python benchmarks/compile_time.py                  every family at one size
     python benchmarks/compile_time.py scalars          of one family
     python benchmarks/compile_time.py --curve scalars  25 to 800 statements of it
+    python benchmarks/compile_time.py --text mixed     50 to 2000 of it, to the text
 
-Every row is a fresh process with an empty cache folder. `total` is its wall-clock time
-from the start of the interpreter to the first gradient. The phases are CPU seconds, so
-that other work on the machine shows less: parse, bounds, derive (adjoint and what it
-keeps), schedule and emit (primal and adjoint, for the CPU), compile (Numba, both, with
-the first run); `cpu` is their sum. The exponent is the slope of log(seconds) over
-log(size) between the last two sizes: 1 is linear, 2 quadratic.
+With `--text` nothing is compiled or run: these are the CPU seconds from the plain
+function to the text of its adjoint, for the Python target and for Numba, each in
+a process of its own. Else every row is a fresh process with an empty cache folder.
+`total` is its wall-clock time from the start of the interpreter to the first gradient.
+The phases are CPU seconds, so that other work on the machine shows less: parse, bounds,
+derive (adjoint and what it keeps), schedule and emit (primal and adjoint, for the CPU),
+compile (Numba, both, with the first run); `cpu` is their sum. The exponent is the slope
+of log(seconds) over log(size) between the last two sizes: 1 is linear, 2 quadratic.
 """
 
 from __future__ import annotations
@@ -59,6 +62,7 @@ def timed(name, f):
 
 timed.inner = 0.0
 candidates.derive = timed("derive", candidates.derive)
+candidates.begun = timed("derive", candidates.begun)
 target.schedule_for_cpu = timed("schedule", target.schedule_for_cpu)
 target.emit_numba = timed("emit", target.emit_numba)
 bounds.Bounds.__init__ = timed("bounds", bounds.Bounds.__init__)
@@ -75,6 +79,24 @@ gradients = pullback(**{{k: 1.0 for k in program.OUTPUTS}}) if program.OUTPUTS e
 values = [np.asarray(g) for g in gradients.values()]
 assert all(np.isfinite(v).all() for v in values) and any(v.any() for v in values)
 print(json.dumps(spent))
+"""
+
+
+TEXT = """
+import importlib, sys, time
+sys.path[:0] = {paths!r}
+import numpy as np
+import numba
+import pyrev
+program = importlib.import_module({module!r})
+arguments = eval(program.ARGUMENTS, {{"np": np}})
+begin = time.process_time()
+f = pyrev.differentiable(program.f, target={target!r})
+if {target!r} == "python":
+    f.adjoint.source
+else:
+    f.adjoint.source_for({target!r}, *arguments)
+print(time.process_time() - begin)
 """
 
 
@@ -266,6 +288,24 @@ def local_arrays(n: int) -> Source:
     return Source("x", lines, arguments, before="\nimport numpy as np\n")
 
 
+def mixed(n: int) -> Source:
+    """`n` statements once helpers are inlined: scalars, nests of loops, calls."""
+    before = (
+        "\n\ndef helper(u, v):\n    p = math.sin(u) * v\n    q = p * p + u\n"
+        "    r = math.exp(-q) * v\n    return r * q - p + 0.5 * u\n"
+    )
+    lines = ["s = x[0]"]
+    for k in range(n // 10):
+        one, other = ("a", "b") if k % 2 else ("b", "a")
+        lines += [f"p{k} = math.sin(s) * x[{k % 7}]", f"q{k} = p{k} * p{k} + 0.5 * s"]
+        lines += ["for i in range(a.shape[0]):", "    for j in range(x.shape[0]):"]
+        lines += [f"        {one}[i, j] += {other}[i, j] * x[j] * q{k}"]
+        lines += [f"s = helper(q{k}, x[{k % 5}])"]
+    shapes = "np.ones((3, 7)), np.ones((3, 7))"
+    arguments = f"(np.linspace(0.1, 0.9, 7), {shapes})"
+    return Source("x, a, b", [*lines, "return s"], arguments, before=before)
+
+
 _TRIANGLE = ["for i in range(1414):", "    for j in range(i + 1):"]
 _POINTS = "np.linspace(0.1, 0.9, 1414)"
 
@@ -302,6 +342,7 @@ def triangle_in_place(n: int) -> Source:
 
 CURVE = (25, 50, 100, 200, 400, 800)
 SHORT = (6, 12, 25, 50, 100)
+LONG = (50, 100, 200, 500, 1000, 2000)  # to the text alone
 
 #: Per family the sizes of its curve, and the size at which it is measured alone.
 FAMILIES: dict[str, tuple[Callable[[int], Source], tuple[int, ...], int]] = {
@@ -322,6 +363,7 @@ FAMILIES: dict[str, tuple[Callable[[int], Source], tuple[int, ...], int]] = {
     "calls": (calls, (25, 50, 100, 190), 190),
     "scalar_parameters": (scalar_parameters, (25, 50, 100, 200), 100),
     "array_parameters": (array_parameters, (25, 50, 100), 100),
+    "mixed": (mixed, (25, 50, 100, 200), 100),
     "local_arrays": (local_arrays, (6, 12, 25, 50), 50),
     "triangle_sum": (triangle_sum, (1,), 1),
     "triangle_rows": (triangle_rows, (1,), 1),
@@ -377,12 +419,62 @@ def exponents(one: int, a: dict[str, float], two: int, b: dict[str, float]) -> s
     return f"{'  exponent':24s}{''.join(cells)}"
 
 
+def text_seconds(source: Source, target: str) -> float | None:
+    """The CPU seconds to the text of an adjoint; None where there is none in time."""
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
+        (folder / "generated_program.py").write_text(source.text)
+        paths = [directory, str(HERE.parent)]
+        worker = TEXT.format(paths=paths, module="generated_program", target=target)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", worker],
+                env={**os.environ, "PYREV_CACHE_DIR": str(folder / "cache")},
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+                timeout=LIMIT,
+            )
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            return None
+        return float(done.stdout)
+
+
+def texts(name: str) -> None:
+    """Print the curve of a family to the texts alone, with the exponent of each step:
+    and that from the first size of half a second or more to the last.
+    """
+    make = FAMILIES[name][0]
+    for target in ("python", "numba"):
+        row: list[tuple[int, float]] = []
+        for n in LONG:
+            seconds = text_seconds(make(n), target)
+            if seconds is None:
+                print(f"{name:16} {target:6} {n:6d}  none in {LIMIT:.0f} s", flush=True)
+                break
+            step = _slope(row[-1], (n, seconds)) if row else ""
+            row.append((n, seconds))
+            print(f"{name:16} {target:6} {n:6d} {seconds:8.2f} s {step}", flush=True)
+        first = next((p for p in row if p[1] >= 0.5), row[0] if row else (1, 1.0))
+        if row and first != row[-1]:
+            print(f"{name:16} {target:6} exponent {_slope(first, row[-1])}", flush=True)
+
+
+def _slope(one: tuple[int, float], two: tuple[int, float]) -> str:
+    return f"{math.log(two[1] / one[1]) / math.log(two[0] / one[0]):5.2f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--curve", action="store_true", help="every size, not one")
+    parser.add_argument("--text", action="store_true", help="to the texts alone")
     parser.add_argument("families", nargs="*", metavar="family", help="default: all")
     given = parser.parse_args()
     names = given.families or list(FAMILIES)
+    if given.text:
+        for name in names:
+            texts(name)
+        return
     print(f"{'':24s}{''.join(f'{p:>9s}' for p in (*PHASES, 'cpu', 'total'))}")
     for name in names:
         make, sizes, alone = FAMILIES[name]

@@ -75,10 +75,12 @@ def positioned(
     fixed = {*kept, *wrt, *(p.name for p in program.params)}
     taken = {*all_names(program.body), *(p.name for p in program.params), *avoid}
     body, made = program.body, False
+    computed = _computed(body)
     for name in sorted(activity(program, wrt) - fixed):
-        found = _chosen(body, name)
+        found = None if name in computed else _chosen(body, name)
         if found is not None:
             body, made = _by_position(body, found, taken), True
+            computed = _computed(body)
     return replace(program, body=number(body)) if made else program
 
 
@@ -111,6 +113,19 @@ def _chosen(body: Block, name: str) -> _Chosen | None:
         for ks in zip(*(e.index for e in found), strict=True)
     )
     return _Chosen(name, array, steady)
+
+
+def _computed(body: Block) -> frozenset[str]:
+    """The scalars that are set to something else than an element (`_elements`)."""
+    found: set[str] = set()
+    for s in walk(body):
+        match s:
+            case Assign(Var(name), value) if name not in found:
+                if not isinstance(value, Load) and _one_of(value, Var(name)) is None:
+                    found.add(name)
+            case Add(Var(name)):
+                found.add(name)
+    return frozenset(found)
 
 
 def _elements(block: Block, name: str) -> Iterator[Load | None]:

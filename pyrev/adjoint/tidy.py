@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from pyrev.ir.liveness import flow_of, touched
+from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -298,15 +299,24 @@ def _unread_zeros_gone(
             around |= {n for n in touched(stmt) if uses[n] > 1}
             inner.append(_unread_zeros_gone(b, around, _made_first(b)))
         stmt = with_blocks(stmt, tuple(inner))
-        zeroed = {s.target_name for s in walk((stmt,)) if isinstance(s, Assign)}
+        zeroed = _zeroed(stmt)
         left: Block = (stmt,)
         for array in sorted(zeroed - behind if own is None else zeroed & own - behind):
-            if any(_is_zero(s, array) for s in walk(left)):
+            if left:
                 found = _without_unread_zeros(left[0], array)
                 left = left if found is None else found
         behind |= touched(stmt)
         out += reversed(left)
     return tuple(reversed(out))
+
+
+@by_identity
+def _zeroed(stmt: Stmt) -> frozenset[str]:
+    """The arrays of which a statement, or one in it, sets an element to zero."""
+    match stmt:
+        case Assign(Load(array, _), Const(value)) if value == 0:
+            return frozenset({array})
+    return frozenset().union(*(_zeroed(s) for b in blocks(stmt) for s in b))
 
 
 def _made_first(block: Block) -> frozenset[str]:
@@ -506,8 +516,8 @@ def _sweep(
                 live = (live | before).union(*map(names, exprs(stmt)))
                 live -= {stmt.index}
                 stmt = replace(stmt, body=body)
-            case Check(value) | Tell(_, value):
-                live = live | names(value)
+            case Check() | Tell():
+                live = live.union(*map(names, exprs(stmt)))
             case Grow(array):
                 if array in dead:
                     continue

@@ -143,8 +143,9 @@ def _accesses(
         case Grow(array):
             yield Access("read", array, None, n, d)
             yield Access("write", array, None, n, d)
-        case Check(value) | Tell(_, value):
-            yield from _reads(value, n, d)
+        case Check() | Tell():
+            for value in exprs(stmt):
+                yield from _reads(value, n, d)
         case Assign(target, value) | Add(target, value):
             yield from _reads(value, n, d)
             kind: Kind = "add" if isinstance(stmt, Add) else "write"

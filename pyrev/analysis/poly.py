@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
+from pyrev.analysis.conjuncts import Part, disjuncts, independent
 from pyrev.analysis.loop_trees import Instance, Reader, Unknown
 from pyrev.ir.affine import integer
 from pyrev.ir.memo import by_identity
@@ -47,6 +48,8 @@ _BUDGET = 3_000_000
 _context: Any = None
 #: What ISL has answered, in this process or before, by the digest of the question.
 _empty_answers: dict[str, bool] = {}
+#: What it answered in this process about parts of them, None where it gave up.
+_part_answers: dict[str, bool | None] = {}
 _MOST = 1 << 18  # answers
 _noted: list[set[str]] = []
 
@@ -124,15 +127,36 @@ def is_empty(space: Space, variables: Sequence[str], formula: str) -> bool:
         keys.add(key)
     if (known := _empty_answers.get(key)) is not None:
         return known
-    try:
-        answer = _ask(
-            lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty())
-        )
-    except Unknown:
-        answer = False
+    answer, parameters = False, [*space.params()]
+    for part in independent([formula, context] if context else [formula]):
+        with contextlib.suppress(Unknown):
+            answer = answer or _part_is_empty(part, parameters, variables)
     if len(_empty_answers) > _MOST:
         _empty_answers.clear()
     _empty_answers[key] = answer
+    return answer
+
+
+def _part_is_empty(
+    part: Part, parameters: Sequence[str], variables: Sequence[str]
+) -> bool:
+    """Do no integers satisfy this part? Raises `Unknown` if ISL gives up."""
+    used = [p for p in parameters if p in part.names]
+    before = f"[{', '.join(used)}] -> " if used else ""
+    inside = ", ".join(v for v in variables if v in part.names)
+    text = f"{before}{{ [{inside}] : {conj(part.conjuncts)} }}"
+    if text not in _part_answers:
+        if len(_part_answers) > _MOST:
+            _part_answers.clear()
+        try:
+            _part_answers[text] = _ask(
+                lambda isl, ctx: bool(isl.Set.read_from_str(ctx, text).is_empty())
+            )
+        except Unknown:
+            _part_answers[text] = None
+    answer = _part_answers[text]
+    if answer is None:
+        raise Unknown("too many operations")
     return answer
 
 
@@ -641,7 +665,19 @@ def exists(space: Space, variables: Sequence[str], formula: str) -> Expr:
     Raises `Unknown` if ISL gives up.
     """
     known = space.context() or TRUE_TEXT
-    text = f"{space.header()}{{ [{', '.join(variables)}] : {formula} }}"
+    parameters = [*space.params()]
+    met: list[str] = []
+    used: set[str] = set()
+    for one in disjuncts(formula):
+        parts = independent([one])
+        apart = [p for p in parts if p.names.isdisjoint(parameters)]
+        if any(_part_is_empty(p, (), variables) for p in apart):
+            continue
+        near = [p for p in parts if p not in apart]
+        met.append(conj(c for p in near for c in p.conjuncts))
+        used.update(*(p.names for p in near))
+    variables = [v for v in variables if v in used]
+    text = f"{space.header()}{{ [{', '.join(variables)}] : {disj(met)} }}"
     context = f"{space.header()}{{ : {known} }}"
 
     def question(isl: Any, ctx: Any) -> Expr:

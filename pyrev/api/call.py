@@ -17,14 +17,17 @@ from pyrev.driver.arguments import (
     check_apart,
     check_contiguous,
     check_writes,
+    is_python_number,
     key_of,
     kind_of,
     spread,
 )
+from pyrev.driver.cells import Cell, check_cells
 from pyrev.driver.draws import Draws, Generators, check_drawing
 from pyrev.driver.forms import Structures, all_usual, built, flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.plan import Plan
+from pyrev.driver.precision import check_precision
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
 from pyrev.driver.storage_options import Keeping
@@ -95,6 +98,13 @@ class Callee:
         """What is known of the function as it is now."""
         return self._readings.now()[0].units
 
+    @property
+    def _signature(self) -> inspect.Signature:
+        """The parameters as they are now, with their defaults."""
+        if self._readings.waits:
+            return inspect.signature(self.python, follow_wrapped=False)
+        return self._units.function.parsed.signature
+
 
 class Call:
     """One call of a differentiable function: its arguments, bound and checked.
@@ -114,6 +124,8 @@ class Call:
         self.reading: Reading
         #: The arguments as they were given.
         self.given: Mapping[str, Any]
+        #: The numbers in the arguments that the function may write to.
+        self._cells: tuple[Cell, ...] = ()
         values, captured = self._read(args, kwargs, flat)
         self.visible = tuple(values)
         self.target = target or named(f._options.target, values)
@@ -140,11 +152,10 @@ class Call:
         If they are `flat` they are given by the program's names.
         """
         readings, name = self.f._readings, self.f.python.__name__
-        if readings.forms is None:  # the text means nothing without arguments
-            signature = inspect.signature(self.f.python, follow_wrapped=False)
-            self.given = bind(name, signature, args, kwargs)
-            self.reading, captured = readings.now(forms_of(self.given, {}))
-            return flattened(self.given, self.reading.leaves), captured
+        if readings.waits:
+            self.given = bind(name, self.f._signature, args, kwargs)
+            self.reading, _, captured = readings.for_call(self.given)
+            return self._flat(), captured
         self.reading, captured = readings.now()
         names = self.reading.positional
         if flat:
@@ -155,12 +166,20 @@ class Call:
             signature = self.reading.units.function.parsed.signature
             values = bind(name, signature, args, kwargs)
         self.given = values
-        if flat or (not self.reading.forms and all_usual(values)):
+        usual = not self.reading.forms and not readings.asked and all_usual(values)
+        if flat or usual:
             return values, captured
-        forms = forms_of(values, self.reading.units.function.parsed.used)
+        used = self.reading.units.function.parsed.used
+        forms = forms_of(values, used, readings.stored, readings.asked)
         if self.reading.forms != forms:
             captured = self._read_for(forms)
-        return flattened(values, self.reading.leaves), captured
+        return self._flat(), captured
+
+    def _flat(self) -> dict[str, Any]:
+        """What the program takes of the arguments."""
+        shapes = self.reading.forms.shapes
+        values, self._cells = flattened(self.given, self.reading.leaves, shapes)
+        return values
 
     def _read_for(self, forms: Forms) -> dict[str, Any]:
         """Take the reading for calls whose arguments have these forms; the captured
@@ -213,7 +232,9 @@ class Call:
         fields = [str(n).split(".")[0] for n in names if "." in str(n)]
         floats = [n for n, kind in self.kinds.items() if kind.is_float]
         leaves = self.reading.leaves
-        return Structures(leaves, dict(shapes), self.given, floats, frozenset(fields))
+        cells = frozenset(c.name for c in self._cells)
+        of = dict(shapes)
+        return Structures(leaves, of, self.given, floats, frozenset(fields), cells)
 
     def only_numbers(self, what: str) -> Call:
         """This call; `ArgumentError` if there are structures in it, of which `what` has
@@ -227,8 +248,9 @@ class Call:
             )
         if parsed.forms.shapes or parsed.result is not None:
             raise ArgumentError(
-                f"{what}: {self.f.python.__name__}() takes or returns structures; give"
-                " it a function of numbers and arrays that calls this one"
+                f"{what}: {self.f.python.__name__}() takes or returns structures or"
+                " complex numbers; give it a function of real numbers and arrays that"
+                " calls this one"
             )
         return self
 
@@ -259,6 +281,14 @@ class Call:
         """
         own = check_writes if writes else check_apart
         own(self.function.program, self.values, self.function.written)
+        if self.reading.forms.shapes or self.function.parsed.result is not None:
+            weak = frozenset(n for n, v in self.values.items() if is_python_number(v))
+            self.plan.once(
+                ("precision", weak),
+                lambda: check_precision(self.function, self.kinds, weak),
+            )
+        if self._cells:
+            self._left_plain()
         rows = self.plan.once("flat", lambda: self.function.typed(self.kinds).flat)
         if rows:
             check_contiguous(self.function.program, self.values, rows)
@@ -268,6 +298,31 @@ class Call:
                 return
             self._draw(writes)
         self.variant = self.plan.check(self.values)
+
+    def _left_plain(self) -> frozenset[str]:
+        """The cells that are left with numbers of Python's; `ArgumentError` if there
+        cannot be any.
+        """
+        if self.target.on_device:
+            raise ArgumentError(
+                f"`{self._cells[0].name}` is a number that the function writes to; for"
+                " a GPU it has to be an array with one element"
+            )
+        program, kinds = self.function.typed(self.kinds), self.kinds
+        return self.plan.once("cells", lambda: check_cells(self._cells, program, kinds))
+
+    def ran(self, run: Callable[[], T]) -> T:
+        """What `run` gives, which runs the compiled function: numbers in the caller's
+        objects are behind it what the function left, also where it raised.
+        """
+        if not self._cells:
+            return run()
+        plain = self._left_plain()
+        try:
+            return run()
+        finally:
+            for cell in self._cells:
+                cell.set_back(cell.name in plain)
 
     def _draw(self, writes: bool) -> None:
         """Draw what the function draws, once for this call."""
@@ -319,8 +374,13 @@ class Call:
             positional, named = spread(self.function.parsed.signature, self.given)
             return f.python(*positional, **named)
         unit = self.plan.made(Units.primal, self.values, self.variant)
-        raw = launch(unit, [self.values[p] for p in unit.params])
-        return built(self.function.parsed.result, self.restore(raw))
+        raw = self.ran(lambda: launch(unit, [self.values[p] for p in unit.params]))
+        return self.built(self.restore(raw))
+
+    def built(self, result: Any) -> Any:
+        """What the function returns, of the numbers and arrays in it."""
+        shape = self.function.parsed.result
+        return built(shape, result, [*self.given.values()])
 
     @property
     def runs_plain(self) -> bool:

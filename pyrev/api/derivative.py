@@ -15,7 +15,7 @@ import numpy as np
 
 from pyrev.api.call import Call, Callee
 from pyrev.driver.arguments import Kind, bind, check_writes, kind_of, positional
-from pyrev.driver.forms import built, flattened, forms_of
+from pyrev.driver.forms import flattened, forms_of
 from pyrev.driver.function import Function
 from pyrev.driver.request import Request
 from pyrev.driver.sizes import evaluate
@@ -116,8 +116,10 @@ class _Source(Readable):
         """The function's call in a call of its derivative, how that is called, and all
         values by name.
         """
-        self._refuse_drawing("a call of a derivative")
         readings = self._f._readings
+        if readings.waits:
+            return self._called_first(target, args, kw)
+        self._refuse_drawing("a call of a derivative", self._units)
         before = readings.now()[0].forms
         nones = {str(p[0]) for p, v in before.values if v is None}
         given_too = {n for n in nones if kw.get(n) is not None}
@@ -136,6 +138,32 @@ class _Source(Readable):
                 # Raises, and says what is missing.
                 _Called.of(self._default(PYTHON, units), units.function).bind(args, kw)
             call = Call(self._f, (), given, target, flat)
+        return self._bound(call, args, kw)
+
+    def _called_first(
+        self, target: Target, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Call, _Called, dict[str, Any]]:
+        """The same of a function that waits for a call: what of the arguments are the
+        function's own is said by its signature alone.
+        """
+        own = [*self._f._signature.parameters]
+        given = dict(zip(own, args, strict=False))
+        given |= {n: v for n, v in kw.items() if n in own}
+        call = Call(self._f, (), given, target)
+        self._refuse_drawing("a call of a derivative", call.units)
+        if call.reading.forms.shapes or call.reading.forms.values:
+            raise ArgumentError(
+                f"{self._f.python.__name__}() takes structures, texts or None here, and"
+                " its text means nothing without them: use pyrev.vjp or pyrev.jvp"
+            )
+        kept = [v for n, v in zip(own, args, strict=False) if n in call.visible]
+        named = {n: v for n, v in kw.items() if n in call.visible or n not in own}
+        return self._bound(call, (*kept, *args[len(own) :]), named)
+
+    def _bound(
+        self, call: Call, args: tuple[Any, ...], kw: dict[str, Any]
+    ) -> tuple[Call, _Called, dict[str, Any]]:
+        """What a call of the derivative is, by the call of the function in it."""
         called = call.plan.once(
             (type(self), str(self._wrt)),
             lambda: _Called.of(self._default(PYTHON, call.units), call.function),
@@ -147,17 +175,21 @@ class _Source(Readable):
         self, args: tuple[Any, ...], kw: dict[str, Any]
     ) -> tuple[Units, dict[str, Any]]:
         """What fits the arguments of a call, and these by name, captured values too."""
-        self._refuse_drawing("a text for arguments")
-        parsed = self._units.function.parsed
-        values = bind(parsed.function.__name__, parsed.signature, args, kw)
-        forms = forms_of(values, parsed.used)
-        reading, captured = self._f._readings.now(forms)
-        values = flattened(values, reading.leaves) | captured
+        readings = self._f._readings
+        values = bind(self._f.python.__name__, self._f._signature, args, kw)
+        if readings.waits:
+            reading, forms, captured = readings.for_call(values)
+        else:
+            used = self._units.function.parsed.used
+            forms = forms_of(values, used, readings.stored, readings.asked)
+            reading, captured = readings.now(forms)
+        self._refuse_drawing("a text for arguments", reading.units)
+        values = flattened(values, reading.leaves, forms.shapes)[0] | captured
         return reading.units.fitting(values), values
 
-    def _refuse_drawing(self, what: str) -> None:
+    def _refuse_drawing(self, what: str, units: Units) -> None:
         """`ArgumentError` if the function draws random numbers, which `what` takes."""
-        parsed = self._units.function.parsed
+        parsed = units.function.parsed
         if parsed.drawing is not None:
             raise ArgumentError(
                 f"{what}: {parsed.function.__name__}() draws random numbers; use"
@@ -219,12 +251,12 @@ class _Source(Readable):
         arguments are given; and where the file can't be written.
         """
         where = file("save", path)
-        parsed = self._units.function.parsed
         if args or kw:
             own = type(self)(self._f)
             own._fitting, values = self._given(args, kw)
             own._fitting.function.kinds(values)
             return own.save(where, target)
+        parsed = self._units.function.parsed
         if parsed.lenient:
             raise ArgumentError(
                 f"save: the text of {parsed.function.__name__}() does not say how many"
@@ -235,7 +267,7 @@ class _Source(Readable):
         unit = self._default(_named(target))
         if not unit.target.tests_subscripts:
             text += self._guard(unit, self._units, self._before(unit.target).kinds)
-        text += _numbers_only(unit, self._units.function.maybe_arrays())
+        text += _only_for(unit, self._units.function)
         try:
             where.write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -376,9 +408,10 @@ class Derivative(_Source):
         depends on sizes.
         """
         own = PYTHON if target is None else _named(target)
-        units, request = self._units, self._before(own)
         if args or kw:
             units, request = self._asked(own, args, kw)
+        else:
+            units, request = self._units, self._before(own)
         unit = units.adjoint(request)
         inspected = units.inspection.bounds(request.kinds).variants.described()
         passed = units.passed(replace(request, variant=None))
@@ -455,7 +488,7 @@ class Primal(_Source):
         call.check()
         unit = call.made(Units.primal)
         raw = unit.call([call.values[p] for p in unit.params])
-        return built(call.function.parsed.result, call.restore(raw))
+        return call.built(call.restore(raw))
 
 
 class Pushforward(_Source):
@@ -496,19 +529,35 @@ def _named(target: str) -> Target:
     return named(choice("target", target, tuple(TARGETS)))
 
 
-def _numbers_only(unit: Unit, names: Sequence[str]) -> str:
-    """The text that makes a saved function refuse arrays where it takes numbers."""
-    if not names:
+def _only_for(unit: Unit, function: Function) -> str:
+    """The text that makes a saved function refuse what it was not saved for: arrays
+    where it takes numbers, and dtypes and classes that tests in it have asked for.
+    """
+    tests: list[tuple[str, str]] = []
+    for n in function.maybe_arrays():
+        tests.append((f"getattr({n}, 'shape', ())", f"a number `{n}`"))
+    for n, kind in function.parsed.forms.kinds:
+        if n not in unit.params:
+            continue
+        if kind.dtype is not None:
+            test = f"str(getattr({n}, 'dtype', '')) != '{kind.dtype}'"
+            tests.append((test, f"`{n}` of {kind.dtype}"))
+        if kind.cls is None:
+            continue
+        if issubclass(kind.cls, np.ndarray):
+            tests.append((f"not getattr({n}, 'shape', ())", f"an array `{n}`"))
+        else:
+            name = kind.cls.__name__
+            tests.append((f"type({n}).__name__ != '{name}'", f"`{n}` of {name}"))
+    if not tests:
         return ""
     name, params = unit.program.name, ", ".join(unit.params)
-    lines = ["", "", f"_{name}_of_numbers = {name}", "", ""]
+    lines = ["", "", f"_{name}_of_these = {name}", "", ""]
     lines += [f"def {name}({params}):"]
-    for n in names:
-        lines += [
-            f"    if getattr({n}, 'shape', ()):",
-            f"        raise TypeError('this module was saved for a number `{n}`')",
-        ]
-    lines += [f"    return _{name}_of_numbers({params})", ""]
+    for test, what in dict.fromkeys(tests):
+        lines.append(f"    if {test}:")
+        lines.append(f"        raise TypeError('this module was saved for {what}')")
+    lines += [f"    return _{name}_of_these({params})", ""]
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
-from pyrev.driver.forms import built, in_order
+from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
 from pyrev.driver.storage_options import Keeping, names_of
@@ -25,8 +25,8 @@ from pyrev.driver.tune import Tuning, tune
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.parse import Parsed
 from pyrev.parse.directives import memory_bytes
+from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
 from pyrev.parse.source import plain
 from pyrev.report.draw.dot import Graph
 from pyrev.runtime.device import (
@@ -139,15 +139,12 @@ class Differentiable(Callee):
         """This function with probes that call nothing: for derivatives that are more
         than one pullback, or none.
         """
-        if not self._units.function.callbacks:
+        waits = self._readings.waits  # and nothing is known of callbacks
+        if not waits and not self._units.function.callbacks:
             return self
         if self._silent is None:
             self._silent = Differentiable(self.python, self._options, quiet=True)
         return self._silent
-
-    @property
-    def _parsed(self) -> Parsed:
-        return self._units.function.parsed
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By reference, as functions are pickled: to the module and the name in it."""
@@ -342,7 +339,7 @@ class Pullback:
         cotangent at all, overlapping buffers, or inputs changed since the primal ran.
         """
         named = {**mapping("cotangents", cotangents), **by_name}
-        into = mapping("into", into)
+        into = whole = mapping("into", into)
         structures = self._structures
         if structures is not None:
             named = structures.by_program_names(named)
@@ -367,6 +364,7 @@ class Pullback:
             entries[name] = gradient
         if structures is not None:
             entries = structures.grouped(entries)
+            entries |= {n: own for n, own in whole.items() if is_array(own)}
         return Gradients(entries)
 
     def seeds(
@@ -542,10 +540,10 @@ def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:
     apart = call.made(Units.sweeps, names).apart
     if apart is not None:
         held = _held(call, apart.reverse, hold)
-        raw, kept = apart.run(call.values, held.forward)
+        raw, kept = call.ran(lambda: apart.run(call.values, held.forward))
         result = call.restore(raw)
         pullback = Pullback(call, names, apart.reverse, held, result, kept, wrt)
-        return built(call.function.parsed.result, result), pullback
+        return call.built(result), pullback
     unit = call.made(Units.adjoint, names)
     held = _held(call, unit, hold)
     changed = unit.reads & set(call.function.written)
@@ -618,8 +616,13 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
 def returns_a_number(call: Call) -> None:
     """`ArgumentError` if the function returns something else for these arguments."""
     found = call.plan.once("returns", lambda: in_words(call.function.program))
+    result = call.function.parsed.result
+    if result is not None and result.kind == COMPLEX.kind:
+        found = "complex numbers"
     if found != "a number":
         remedy = {
+            "complex numbers": "return a real one, `.real` or `abs(z) ** 2`, or use"
+            " pyrev.vjp, whose pullback takes a complex cotangent",
             "an array": "return np.sum(...) of it, or use pyrev.vjp, whose pullback"
             " takes a cotangent of its shape",
             "nothing": "use pyrev.vjp, whose pullback takes cotangents of the arrays"

@@ -52,7 +52,7 @@ def jvp(
     moves, count = directions(call, tangents)
     call.check_derivative()
     several = 1 if count is None else count
-    result, outputs = pushed(call, tuple(tangents), moves, several)
+    result, outputs = call.ran(lambda: pushed(call, tuple(tangents), moves, several))
     if count is None:
         outputs = {n: _first(v) for n, v in outputs.items()}
     shape = call.function.parsed.result
@@ -60,8 +60,10 @@ def jvp(
         outputs["return"] = built(shape, outputs["return"])
     if structures is not None:
         names = {own: name for name, own in structures.dotted().items()}
-        outputs = {names.get(n, n): v for n, v in outputs.items()}
-    return built(shape, result), Tangents(outputs)
+        own = structures.as_number
+        outputs = {names.get(n, n): own(n, v) for n, v in outputs.items()}
+        outputs = structures.whole(outputs, tangents)
+    return call.built(result), Tangents(outputs)
 
 
 @guarded

@@ -148,7 +148,7 @@ class Pure:
     @property
     def signature(self) -> inspect.Signature:
         """The parameters as they are now, with their defaults."""
-        return self.f._parsed.signature
+        return self.f._signature
 
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, defaults filled in, but for those that are None."""
@@ -156,7 +156,18 @@ class Pure:
         return {n: v for n, v in bound.items() if v is not None}
 
     def call(self, values: Mapping[str, Any]) -> Call:
-        """A call with these values, looked at and not run."""
+        """A call with these values, looked at and not run.
+
+        Raises `ArgumentError` for complex ones, whose gradients the frameworks have by
+        conventions of their own.
+        """
+        for name, value in values.items():
+            dtype = getattr(value, "dtype", None)
+            if isinstance(value, complex) or getattr(dtype, "kind", "") == "c":
+                raise ArgumentError(
+                    f"`{name}` is {dtype or 'complex'}; pass {name}.real and"
+                    f" {name}.imag, to a function that joins them"
+                )
         args, kw = self._spread(values)
         return Call(self.f, args, kw).only_numbers("bridges")
 

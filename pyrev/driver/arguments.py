@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.dtypes import DTYPES, is_float
+from pyrev.ir.dtypes import DTYPES, concrete, is_float
 from pyrev.ir.nodes import Extent, Load, Program, Return, Var, exprs, walk, walk_expr
-from pyrev.runtime.device import is_device, may_overlap
+from pyrev.runtime.device import is_array, is_device, may_overlap
 from pyrev.runtime.options import references
 
 
@@ -46,6 +46,18 @@ def key_of(kinds: Mapping[str, Kind]) -> tuple[tuple[str, Kind], ...]:
 def is_python_number(value: object) -> bool:
     """Is this a number of Python's own, which adapts to the array beside it?"""
     return isinstance(value, (int, float)) and not isinstance(value, np.generic)
+
+
+def types_of(values: Mapping[str, object]) -> dict[str, tuple[int, str]]:
+    """The ranks and dtypes of the numbers and arrays among arguments, by their names;
+    `ArgumentError` for one that no function takes.
+    """
+    kinds_ = {
+        name: kind_of(name, value)
+        for name, value in values.items()
+        if is_array(value) or isinstance(value, (bool, int, float, np.generic))
+    }
+    return {n: (kind.rank, concrete(kind.dtype)) for n, kind in kinds_.items()}
 
 
 def kind_of(name: str, value: object) -> Kind:
@@ -99,11 +111,11 @@ def _dtype(name: str, dtype: np.dtype[Any]) -> str:
         other = "int64" if dtype.name == "uint64" else "float64"
         instead = f"{name}.astype(np.{other})"
         if dtype.kind == "c":
-            instead = f"{name}.real and {name}.imag"
+            instead = f"{name}.astype(np.complex128), or {name}.real and {name}.imag"
         raise ArgumentError(
             f"`{name}` has dtype {dtype.name}{order}; supported are bool, integers of"
-            " 64 bits with a sign or fewer, float32 and float64: pass"
-            f" {instead}"
+            " 64 bits with a sign or fewer, float32, float64, complex64 and complex128:"
+            f" pass {instead}"
         )
     found = _SPELLED[dtype] = dtype.name
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyrev.driver.derive import Derived, derive
+from pyrev.driver.derive import Derived, begun, derive
 from pyrev.driver.sizes import Sizes
 from pyrev.ir.nodes import (
     Alloc,
@@ -77,9 +77,10 @@ def alternatives(
     arrays = {s.array for s in walk(program.body) if isinstance(s, Alloc)}
     tried = [n for n in again if n not in {*arrays, *recompute}]
     for name in tried[: costs.kept_scalars]:
-        other = make(program, memory, (*store, name))
-        if _recorded(other) < least:
-            found.append(other)
+        kept = (*store, name)
+        other = begun(program, wrt, avoid, memory, kept, for_reading=for_reading)
+        if _recorded(other.made) < least:
+            found.append(other.done())
     return tuple(found)
 
 

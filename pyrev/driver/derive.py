@@ -90,16 +90,41 @@ def derive(
     between reads and writes, where there is something to multiply. An adjoint that is
     `for_reading` records little, and knows chosen elements by their subscripts.
     """
+    return begun(program, wrt, avoid, memory, store, shorten, for_reading).done()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An adjoint of which it is known what it records, and not more."""
+
+    program: Program
+    made: Derived
+
+    def done(self) -> Derived:
+        """The same without what it does not need."""
+        users = _user_names(self.program, self.made.program)
+        ready = tidied(self.made.program, users, self.made.adjoint.outputs)
+        dump("tidy", ready)
+        return replace(self.made, program=ready)
+
+
+def begun(
+    program: Program,
+    wrt: tuple[str, ...],
+    avoid: frozenset[str],
+    memory: int | None = None,
+    store: tuple[str, ...] = (),
+    shorten: bool = False,
+    for_reading: bool = False,
+) -> Begun:
+    """What `derive` begins with: most of those that are tried are not taken."""
     program, kept = prepared(program, wrt, avoid, store, for_reading)
     shortened = False
     if shorten:
         program, counts = preaccumulated(program, wrt, avoid | RESERVED)
         shortened = counts.without > 0
     made = derive_untidied(program, wrt, avoid, memory, kept, for_reading)
-    users = _user_names(program, made.program)
-    ready = tidied(made.program, users, made.adjoint.outputs)
-    dump("tidy", ready)
-    return replace(made, program=ready, kept=store, shortened=shortened)
+    return Begun(program, replace(made, kept=store, shortened=shortened))
 
 
 def prepared(

@@ -1,22 +1,28 @@
-"""What the arguments of a call are made of, beside numbers and arrays.
+"""What the arguments of a call are made of, beside real numbers and arrays of them.
 
-None, texts and functions decide what the text of a function means; structures
+None, texts, functions and dtypes decide what a text means; structures
 (dictionaries, named tuples, dataclasses, objects with attributes, arrays of records)
-are taken apart: each number and each array in them is an argument of its own.
+are taken apart: each number and each array in them is an argument of its own. So are
+complex numbers, and arrays of them, whose parts are views: what is written to a part is
+written to the caller's array.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from pyrev.driver.cells import Cell, has_cells, is_cell
+from pyrev.driver.complex_parts import apart, joined
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.forms import PLAIN, Forms, Path
+from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX, pairs_in
+from pyrev.parse.rewriting.known_kinds import tested
 from pyrev.parse.rewriting.structures.shapes import Key, Shape, only_keeps
 from pyrev.parse.streams import LEGACY, STREAM
 from pyrev.runtime.device import is_array, is_device
@@ -26,29 +32,42 @@ _USUAL = frozenset(
     [np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_]
 )
 
+#: The types of complex numbers.
+_COMPLEX = (complex, np.complex64, np.complex128)
+
 #: How a text reads each parameter: the fields it names, None where it needs all.
 Used = Mapping[str, Sequence[tuple[str, ...]] | None]
+#: The fields of each parameter, or of what is in it, that may be assigned to.
+Stored = Mapping[str, Collection[str]]
+
+
+#: What the tests in a text ask of each parameter.
+Asked = Mapping[str, Collection[str]]
+NOTHING: Asked = {}
 
 
 def all_usual(values: Mapping[str, Any]) -> bool:
     """Are all of these plainly numbers and arrays?"""
     for value in values.values():  # of every call: a loop is faster than `all`
         kind = type(value)
-        if kind not in _USUAL or (kind is np.ndarray and value.dtype.kind == "V"):
+        if kind not in _USUAL or (kind is np.ndarray and value.dtype.kind in "Vc"):
             return False
     return True
 
 
-def forms_of(values: Mapping[str, Any], used: Used) -> Forms:
-    """The forms of these arguments."""
+def forms_of(
+    values: Mapping[str, Any], used: Used, stored: Stored, asked: Asked = NOTHING
+) -> Forms:
+    """The forms of these arguments, of which tests have `asked`."""
+    kinds = tuple((n, tested(v, asked[n])) for n, v in values.items() if n in asked)
     if all_usual(values):
-        return PLAIN
+        return replace(PLAIN, kinds=kinds) if kinds else PLAIN
     fixed: list[tuple[Path, str | None]] = []
     functions: list[tuple[Path, object]] = []
     shapes: list[tuple[str, Shape]] = []
     for name, value in values.items():
         paths = used.get(name)
-        shape = _shape(value, paths)
+        shape = _shape(value, paths, stored.get(name, ()))
         if shape is not None:
             shapes.append((name, shape))
         leaves = [()] if shape is None else [*shape.leaves()]
@@ -61,28 +80,65 @@ def forms_of(values: Mapping[str, Any], used: Used) -> Forms:
                 functions.append(((name, *path), LEGACY if legacy else STREAM))
             elif _is_function(leaf):
                 functions.append(((name, *path), leaf))
-    return Forms(tuple(fixed), tuple(functions), tuple(shapes))
+    return Forms(tuple(fixed), tuple(functions), tuple(shapes), kinds)
 
 
 def flattened(
-    values: Mapping[str, Any], leaves: Sequence[tuple[str, Path]]
-) -> dict[str, Any]:
-    """The numbers and arrays in the arguments of a call, by the program's names."""
-    return {own: at_path(values[str(path[0])], path[1:]) for own, path in leaves}
+    values: Mapping[str, Any],
+    leaves: Sequence[tuple[str, Path]],
+    shapes: Sequence[tuple[str, Shape]],
+) -> tuple[dict[str, Any], tuple[Cell, ...]]:
+    """The numbers and arrays in the arguments of a call, by the program's names; and
+    the cells, each of which is an array there.
+
+    Raises `ArgumentError` where a number that may be written is also given otherwise.
+    """
+    found = {own: at_path(values[str(path[0])], path[1:]) for own, path in leaves}
+    of = dict(shapes)
+    if not any(has_cells(shape) for shape in of.values()):
+        return found, ()
+    cells: dict[tuple[int, Key], Cell] = {}
+    owners, others = [], {}
+    for own, (param, *path) in leaves:
+        if not path:
+            continue
+        around = of[str(param)].at(path[:-1])
+        owner, key = at_path(values[str(param)], path[:-1]), path[-1]
+        owners.append(owner)  # while it is there no other has its number
+        place = id(owner), key
+        if not isinstance(around, Shape) or key not in around.cells:
+            others[place] = own
+            continue
+        if place not in cells:
+            cells[place] = Cell(own, owner, key, found[own])
+        found[own] = cells[place].array
+    both = [(c.name, others[place]) for place, c in cells.items() if place in others]
+    for name, other in both:
+        raise ArgumentError(f"`{name}` and `{other}` are one number, which is written")
+    return found, tuple(cells.values())
 
 
 def _is_function(value: object) -> bool:
-    if isinstance(value, (FunctionType, BuiltinFunctionType, np.ufunc, type)):
+    kinds = (FunctionType, BuiltinFunctionType, np.ufunc, type, np.dtype)
+    if isinstance(value, kinds):
         return True
     # What is read for a function is found again by it.
     return callable(value) and isinstance(value, Hashable) and not is_device(value)
 
 
-def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | None:
-    """The shape of a structure, of which a text reads these fields; None for others."""
+def _shape(
+    value: object,
+    paths: Sequence[tuple[str, ...]] | None,
+    stored: Collection[str] = (),
+) -> Shape | None:
+    """The shape of a structure, of which a text reads these fields, and may assign to
+    those that are `stored`; None for others.
+    """
     kind, fields = _fields(value)
     if not kind:
         return None
+    if kind == COMPLEX.kind:
+        return COMPLEX
     if paths is not None and kind != "tuple":
         inner: dict[str, list[tuple[str, ...]] | None] = {}
         for first, *rest in paths:
@@ -95,15 +151,23 @@ def _shape(value: object, paths: Sequence[tuple[str, ...]] | None) -> Shape | No
         fields = {k: v for k, v in fields.items() if k in inner}
     else:
         inner = {}
-    cls = type(value) if kind in ("named tuple", "object") else None
-    made = tuple((k, _shape(v, inner.get(str(k)) or None)) for k, v in fields.items())
-    return Shape(kind, made, cls) if made or kind == "tuple" else None
+    named = kind in ("named tuple", "object") or isinstance(value, list)
+    cls = type(value) if named else None
+    made = tuple(
+        (k, _shape(v, inner.get(str(k)) or None, stored)) for k, v in fields.items()
+    )
+    cells = frozenset(
+        k for k in fields if k in stored and is_cell(value, kind, k, fields[k])
+    )
+    return Shape(kind, made, cls, cells) if made or kind == "tuple" else None
 
 
 def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
     """What kind of structure a value is, and its fields; "" if it is none."""
     kind: type = type(value)
     dtype = getattr(value, "dtype", None)
+    if kind in _COMPLEX or (kind is np.ndarray and dtype in _COMPLEX and value.ndim):
+        return COMPLEX.kind, {"real": value.real, "imag": value.imag}
     if kind in _USUAL and getattr(dtype, "kind", "") != "V":
         return "", {}
     if isinstance(value, Mapping):
@@ -114,6 +178,9 @@ def _fields(value: Any) -> tuple[str, Mapping[Key, Any]]:
         if names is not None:
             return "named tuple", dict(zip(names, value, strict=True))
         return "tuple", dict(enumerate(value))
+    if isinstance(value, list):  # a list of numbers is to be an array
+        inside = any(isinstance(v, np.ndarray) or _fields(v)[0] for v in value)
+        return ("tuple", dict(enumerate(value))) if inside else ("", {})
     if isinstance(value, (np.ndarray, np.void)):
         names = value.dtype.names or ()
         word = "record" if isinstance(value, np.void) else "records"
@@ -157,23 +224,42 @@ def at_path(value: Any, path: Sequence[Key]) -> Any:
 # ------------------------------------------------------------------ results
 
 
-def built(shape: Shape | None, values: Any) -> Any:
+def built(
+    shape: Shape | None, values: Any, given: Collection[Any] | None = None
+) -> Any:
     """The structure of this shape whose numbers and arrays these are, in order; what
     there is if it has none.
+
+    What is a complex array, or a part of one, among those that were `given` is that.
     """
     if shape is None:
         return values
     left = iter(values)
+    arrays = [v for v in _arrays_in(given or ()) if v.dtype.kind == "c"]
 
     def make(shape: Shape) -> Any:
         found = {k: next(left) if f is None else make(f) for k, f in shape.fields}
+        if shape.kind == COMPLEX.kind:
+            return joined(found["real"], found["imag"], arrays)
         return _made(shape, found)
 
     return make(shape)
 
 
+def _arrays_in(values: Collection[Any]) -> Iterator[Any]:
+    """The arrays in arguments, those in structures too."""
+    for value in values:
+        if type(value) is np.ndarray:
+            yield value
+        else:
+            kind, fields = _fields(value)
+            yield from _arrays_in([*fields.values()] if kind else [])
+
+
 def _made(shape: Shape, found: Mapping[Key, Any]) -> Any:
     match shape.kind:
+        case COMPLEX.kind:
+            return joined(*found.values())
         case "dict" | "record" | "records":
             return dict(found)
         case "tuple":
@@ -207,12 +293,22 @@ def in_order(shape: Shape | None, value: Any) -> Any:
         if value is None:
             found.extend([None for _ in shape.leaves()])
             return
+        if shape.kind == COMPLEX.kind:
+            found.extend(apart(value))
+            return
         if shape.kind == "list":
             found.append(np.asarray(value))
             return
         if shape.kind == "list of tuples":
-            rows = np.asarray(value).reshape(-1, len(shape.fields))
-            found.extend(rows.T)
+            if any(np.shape(row) != (len(shape.fields),) for row in value):
+                raise ArgumentError(
+                    f"{path or 'the cotangent'} should be like what is returned, a list"
+                    f" of tuples of {len(shape.fields)}"
+                )
+            for k in range(len(shape.fields)):
+                column = [row[k] for row in value]
+                whole = any(v is not None for v in column) or not column
+                found.append(np.asarray(column) if whole else None)
             return
         if shape.kind == "list of values" and isinstance(value, (list, np.ndarray)):
             value = tuple(value)
@@ -240,7 +336,8 @@ class Structures:
     """The structures among the arguments of a call: where in them the program's
     parameters are (`leaves`), and which of these are floats.
 
-    Of the parameters in `single` fields were asked for.
+    Of the parameters in `single` fields were asked for; `cells` are parameters with
+    one element that stand for numbers.
     """
 
     leaves: Sequence[tuple[str, Path]]
@@ -248,6 +345,7 @@ class Structures:
     given: Mapping[str, Any]
     floats: Collection[str]
     single: Collection[str] = ()
+    cells: Collection[str] = ()
 
     def by_program_names(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """What is given by the user's names (``"p"`` with a structure, ``"p.k"``) by
@@ -268,15 +366,46 @@ class Structures:
                 found[by_path.get(name, name)] = value
         return found
 
+    def as_number(self, name: str, value: Any) -> Any:
+        """What belongs to a parameter, without the axis of a cell."""
+        if name not in self.cells:
+            return value
+        return value[..., 0] if value.ndim > 1 else value.dtype.type(value[0])
+
     def dotted(self) -> dict[str, str]:
         """The program's names by the user's, ``"p.k"``."""
         return {".".join(map(str, path)): own for own, path in self.leaves}
+
+    def whole(
+        self, tangents: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Tangents of what is written by the user's names, with one for both parts of
+        a complex array; a part that is not written has that which was `given`, by the
+        program's names.
+        """
+        found = dict(tangents)
+        own = self.dotted()
+        pairs = [path for n, shape in self.shapes.items() for path in _pairs(n, shape)]
+        for path in pairs:
+            name = ".".join(map(str, path))
+            parts = [f"{name}.{part}" for part, _ in COMPLEX.fields]
+            written = [tangents[n] for n in parts if n in tangents]
+            if not written:
+                continue
+            like = written[0]
+            both = [
+                found.pop(n, np.broadcast_to(given.get(own[n], 0.0), like.shape))
+                for n in parts
+            ]
+            found[name] = joined(*(v.astype(like.dtype, copy=False) for v in both))
+        return found
 
     def grouped(self, entries: Mapping[str, Any]) -> dict[str, Any]:
         """Gradients by the program's names as the user has the arguments: a structure
         for one all of whose floats are there, with zeros for floats that the function
         does not read and None for what has no gradient, and ``"p.k"`` for fields.
         """
+        entries = {n: self.as_number(n, v) for n, v in entries.items()}
         of = dict(self.leaves)
         alone = {own: name for name, own in self.dotted().items()}
         parts = {str(of[n][0]) for n in self.floats if n in of and n not in entries}
@@ -293,6 +422,12 @@ class Structures:
         return found
 
 
+def _pairs(name: str, shape: Shape) -> Iterator[Path]:
+    """Where in a parameter complex numbers are."""
+    for path in pairs_in(shape):
+        yield (name, *path)
+
+
 def _gradient(value: Any, path: Path, by_path: Mapping[Path, Any]) -> Any:
     """The gradient of what is at `path` in an argument."""
     if path in by_path:
@@ -300,6 +435,8 @@ def _gradient(value: Any, path: Path, by_path: Mapping[Path, Any]) -> Any:
     kind, fields = _fields(value)
     if kind:
         inner = {k: _gradient(v, (*path, k), by_path) for k, v in fields.items()}
+        if isinstance(value, list):
+            return [*inner.values()]
         return _made(Shape(kind, (), type(value)), inner)
     if isinstance(value, (float, np.floating)):
         return type(value)(0.0)
@@ -314,16 +451,20 @@ def _inside(value: Any, path: Path, names: Mapping[Path, str]) -> dict[str, Any]
         return {}
     if path in names:
         return {names[path]: value}
+    parts = [(*path, part) for part, _ in COMPLEX.fields]
+    if all(p in names for p in parts):
+        found = zip(parts, apart(value), strict=True)
+        return {names[p]: v for p, v in found if v is not None}
     kind, fields = _fields(value)
     if not kind or not any(p[: len(path)] == path for p in names):
         raise ArgumentError(
             f"`{'.'.join(map(str, path))}` is no field with a tangent, a cotangent or a"
             f" buffer; there are {', '.join('.'.join(map(str, p)) for p in names)}"
         )
-    found: dict[str, Any] = {}
+    inside: dict[str, Any] = {}
     for key, part in fields.items():
-        found |= _inside(part, (*path, key), names)
-    return found
+        inside |= _inside(part, (*path, key), names)
+    return inside
 
 
 def by_fields(

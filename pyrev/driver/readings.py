@@ -8,26 +8,28 @@ another thread goes on with the one that it began with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from types import FunctionType
 from typing import Any, TypeVar
 
-from pyrev.driver.arguments import positional
+from pyrev.driver.arguments import positional, types_of
+from pyrev.driver.forms import Asked, Stored, forms_of
 from pyrev.driver.plan import Plans
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
-from pyrev.parse import Parsed, parse
+from pyrev.parse import FEW_STATEMENTS, Parsed, parse
 from pyrev.parse.forms import Forms
-from pyrev.parse.grounds import lookup
-from pyrev.parse.rewriting.field_reads import depends_on_call
-from pyrev.parse.source import plain, read
+from pyrev.parse.open_texts import OpenText
+from pyrev.parse.source import Texts, parameters_of, plain
 from pyrev.runtime.code_cache import MAKING
 from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
+#: The rank and dtype of each argument.
+Types = Mapping[str, tuple[int, str]]
 _KEPT = 4  # readings: what is changed for a while is often changed back
 _APART = 16  # forms of arguments
 _MOST = 256  # things derived of one function
@@ -88,29 +90,40 @@ class Readings:
         self.forms: Forms | None = None
         self._why: UnsupportedError | None = None
         self.function: FunctionType
+        #: The fields of its parameters that it may assign to.
+        self.stored: Stored = {}
+        #: What tests in its text ask of its parameters.
+        self.asked: Asked = {}
+        own, text = plain(function), None
+        if own is not None:
+            with suppress(UnsupportedError):  # which is raised below
+                text = OpenText(own)
+                self.asked = text.asked
+        # What a call may say is not worth many guesses.
+        guesses = FEW_STATEMENTS if text is not None and text.asks else 0
         try:
-            first = parse(function)
+            first = parse(function, guesses=guesses)
         except UnsupportedError as why:
-            own = plain(function)
-            if own is None:
+            if own is None or text is None or not text.waits(why):
                 raise
-            if not depends_on_call(read(own).node, partial(lookup, own)):
-                raise
-            self.function, self._why = own, why
+            self.function, self._why, self.stored = own, why, text.stored
             return
         self.function, self.forms = first.function, first.forms
+        self.stored = first.stored
         self._first(self._made(first))
 
-    def now(self, forms: Forms | None = None) -> tuple[Reading, dict[str, Any]]:
+    def now(
+        self, forms: Forms | None = None, types: Types | None = None
+    ) -> tuple[Reading, dict[str, Any]]:
         """The reading that is right now, and the captured values by name.
 
-        It is that for calls whose arguments have these `forms`.
+        It is that for calls whose arguments have these `forms`. What was read for none
+        of the ranks that were tried is read for those of a call, of these `types`.
         """
         if forms is None:
             forms = self.forms
         if forms is None:
-            assert self._why is not None
-            raise self._why
+            raise self._waiting()
         known = self._known.get(forms, ())
         if known:
             captured = known[0].units.function.captured()
@@ -125,7 +138,7 @@ class Readings:
             for _ in range(_TRIES):
                 every = [r for some in self._known.values() for r in some]
                 texts = [r.units.function.parsed.texts for r in every]
-                reading = self._made(parse(self.function, known=texts, forms=forms))
+                reading = self._made(self._parsed(texts, forms, types))
                 captured = reading.units.function.captured()
                 if captured is not None:
                     for rule in reading.units.function.parsed.rules:
@@ -142,6 +155,40 @@ class Readings:
                 )
             ]
         )
+
+    @property
+    def waits(self) -> bool:
+        """Does the text mean nothing without the arguments of a call?"""
+        return self.forms is None
+
+    def for_call(
+        self, values: Mapping[str, Any]
+    ) -> tuple[Reading, Forms, dict[str, Any]]:
+        """The reading for a call of a function that waits for one, the forms of its
+        arguments, and the captured values.
+        """
+        forms = forms_of(values, {}, self.stored, self.asked)
+        types = types_of(values) if not forms.shapes else None
+        reading, captured = self.now(forms, types)
+        return reading, forms, captured
+
+    def _waiting(self) -> UnsupportedError:
+        """What is said where a text is asked for that only a call can complete."""
+        assert self._why is not None
+        own = self.function
+        names = ", ".join(parameters_of(own))
+        return UnsupportedError(
+            self._why.findings,
+            f"{own.__name__}() waits for arguments, which may say what is missing: call"
+            f' it, or see the text for some, source_for("python", {names})',
+        )
+
+    def _parsed(
+        self, texts: Sequence[Texts], forms: Forms, types: Types | None
+    ) -> Parsed:
+        if self._why is None or not self._why.waits or types is None:
+            return parse(self.function, known=texts, forms=forms)
+        return parse(self.function, types, texts, final=False, forms=forms)
 
     def _made(self, parsed: Parsed) -> Reading:
         keeping, deterministic, quiet, costs = self._options

@@ -96,12 +96,16 @@ class Finding:
 class UnsupportedError(PyrevError):
     """The user's function is outside what pyrev can differentiate: all findings."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self.findings = tuple(findings)
-        super().__init__("\n\n".join(map(str, self.findings)))
+    #: Are there arguments for which it was not read, so that one may be inside?
+    waits = False
+
+    def __init__(self, findings: Iterable[Finding], note: str = "") -> None:
+        self.findings, self.note = tuple(findings), note
+        parts = [*map(str, self.findings), *([note] if note else [])]
+        super().__init__("\n\n".join(parts))
 
     def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
-        return type(self), (self.findings,)
+        return type(self), (self.findings, self.note)
 
 
 class ArgumentError(PyrevError, ValueError, TypeError):

@@ -315,13 +315,15 @@ class Check:
 
     It computes nothing, so the adjoint has none; the primal stops where it fails. The
     `error` is a builtin exception, or has its module in front of it. What the user
-    raises has its very arguments in `given`, and the message is none of pyrev's.
+    raises has its very arguments in `given`, and the message is none of pyrev's. With
+    `values` the only argument is a format string of them, as of `str.format`.
     """
 
     test: Expr
     error: str
     message: str
     given: tuple[Given, ...] | None = None
+    values: tuple[Expr, ...] = ()
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
@@ -516,8 +518,10 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
         case While(test):
             bounds = (stmt.lo, stmt.hi, stmt.step) if stmt.index else ()
             return (*bounds, test)
-        case If(test) | Check(test):
+        case If(test):
             return (test,)
+        case Check(test, values=values):
+            return (test, *values)
         case Tell(_, value):
             return (value,)
         case Grow() | Restart():
@@ -586,7 +590,7 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
                 body=block(stmt.body),
             )
         case Check():
-            return changed(stmt, test=g(stmt.test))
+            return changed(stmt, test=g(stmt.test), values=tuple(map(g, stmt.values)))
         case Tell():
             return changed(stmt, value=g(stmt.value))
         case If():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -243,6 +243,24 @@ class _Expressions(astunparse.Unparser):  # type: ignore[misc]
         self.dispatch(t.args)
         self.write(": ")
         self._expr(t.body, TEST)
+
+    def _fstring_FormattedValue(
+        self, t: ast.FormattedValue, write: Callable[[str], None]
+    ) -> None:
+        # Replacement fields are printed here like every other expression: astunparse
+        # would hand them to a plain printer of its own.
+        field = _Expressions()
+        field.fill()
+        field._expr(t.value, OR)
+        text = field.lines[0].text
+        write("{ " if text.startswith("{") else "{")
+        write(text)
+        if t.conversion != -1:
+            write(f"!{chr(t.conversion)}")
+        if t.format_spec is not None:
+            write(":")
+            self._fstring_JoinedStr(t.format_spec, write)
+        write("}")
 
     def _Constant(self, t: ast.Constant) -> None:
         if isinstance(t.value, str) and '"' not in t.value and "'" not in t.value:

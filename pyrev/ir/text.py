@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 from typing import assert_never
 
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT
@@ -319,6 +320,19 @@ def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
     return call(f"np.{function}", shape, *values, dtype=_dtype_tree(s.dtype, ranks))
 
 
+def formatted(pattern: str, values: Sequence[Expr]) -> ast.JoinedStr:
+    """The f-string for a format string and its values."""
+    left = iter(values)
+    parts: list[ast.expr] = []
+    for text, field, spec, _ in Formatter().parse(pattern):
+        if text:
+            parts.append(ast.Constant(text))
+        if field is not None:
+            how = ast.JoinedStr([ast.Constant(spec)]) if spec else None
+            parts.append(ast.FormattedValue(expr_tree(next(left)), -1, how))
+    return ast.JoinedStr(parts)
+
+
 def stmt_tree(
     s: Stmt, ranks: Ranks, body: Callable[[Block], list[ast.stmt]]
 ) -> ast.stmt:
@@ -361,6 +375,8 @@ def stmt_tree(
         case Check(test, error, message, given):
             parts = (message,) if given is None else given
             what = call(error, *map(ast.Constant, parts)) if parts else name(error)
+            if s.values:
+                what = call(error, formatted(str(parts[0]), s.values))
             raised = ast.Raise(what, None)
             if test == Const(False):
                 return raised

@@ -23,8 +23,8 @@ import gast
 import numpy as np
 
 from pyrev.ir import nodes
-from pyrev.ir.diagnostics import Finding, InternalError, UnsupportedError
-from pyrev.ir.dtypes import DTYPES, infer
+from pyrev.ir.diagnostics import Finding, Findings, InternalError, UnsupportedError
+from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
@@ -32,19 +32,35 @@ from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.draws import without_requests
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.forms import Forms, Path
+from pyrev.parse.functions import is_dtype
 from pyrev.parse.grounds import Grounds, lookup
 from pyrev.parse.guesses import decrements, increments
 from pyrev.parse.laid_out import written_flat
-from pyrev.parse.lower import READERS, lower_function, lower_statements
+from pyrev.parse.lower import READERS, lower_statements
+from pyrev.parse.real_definitions import (
+    check_parts,
+    leaves,
+    name_of_value,
+    real_definition,
+)
 from pyrev.parse.returned_views import lent
-from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
-from pyrev.parse.rewriting.complex_numbers.pairs import without_complex
-from pyrev.parse.rewriting.field_reads import guessed, used_fields
+from pyrev.parse.rewriting.by_field.definitions import with_fields
+from pyrev.parse.rewriting.complex_numbers.arguments import (
+    maybe_complex,
+    no_integers,
+    surely_complex,
+    without_pairs,
+)
+from pyrev.parse.rewriting.field_reads import guessed, stored_fields, used_fields
+from pyrev.parse.rewriting.known_kinds import with_kinds
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
+from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.structures.fields import Structured, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape
-from pyrev.parse.scopes import Called, Capture
+from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
+from pyrev.parse.scopes import Capture
+from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
@@ -58,7 +74,7 @@ from pyrev.parse.streams import (
     with_streams,
 )
 from pyrev.parse.values import stored_in
-from pyrev.parse.walk import Environment, Known, Walk, Wanted
+from pyrev.parse.walk import Known, Walk
 from pyrev.runtime.code_cache import GENERATED
 from pyrev.runtime.stack_depth import deep
 
@@ -73,10 +89,6 @@ __all__ = [
     "parse_text",
     "retype",
 ]
-
-
-# Ranks only grow from walk to walk, and each walk passes them one assignment further.
-_WALKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,8 @@ class Parsed:
     result: Shape | None = None
     #: The fields of each parameter that the text reads; None where it needs all.
     used: Mapping[str, Sequence[tuple[str, ...]] | None] = field(default_factory=dict)
+    #: The fields of each parameter that the text may assign to.
+    stored: Mapping[str, Set[str]] = field(default_factory=dict)
     #: What the function draws, and its reading with the requests for it; is it this?
     drawing: Drawing | None = None
     drawer: Parsed | None = None
@@ -128,6 +142,7 @@ def parse(
     final: bool = True,
     rolled: bool = False,
     forms: Forms | None = None,
+    guesses: int = 0,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
@@ -143,12 +158,39 @@ def parse(
     NumPy's functions take numbers too, some are numbers: a call says what is so.
     Arrays that change places in a loop do so by their names, in a body that stands
     there several times, or by their contents if it is to be `rolled`.
+    Guesses end behind so many statements as `guesses` says, if it says that.
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
-    if forms is None:
-        return _by_default(_Asked(f, types, known, final, rolled))
-    return _ranked(_Asked(f, types, known, final, rolled, forms))
+    effort = Effort(guesses or _MOST_STATEMENTS)
+    asked = _Asked(f, types, known, final, rolled, effort)
+    if forms is not None:
+        asked = replace(asked, forms=forms)
+    read_ = _by_default if forms is None else _ranked
+    try:
+        return read_(asked)
+    except UnsupportedError as error:
+        codes = {e.code for e in error.findings}
+        if not codes & _OF_OTHERS and _may_have_tuples(asked.effort):
+            with contextlib.suppress(UnsupportedError, InternalError):
+                again = Effort(effort.most // 4)
+                return read_(replace(asked, by_field=True, effort=again))
+        raise
+
+
+# What is found whatever is made of tuples and lists.
+_OF_OTHERS = frozenset(["P101", "P104", "P105", "P114", "P116", "P117"])
+
+
+def _may_have_tuples(effort: Effort) -> bool:
+    """Are there tuples in what was read, or lists that may be of arrays?"""
+    every = [s.node for texts in effort.texts for s in texts.sources()]
+    return any(
+        isinstance(n, (gast.Tuple, gast.ListComp))
+        or getattr(n, "attr", "") in ("append", "pop", "reverse")
+        for node in every
+        for n in nodes_of(node)
+    )
 
 
 def _by_default(asked: _Asked) -> Parsed:
@@ -161,17 +203,53 @@ def _by_default(asked: _Asked) -> Parsed:
     node = read(function).node
     defaults = tuple(((n,), v) for n, v in known_defaults(node).items())
     look = functools.partial(lookup, function)
+    asked = replace(asked, functions=_default_dtypes(node, function))
     found = guessed(node, look)
     empty = Shape("tuple", ())
-    defaults_ = default_values(function).items()
-    found |= {n: empty for n, v in defaults_ if type(v) is tuple and not v}
+    defaults_ = default_values(function)
+    found |= {n: empty for n, v in defaults_.items() if type(v) is tuple and not v}
     if node.args.vararg is not None:
         found[node.args.vararg.id] = empty
+    sure = surely_complex(node, defaults_)
+    try:
+        return _by_guesses(asked, node, defaults, found | sure)
+    except UnsupportedError as why:
+        if {e.code for e in why.findings} == {"P106"}:
+            known = found.keys() | {p[0] for p, _ in defaults}
+            for guess in (maybe_complex(node), no_integers(node)):
+                more = {n: shape for n, shape in guess.items() if n not in known}
+                if more.keys() <= sure.keys():
+                    continue
+                with contextlib.suppress(UnsupportedError):
+                    return _by_guesses(asked, node, defaults, found | sure | more)
+        raise
+
+
+def _default_dtypes(
+    node: gast.AST, function: FunctionType
+) -> tuple[tuple[Path, object], ...]:
+    """The parameters whose defaults are dtypes, with these."""
+    given = default_values(function)
+    named = [p.id for p in parameters(node)]
+    return tuple(((n,), given[n]) for n in named if is_dtype(given.get(n, "")))
+
+
+def _by_guesses(
+    asked: _Asked,
+    node: gast.AST,
+    defaults: tuple[tuple[Path, str | None], ...],
+    found: Mapping[str, Shape],
+) -> Parsed:
+    """The reading in which parameters are structures of these shapes, or draw."""
     streams = {n: STREAM for n, s in found.items() if may_be_stream(s)}
     streams |= streams_in(node)
     if streams:
         try:
-            return _ranked(replace(asked, forms=with_streams(defaults, found, streams)))
+            forms = with_streams(defaults, found, streams)
+            order = [p.id for p in parameters(node)]
+            every = (*asked.functions, *forms.functions)
+            every = tuple(sorted(every, key=lambda entry: order.index(entry[0][0])))
+            return _ranked(replace(asked, forms=replace(forms, functions=every)))
         except UnsupportedError as why:
             with contextlib.suppress(UnsupportedError):
                 return _by_shapes(asked, defaults, found)
@@ -190,11 +268,13 @@ def _by_shapes(
     known = {path[0] for path, _ in defaults}
     shapes = tuple((n, shape) for n, shape in found.items() if n not in known)
     try:
-        return _ranked(replace(asked, forms=Forms(defaults, (), shapes)))
+        forms = Forms(defaults, asked.functions, shapes)
+        return _ranked(replace(asked, forms=forms))
     except UnsupportedError:
         if defaults:
             with contextlib.suppress(UnsupportedError):
-                return _ranked(replace(asked, forms=Forms((), (), shapes)))
+                forms = Forms((), asked.functions, shapes)
+                return _ranked(replace(asked, forms=forms))
         raise
 
 
@@ -212,20 +292,15 @@ def _ranked(asked: _Asked) -> Parsed:
         if codes & _SAYS_RANKS:
             guesses += [replace(asked, exact=ranks) for ranks in decrements(seen)]
         for number, guess in enumerate(guesses):
-            if asked.effort.statements > _MOST_STATEMENTS:
+            if asked.effort.statements > asked.effort.most:
                 break
             versions = number < _FIRST_GUESSES and not guess.exact
             read_ = _in_versions if versions else _read
             with contextlib.suppress(UnsupportedError, InternalError):
                 return read_(guess, {})
+        if isinstance(error, UnsupportedError):
+            error.waits = len(seen) > _FEW
         raise
-
-
-@dataclass(slots=True)
-class _Effort:
-    """What has been done for one function so far: the statements that walks wrote."""
-
-    statements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +312,18 @@ class _Asked:
     known: Sequence[Texts]
     final: bool
     rolled: bool
+    #: That of all readings.
+    effort: Effort
     forms: Forms = Forms()
+    #: The parameters whose defaults are dtypes.
+    functions: tuple[tuple[Path, object], ...] = ()
     #: Ranks to begin with, and those of parameters that have no others.
     least: Mapping[str, int] = field(default_factory=dict)
     exact: Mapping[str, int] = field(default_factory=dict)
     #: The names of which each version is a variable; None for all.
     split: frozenset[str] | None = frozenset()
-    #: That of all readings.
-    effort: _Effort = field(default_factory=_Effort)
+    #: Are tuples read field by field?
+    by_field: bool = False
 
 
 def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
@@ -275,25 +354,32 @@ _OF_RANKS = frozenset(
 _SAYS_RANKS = frozenset(["P201", "P202", "P203"])
 # So many of them with versions, too.
 _FIRST_GUESSES = 12
-# Behind so many statements there are no more guesses: that takes some three seconds.
-_MOST_STATEMENTS = 10_000
+# Of so many parameters the first guesses are all that a call may be expected to give.
+_FEW = 3
+# Behind so many statements there are no more guesses: that takes some two seconds.
+_MOST_STATEMENTS = 8_000
+# Behind so many, where a call may say what is to be guessed.
+FEW_STATEMENTS = 4_000
 
 
 def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     """One reading; `seen` receives the ranks that may grow."""
-    f, types = asked.f, asked.types
-    grounds, texts = Grounds(), Texts(*asked.known)
+    f, types, effort = asked.f, asked.types, asked.effort
+    grounds, texts = Grounds(), Texts(*asked.known, *effort.texts)
+    effort.texts.append(texts)
     function = plain(f, grounds)
     if function is None:
-        code = "P101" if isinstance(f, type) else "P114"
-        raise UnsupportedError([Finding(code, nodes.NOWHERE, *_no_function(f))])
+        raise UnsupportedError([Finding(*_no_function(f))])
     source = read(function, texts)
     _refuse_method(function, source)
     _refuse_rule(function, source)
-    whole = source.node
-    structured, node, functions = _formed(whole, asked.forms, function, grounds)
-    source = replace(source, node=_real(replace(source, node=node), function, grounds))
-    text = _Text(
+    whole, outside = source.node, functools.partial(lookup, function)
+    structured, source, functions = _spelt(asked, source, function, grounds)
+    real, twins = real_definition(
+        source, asked.forms, structured, function, grounds, effort.rewritten
+    )
+    source = replace(source, node=real.node)
+    text = Text(
         function,
         source,
         functions,
@@ -303,20 +389,21 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         grounds,
         texts,
         asked.rolled,
-        asked.effort,
+        effort,
+        twins,
+        asked.by_field,
     )
-    settled = _settle(text, asked.least, seen)
+    settled = settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
     params = tuple(settled.params)
-    alike = [(n, d, at) for n, d, at in walk.found.alike_kinds]
     at = source.loc(source.node)
-    alike += [(a, nodes.like(b), at) for a, b in walk.found.alike_dtypes]
-    body, pairs = shapes.settle_dtypes(body, params, alike)
+    body, pairs = shapes.settle_dtypes(body, params, _alike(walk, at))
     body, sizes = shapes.fold_sizes(body, params)
     body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
     walk.findings.check()
+    check_parts(real.result, body, params)
     program = nodes.Program(
         function.__name__ if function.__name__.isidentifier() else "function",
         params,
@@ -348,14 +435,18 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         walk.found.unrolled,
         walk.found.foreign,
         asked.forms,
-        _leaves(source.node, structured),
-        structured.result,
-        {
-            p.id: used_fields(whole, p.id, functools.partial(lookup, function))
-            for p in parameters(whole)
-        },
+        leaves(source.node, real),
+        real.result,
+        {p.id: used_fields(whole, p.id, outside) for p in parameters(whole)},
+        stored_fields(whole, outside),
     )
     return _drawn(parsed, walk.env.drawing, functions)
+
+
+def _alike(walk: Walk, at: nodes.Loc) -> list[tuple[str, nodes.Dtype, nodes.Loc]]:
+    """The dtypes that arrays and numbers must have, and where that shows."""
+    kinds = [*walk.found.alike_kinds]
+    return [*kinds, *((a, nodes.like(b), at) for a, b in walk.found.alike_dtypes)]
 
 
 def _drawn(
@@ -375,194 +466,67 @@ def _drawn(
     )
 
 
-def _formed(
-    node: gast.AST, forms: Forms, function: FunctionType, grounds: Grounds
-) -> tuple[Structured, gast.AST, dict[str, object]]:
-    """A definition for arguments of these forms: without structures, and without None
-    and texts; and the functions among the arguments by name.
+def _spelt(
+    asked: _Asked, source: Source, function: FunctionType, grounds: Grounds
+) -> tuple[Structured, Source, Mapping[str, object]]:
+    """The text to be read: see `_formed`. What other readings have made of it is taken
+    again.
     """
-    look = functools.partial(grounds.lookup, function)
-    node = without_lists(node, look)
-    structured = without_structures(node, look, dict(forms.shapes))
+    whole, rewritten = source.node, asked.effort.rewritten
+    structured, node, functions = rewritten.once(
+        whole,
+        asked.forms,
+        functools.partial(grounds.lookup, function),
+        lambda look: _formed(whole, asked.forms, look, asked.by_field),
+    )
+    left = [
+        Finding("P111", source.loc(at), what, HELP) for at, what in loops_left(node)
+    ]
+    Findings(left).check()
+    return structured, replace(source, node=node), functions
 
-    def named(path: Path) -> str:
-        names = structured.given.get(str(path[0]))
-        return str(path[0]) if names is None else names[path[1:]]
 
+def _formed(
+    node: gast.AST, forms: Forms, look: Lookup, by_field: bool
+) -> tuple[Structured, gast.AST, dict[str, object]]:
+    """A definition for arguments of these forms: without structures, without None and
+    texts, without what says which axis is meant, and without tests of what they are;
+    and the functions among the arguments by
+    name.
+    """
+    node = with_kinds(node, dict(forms.kinds), look)
+    # What says which axis is meant is said by the text then, and no parameter.
+    names = [n for n in nodes_of(node) if isinstance(n, gast.Name)]
+    met = {n.id for n in names if isinstance(n.ctx, gast.Load)}
+    gone = {n for n, kind in forms.kinds if kind.number is not None and n not in met}
+    whole = with_fields(node, look) if by_field else node
+    node = without_lists(whole, look, ragged=by_field)
+    shapes = {n: without_pairs(shape) for n, shape in forms.shapes}
+    given = {n: shape for n, shape in shapes.items() if shape is not None}
+    passed = {p[0]: plain(value) for p, value in forms.functions if len(p) == 1}
+    known = tuple((str(n), f) for n, f in passed.items() if f is not None)
+    structured = without_structures(node, look, given, known)
+    named = functools.partial(name_of_value, structured)
     values = {named(path): value for path, value in forms.values}
     functions = {named(path): value for path, value in forms.functions}
-    return structured, with_values(structured.node, values, functions), functions
-
-
-def _real(source: Source, function: FunctionType, grounds: Grounds) -> gast.AST:
-    """The definition with pairs for complex numbers, which stay inside of it."""
-    # What it does not depend on may change behind a reading.
-    if not may_be_complex(source.node, functools.partial(lookup, function)):
-        return source.node
-    look = functools.partial(grounds.lookup, function)
-    found = without_complex(source.node, look, source.loc)
-    if holds_complex(found.result):
-        because = f"`{function.__name__}` returns complex numbers"
-        helps = "return the parts, `z.real` and `z.imag`"
-        raise UnsupportedError(
-            [Finding("P106", source.loc(source.node), because, helps)]
-        )
-    return found.node
-
-
-def _leaves(node: gast.AST, structured: Structured) -> tuple[tuple[str, Path], ...]:
-    """The parameters of a definition, and where they are in the arguments."""
-    inside: dict[str, Path] = {
-        own: (name, *path)
-        for name, names in structured.given.items()
-        for path, own in names.items()
-    }
-    return tuple((p.id, inside.get(p.id, (p.id,))) for p in parameters(node))
-
-
-#: The rank and dtype of each parameter; None for what is open.
-_Given = Mapping[str, tuple[int | None, str | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A definition that is read, and what is given of its parameters."""
-
-    function: FunctionType
-    source: Source
-    #: The parameters that are functions.
-    functions: Mapping[str, object]
-    given: _Given
-    #: Are these the ranks and dtypes of a call?
-    exact: bool
-    #: The names of which each version is a variable; None for all.
-    split: frozenset[str] | None
-    grounds: Grounds
-    texts: Texts
-    rolled: bool
-    effort: _Effort
-
-    @property
-    def open_ranks(self) -> list[str]:
-        """The parameters whose ranks the text shows, if anything does."""
-        return [n for n, (rank, _) in self.given.items() if rank is None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """The last walk, what it wrote, and what is known by then."""
-
-    walk: Walk
-    body: nodes.Block
-    values: Mapping[str, object]
-    ranks: Mapping[str, int]
-    integers: shapes.Integers
-    params: Sequence[nodes.Param]
+    own = with_values(structured.node, values, {*functions, *gone})
+    return structured, own, functions
 
 
 def _given(
     source: Source, types: Mapping[str, tuple[int, str]], exact: Mapping[str, int]
-) -> _Given:
+) -> Given:
     """What annotations, a call and a guess say of the parameters."""
     given = {p.id: _annotated(p.annotation) for p in parameters(source.node)}
     for name, (rank, dtype) in types.items():
-        given[name] = (rank, dtype)
+        if name in given:
+            given[name] = (rank, dtype)
     for name, rank in exact.items():
         given[name] = (rank, given[name][1])
     return given
 
 
-def _settle(text: _Text, least: Mapping[str, int], seen: dict[str, int]) -> _Settled:
-    """Walk over a definition until what a walk finds is what it began with."""
-    found: dict[str, int] = dict(least)
-    inner: dict[Called, int] = {}
-    dtypes: dict[str, str] = {}
-    wanted: frozenset[Wanted] = frozenset()
-    # What is an integer because of a text that is lowered otherwise once it is known to
-    # be one (a sum of integers begins with another zero): where walks come back to what
-    # they found before, it stays what it was once.
-    whole: set[str] = set()
-    before: list[object] = []
-    for _ in range(_WALKS):
-        last = Known(
-            dict(found),
-            inner,
-            text.exact,
-            dtypes,
-            wanted,
-            text.split,
-            rolled=text.rolled,
-        )
-        one = _walked(text, last, whole)
-        walk, ranks = one.walk, one.ranks
-        kinds = infer(nodes.Program("", tuple(one.params), one.body))
-        kinds |= {old: kinds[n] for old, n in walk.found.spelling.items() if n in kinds}
-        # What a walk makes itself may have another name in the next one.
-        users = walk.found.users
-        asked = {*text.given, *one.values}
-        named = asked | {n for n, (site, _) in users.items() if not site}
-        ranked = {n: r for n, r in ranks.items() if n in named}
-        now = {p: ranks[n] for n, p in users.items() if p[0] and ranks.get(n)}
-        if ranked == found:
-            # A name that is known to become an array is another one until then.
-            now = inner | now
-        settled = ranked == found and now == inner
-        if settled and kinds == dtypes and walk.found.asked <= wanted:
-            break
-        state = ranked, now, kinds, wanted
-        if whole or state in before:
-            whole |= one.integers.names
-        before.append(state)
-        # What was asked for while arguments had other ranks may not be needed.
-        same = all(ranked.get(n) == found.get(n) for n in asked)
-        wanted = wanted | walk.found.asked if same else frozenset()
-        found, inner, dtypes = ranked, now, kinds
-    else:
-        seen |= {n: found.get(n, 0) for n in text.open_ranks}
-        walk.findings.check()
-        name = text.function.__name__
-        raise InternalError(f"the ranks of `{name}` do not settle: {found}")
-    seen |= {
-        n: ranks.get(n, 0)
-        for n in text.open_ranks
-        if ranks.get(n, 0) or n not in one.integers.names
-    }
-    return one
-
-
-def _walked(text: _Text, last: Known, whole: Set[str]) -> _Settled:
-    """One walk, and the parameters that the program has by what it found.
-
-    `whole` are integers for good.
-    """
-    walk = Walk(last, READERS, env=Environment(text.grounds, text.texts))
-    body = lower_function(walk, text.source, text.function, text.functions)
-    text.effort.statements += sum(1 for _ in nodes.walk(body))
-    given = text.given
-    values = {c.name: c.read() for c in walk.found.captures.values()}
-    fixed = {n: r for n, (r, _) in given.items() if r is not None}
-    fixed |= {n: np.ndim(v) for n, v in values.items()}  # type: ignore[arg-type]
-    lasting = {n: r for n, r in last.ranks.items() if n in given or n in values}
-    facts, same, alike = walk.found.facts, walk.found.same, walk.found.alike
-    ranks = shapes.ranks(facts, same, alike, fixed, walk.found.rows, lasting)
-    integers = shapes.integers(body)
-    params = [
-        _param(
-            p.id,
-            ranks.get(p.id, 0),
-            given[p.id][1],
-            p.id in integers.names | whole,
-            text.source.loc(p),
-        )
-        for p in parameters(text.source.node)
-    ]
-    for name, value in values.items():
-        dtype = np.asarray(value).dtype.name
-        params.append(_param(name, ranks.get(name, 0), dtype, False, nodes.NOWHERE))
-    return _Settled(walk, body, values, ranks, integers, params)
-
-
-def _checked(text: _Text, settled: _Settled) -> nodes.Block:
+def _checked(text: Text, settled: Settled) -> nodes.Block:
     """The body, with checks of what may not be bound; findings are raised."""
     walk, body, findings = settled.walk, settled.body, settled.walk.findings
     shapes.check_ranks(walk.found.facts, settled.ranks, findings)
@@ -579,7 +543,13 @@ def _checked(text: _Text, settled: _Settled) -> nodes.Block:
     return body
 
 
-def _no_function(f: object) -> tuple[str, str]:
+def _no_function(f: object) -> tuple[str, nodes.Loc, str, str]:
+    """The finding of an object that is no plain function."""
+    code = "P101" if isinstance(f, type) else "P114"
+    return code, nodes.NOWHERE, *_what_it_is(f)
+
+
+def _what_it_is(f: object) -> tuple[str, str]:
     """What an object is that is no plain function, and what to give instead."""
     name = getattr(f, "__name__", type(f).__name__)
     calls = "give a function that calls it, `lambda x: ...`, if it is one of the"
@@ -698,7 +668,7 @@ def parse_block(text: str) -> nodes.Block:
     definition.body = gast.parse(text, file).body
     source = Source(file, tuple(text.splitlines(True)), definition)
     found: dict[str, int] = {}
-    for _ in range(_WALKS):
+    for _ in range(WALKS):
         walk = Walk(Known(dict(found), loose=True), READERS)
         body = lower_statements(walk, source)
         lasting = {n: r for n, r in found.items() if n in identifiers(definition)}
@@ -725,13 +695,6 @@ def _file(text: str) -> str:
     file = f"<text {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     return file
-
-
-def _param(
-    name: str, rank: int, dtype: str | None, needed: bool, at: nodes.Loc
-) -> nodes.Param:
-    """A parameter of the program; its dtype is given, or what its uses need."""
-    return nodes.Param(name, rank, dtype or ("int64" if needed else "float64"), loc=at)
 
 
 _PYTHON = {"int": "int64", "float": "float64", "bool": "bool"}

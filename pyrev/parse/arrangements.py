@@ -15,9 +15,11 @@ from pyrev.ir.nodes import ONE, ZERO, Call, Const, Expr, Loc, substitute
 from pyrev.parse import views
 from pyrev.parse.bindings import literal_integer
 from pyrev.parse.creation import of_dtype
+from pyrev.parse.norms import axes_asked, read_norm
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import read_operand
-from pyrev.parse.reductions import norm, running, trace
+from pyrev.parse.reductions import running, trace
+from pyrev.parse.rewriting.lists.sharing import LISTED
 from pyrev.parse.scopes import Scope
 from pyrev.parse.stacked import all_of, concatenate, stack
 from pyrev.parse.values import Array, Operand, axis
@@ -61,7 +63,10 @@ def read_arrangement(
         whole = make(w, whole, "value", at)
     rest, named = list(args[1:]), dict(keywords)
     if whole.rank < (least := _least_rank(kind, rest, named)):
-        return _deeper(w, whole, least, at)
+        deeper = _deeper(w, whole, least, at)
+        if deeper is None or kind != "norm":  # which has fewer axes than that
+            return deeper
+        whole = deeper
     match kind:
         case "reshape":
             if named.pop("order", None) is not None or named:
@@ -81,6 +86,8 @@ def read_arrangement(
             return _transpose(w, whole, rest, named, at)
         case "roll":
             return _read_roll(w, whole, rest, named, at, scope)
+        case "norm":
+            return read_norm(w, whole, rest, named, at, scope)
     given = _integers(rest, named, _TAKES.get(kind, ()))
     if given is None:
         return None
@@ -93,6 +100,8 @@ def _least_rank(
     """How many axes an array has that is given these axes."""
     if kind in ("fliplr", "trace", "diagonal"):
         return 2
+    if kind == "norm":
+        return axes_asked(rest, named)
     nodes = [n for key, n in named.items() if key not in ("n", "shift")]
     nodes += rest[1:] if kind in ("diff", "roll") else rest
     match kind, nodes:
@@ -167,8 +176,6 @@ def _of_one(
             else:
                 order.insert(other % rank, order.pop(one % rank))
             return located(w, views.transposed(whole, order), at)
-        case "norm" if not given:
-            return norm(w, whole, at)
         case "trace" if rank == 2 and not given:
             return trace(w, whole, at)
         case "cumsum" | "cumprod" if own is not None or rank == 1:
@@ -376,6 +383,8 @@ def _joined(
     parts, *more = args
     takes = ("axis",) if kind in ("concatenate", "stack") else ()
     given = _integers(more, keywords, takes)
+    if given is not None and hasattr(parts, LISTED):
+        return _joined_list(w, kind, parts, given.get("axis", 0), at, scope)
     if given is None or not isinstance(parts, (gast.Tuple, gast.List)):
         return None
     operands = read_operands(w, parts.elts, scope)
@@ -399,6 +408,28 @@ def _joined(
     if kind == "stack":
         return stack(w, wholes, along % rank, at)
     return concatenate(w, wholes, along % rank, at)
+
+
+def _joined_list(
+    w: Walk, kind: str, node: gast.AST, along: int, at: Loc, scope: Scope
+) -> Array | None:
+    """The arrays of a list, which are the rows of an array."""
+    whole = as_array(w, read_operand(w, node, scope), at)
+    if whole is None:
+        return None
+    deep = whole.rank > 2
+    if kind == "stack" or (not deep and kind in ("vstack", "column_stack")):
+        along = 1 if kind == "column_stack" else along
+        order = [*range(1, whole.rank)]
+        if not -whole.rank <= along < whole.rank:
+            return None
+        order.insert(along % whole.rank, 0)
+        return make(w, views.transposed(whole, order), "joined", at)
+    if kind == "concatenate" and along == 0 or kind == "vstack":
+        kept = make(w, whole, "joined", at)
+        lengths = kept.shape[2:]
+        return reshape(w, kept, [Const(-1), *lengths], at)
+    return None
 
 
 def _column(whole: Array) -> Array:

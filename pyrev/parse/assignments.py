@@ -26,6 +26,7 @@ from pyrev.parse.draws import bind_stream, makes_stream
 from pyrev.parse.exchanges import rotate_names
 from pyrev.parse.expression import BINARY, assigned
 from pyrev.parse.iteration import bind_targets, taken_apart
+from pyrev.parse.listed import begin_list, put_element
 from pyrev.parse.masked import under_mask
 from pyrev.parse.names import program_name, standing_for
 from pyrev.parse.operands import held_before, read_operands
@@ -60,6 +61,8 @@ def assign(
         ):
             bind_stream(w, name, value, scope)
             return
+    if begin_list(w, first, value, at, scope):
+        return
     single = len(targets) == 1 and isinstance(first, gast.Name)
     since = len(w.storage.allocated)
     bare = under_mask(w, first, value, scope) if len(targets) == 1 else None
@@ -67,6 +70,8 @@ def assign(
         store(w, first, read_operand(w, bare, scope), at, scope, masked=True)
         return
     result = read_row(w, value, at, scope)
+    if not isinstance(result, Row) and put_element(w, first, result, at, scope):
+        return
     if isinstance(result, Row):
         for target in targets:
             if isinstance(target, gast.Subscript):
@@ -157,8 +162,10 @@ def unpack(
     names_ = all(isinstance(n, gast.Name) for n in (*targets, *_elements(value)))
     if names_ and not returned:
         # Names that change places are arrays if one of them is.
-        stored = [s for s in (program_name(w, v) for v in values) if s is not None]
-        w.found.alike += [(stored[0], name) for name in stored[1:]]
+        for places in _exchanged(targets, _elements(value)):
+            several = (program_name(w, values[k]) for k in places)
+            stored = [s for s in several if s is not None]
+            w.found.alike += [(stored[0], name) for name in stored[1:]]
     if rotate_names(w, targets, values, scope):
         return
     values = [
@@ -182,6 +189,24 @@ def unpack(
             keep_later(w, values, k, emitted)
         else:
             _unpack_number(w, target, values, k, at, scope)
+
+
+def _exchanged(
+    targets: Sequence[gast.AST], values: Sequence[gast.AST]
+) -> list[list[int]]:
+    """The places in ``a, b, s = b, a, c`` by the names that get what others had: in
+    ``s, y = c, x`` each is for itself. What is taken out of one value is alike.
+    """
+    if len(targets) != len(values):
+        return [[*range(len(targets))]]
+    groups: list[tuple[set[str], list[int]]] = []
+    for k, (target, value) in enumerate(zip(targets, values, strict=True)):
+        own, places = {target.id, value.id}, [k]
+        for group in [g for g in groups if g[0] & own]:
+            groups.remove(group)
+            own, places = own | group[0], group[1] + places
+        groups.append((own, places))
+    return [sorted(places) for _, places in groups]
 
 
 def _several(

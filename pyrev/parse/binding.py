@@ -7,7 +7,6 @@ from dataclasses import replace
 import gast
 
 from pyrev.ir.nodes import Loc
-from pyrev.parse.bindings import Reads
 from pyrev.parse.copies import keep_elements
 from pyrev.parse.joins import (
     ask_copy,
@@ -25,6 +24,7 @@ from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.targets import read_target
+from pyrev.parse.unset import ask_unset
 from pyrev.parse.values import Array, same
 from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import make, reusable
@@ -52,6 +52,8 @@ def bind_name(
         if getattr(target, RETURNED) and is_left(w, value):
             value = replace(value, view=False)
     current = scope.bound.get(name)
+    if name in scope.unset and not ask_unset(w, name, value.rank, scope):
+        return
     if name in scope.numbers:
         if is_deeper(w, name, scope):
             refuse_rebinding(w, name, at, "`{}` is a number before")
@@ -172,7 +174,7 @@ def leaves(value: Array, bound: tuple[int, ...], scope: Scope) -> bool:
     """Is this an array made since, which nobody reads by its other names again?"""
     others = [n for n, e in scope.bound.items() if same(e, value)]
     # Also in the next iteration of a loop around.
-    if any(Reads(n).later(scope.source.node, scope.current) for n in others):
+    if any(scope.text.later(n, scope.current) for n in others):
         return False
     for user, e in scope.bound.items():
         path = scope.paths.get(user, scope.start)

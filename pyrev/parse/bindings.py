@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import operator
+from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import gast
@@ -13,46 +15,64 @@ import gast
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly inside `node`, operators and contexts apart."""
     found: list[gast.AST] = []
+    _add_children(node, found)
+    return found
+
+
+def _add_children(node: gast.AST, found: list[gast.AST]) -> None:
+    """Append the children of a node: asked more often than anything else of a text."""
     kind: Any = type(node)
     for name in _fields(kind):
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += [v for v in value if isinstance(v, gast.AST)]
-        elif isinstance(value, gast.AST):
+        if value is None:
+            continue
+        if isinstance(value, gast.AST):
             found.append(value)
-    return found
+        elif isinstance(value, list):
+            for v in value:
+                if isinstance(v, gast.AST):
+                    found.append(v)
+
+
+#: Fields that hold no node, or none worth a look.
+_NO_NODES = frozenset(["ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment"])
 
 
 @lru_cache(None)
 def _fields(kind: Any) -> tuple[str, ...]:
     """The fields of this kind of node that may hold a node worth a look."""
-    return tuple(f for f in kind._fields if f not in ("ctx", "op", "ops"))
+    if kind is gast.Constant:
+        return ()
+    return tuple(f for f in kind._fields if f not in _NO_NODES)
 
 
 def nodes_of(root: gast.AST) -> list[gast.AST]:
     """`root` and all inside it, operators and contexts apart, outer ones first."""
     found = [root]
     for node in found:
-        found += children(node)
+        _add_children(node, found)
     return found
 
 
 def mapped(node: gast.AST, f: Callable[[gast.AST], gast.AST]) -> gast.AST:
     """A node with `f` of each node right in it; itself where that changes nothing."""
-    new: dict[str, object] = {
-        name: [f(v) if isinstance(v, gast.AST) else v for v in value]
-        if isinstance(value, list)
-        else f(value)
-        if isinstance(value, gast.AST)
-        else value
-        for name, value in gast.iter_fields(node)
-    }
-    if all(new[name] == value for name, value in gast.iter_fields(node)):
+    new: dict[str, object] = {}
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, gast.AST):
+            made: object = f(value)
+            if made is not value:
+                new[name] = made
+        elif isinstance(value, list):
+            each = [f(v) if isinstance(v, gast.AST) else v for v in value]
+            if any(map(operator.is_not, each, value)):
+                new[name] = each
+    if not new:
         return node
-    made = copy.copy(node)
+    changed = copy.copy(node)
     for name, value in new.items():
-        setattr(made, name, value)
-    return made
+        setattr(changed, name, value)
+    return changed
 
 
 def literal_integer(node: gast.AST | None) -> int | None:
@@ -62,6 +82,22 @@ def literal_integer(node: gast.AST | None) -> int | None:
             return k
         case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
             return -k
+    return None
+
+
+def literal_axes(node: gast.AST | None) -> tuple[int, ...] | None:
+    """The axes that ``axis=`` names, () for all; None if the text does not say."""
+    match node:
+        case None | gast.Constant(value=None):
+            return ()
+        case gast.Constant(value=int() as k):
+            return (k,)
+        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
+            return (-k,)
+        case gast.Tuple(elts=elements):
+            found = [literal_axes(e) for e in elements]
+            if all(f is not None and len(f) == 1 for f in found):
+                return tuple(k for f in found if f is not None for k in f)
     return None
 
 
@@ -200,29 +236,50 @@ def returns(node: gast.AST) -> bool:
     return isinstance(node, gast.Return) or any(map(returns, statements(node)))
 
 
-def loose(name: str, definition: gast.AST) -> bool:
-    """Is the target of a `for` more than the index of loops that do not change it?
+def loose_names(definition: gast.AST) -> frozenset[str]:
+    """The names that are more than the index of loops that do not change them.
 
-    That is: a parameter, set by anything else, or read where no loop over it stands
-    around.
+    That is: parameters, and what is set by anything else, or read where no loop over it
+    stands around.
     """
     body = definition.body if isinstance(definition.body, list) else [definition.body]
-    if name in [p.id for p in parameters(definition)]:
-        return True
-    return any(_loose_in(s, name, False) for s in body)
+    found = {p.id for p in parameters(definition)}
+    for s in body:
+        _add_loose(s, frozenset(), found)
+    return frozenset(found)
 
 
-def _loose_in(node: gast.AST, name: str, inside: bool) -> bool:
+def _add_loose(node: gast.AST, inside: frozenset[str], found: set[str]) -> None:
+    """Add what is loose in a node; loops over the names `inside` stand around it."""
     if isinstance(node, gast.Name):
-        return node.id == name and (not inside or not isinstance(node.ctx, gast.Load))
+        if node.id not in inside or not isinstance(node.ctx, gast.Load):
+            found.add(node.id)
+        return
     if isinstance(node, gast.For) and (first := counter(node)) is not None:
-        if first.id == name:
-            others = node.target.elts[1:] if node.target is not first else ()
-            around = (*others, node.iter, *node.orelse)
-            if inside or any(_loose_in(c, name, inside) for c in around):
-                return True
-            return any(_loose_in(c, name, True) for c in node.body)
-    return any(_loose_in(child, name, inside) for child in children(node))
+        if first.id in inside or not _counts(node.iter):
+            found.add(first.id)
+        others = node.target.elts[1:] if node.target is not first else ()
+        for child in (*others, node.iter, *node.orelse):
+            _add_loose(child, inside, found)
+        for child in node.body:
+            _add_loose(child, inside | {first.id}, found)
+        return
+    for child in children(node):
+        _add_loose(child, inside, found)
+
+
+#: What gives numbers that count, by the names that these have.
+_COUNTING = ("range", "prange", "reversed", "enumerate", "checkpointed")
+
+
+def _counts(over: gast.AST) -> bool:
+    """Is a loop one over numbers? Of another one a name gets the elements: if it is the
+    index of a loop, too, it is a variable of its own.
+    """
+    match over:
+        case gast.Call(func=gast.Name(id=name) | gast.Attribute(attr=name)):
+            return name in _COUNTING
+    return False
 
 
 def counter(node: gast.For) -> gast.Name | None:
@@ -242,12 +299,13 @@ class Reads:
         self.name = name
 
     def later(self, definition: gast.AST, node: gast.AST) -> bool:
-        """May the value at the end of the loop or branch `node` be read after it?
+        """May the value at the end of the loop or branch `node` be read after it, by
+        what is no function inside?
 
         The end of a loop's body is one: what the next iteration reads comes later.
         """
         around = _path_to(definition, node)
-        if around is None or self.enclosed(definition):
+        if around is None:
             return True
         if self._again(node):
             return True
@@ -326,6 +384,54 @@ class Reads:
             else isinstance(t, gast.Name) and t.id == self.name
             for t in targets
         )
+
+
+class Names:
+    """What is known of the names in a definition, of a text that no longer changes."""
+
+    def __init__(self, node: gast.AST) -> None:
+        self.node = node
+        self._later: dict[tuple[str, int], bool] = {}
+        self._enclosed: dict[str, bool] = {}
+
+    @cached_property
+    def local(self) -> frozenset[str]:
+        """See `local_names`."""
+        return local_names(self.node)
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """See `assigned_names`."""
+        return assigned_names(self.node)
+
+    @cached_property
+    def loose(self) -> frozenset[str]:
+        """The names that are more than the index of loops: see `loose_names`."""
+        return loose_names(self.node)
+
+    @cached_property
+    def bound(self) -> Counter[str]:
+        """How often each is bound."""
+        return Counter(bindings(self.node))
+
+    @cached_property
+    def met(self) -> Counter[str]:
+        """How often each stands there, whatever is done with it."""
+        return Counter(n.id for n in nodes_of(self.node) if isinstance(n, gast.Name))
+
+    def enclosed(self, name: str) -> bool:
+        """Does a function inside read `name`, whenever that is called?"""
+        if name not in self._enclosed:
+            self._enclosed[name] = Reads(name).enclosed(self.node)
+        return self._enclosed[name]
+
+    def later(self, name: str, node: gast.AST) -> bool:
+        """May the value of `name` at the end of `node`, which is inside, be read?"""
+        key = name, id(node)  # which is this node's as long as the definition is kept
+        if key not in self._later:
+            reads = Reads(name)
+            self._later[key] = self.enclosed(name) or reads.later(self.node, node)
+        return self._later[key]
 
 
 def _path_to(root: gast.AST, node: gast.AST) -> list[gast.AST] | None:

@@ -9,6 +9,7 @@ import gast
 
 from pyrev.ir.nodes import Stmt
 from pyrev.parse.copies import end_block, settle_due
+from pyrev.parse.listed import end_lists
 from pyrev.parse.scopes import Scope
 from pyrev.parse.walk import Walk
 
@@ -19,6 +20,7 @@ def new_block(w: Walk) -> Iterator[list[Stmt]]:
     with w.emit.inner(), w.emit.aside() as made:
         yield made
         end_block(w)
+        end_lists(w)
 
 
 def read_statement(w: Walk, node: gast.AST, scope: Scope) -> None:

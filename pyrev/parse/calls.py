@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import NoneType
 
@@ -19,28 +20,44 @@ from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.draws import read_draw, read_seed
 from pyrev.parse.grounds import MISSING, Missing, lookup
 from pyrev.parse.helpers import (
+    Dtyped,
     bind_arguments,
     enter,
     function_argument,
     helper_of,
     unseen,
 )
-from pyrev.parse.known_calls import is_known, known_call, read_method
+from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
 from pyrev.parse.library_calls import chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
+from pyrev.parse.rewriting.by_field.definitions import helper_with_fields
 from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_complex
 from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
+from pyrev.parse.rewriting.known_kinds import (
+    NUMBER,
+    Number,
+    Several,
+    Tested,
+    tested,
+    tested_parameters,
+    with_kinds,
+)
 from pyrev.parse.rewriting.known_values import is_known as is_known_value
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.lists.results import KNOWN, places_in
-from pyrev.parse.rewriting.starred import as_definition
+from pyrev.parse.rewriting.lists.room import AHEAD
+from pyrev.parse.rewriting.lists.uses import DEFINITION
+from pyrev.parse.rewriting.starred import as_definition, given_to
 from pyrev.parse.rewriting.structures.calls import spread_structures
 from pyrev.parse.rewriting.structures.fields import without_structures
+from pyrev.parse.rewriting.structures.nodes import own_returns
+from pyrev.parse.rewriting.structures.shapes import TAKEN_APART
+from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
 from pyrev.parse.rewriting.tuples import spread, tuple_length
 from pyrev.parse.ruled_calls import (
     by_rule,
@@ -50,8 +67,8 @@ from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
 from pyrev.parse.source import default_values
 from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.subscripts import measured
-from pyrev.parse.values import Array, Nothing, Operand, Refused, Value
-from pyrev.parse.walk import Walk
+from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
+from pyrev.parse.walk import BARE, Walk
 from pyrev.parse.whole_arrays import reusable
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
@@ -67,6 +84,9 @@ def read_call(
 ) -> Value:
     """Lower a call: what it gives; if that is `dropped`, nothing will do."""
     at = scope.source.loc(node)
+    alike = _class_of(w, node, scope)
+    if alike is not None:
+        return cast_like(w, alike, node.args[0], at, scope) or Refused()
     function = object_of(w, node.func, scope)
     text = gast.unparse(node.func).strip()
     for argument in node.keywords:
@@ -79,6 +99,9 @@ def read_call(
         return inline(w, function, node, scope, dropped)
     drawn = function if isinstance(function, Draw) else stream_of(function)
     if drawn is not None:
+        if w.env.ahead or hasattr(node, AHEAD):
+            w.refuse("P106", at, *_DRAWN_LENGTH)
+            return Refused()
         read = read_seed if drawn.method == "seed" else read_draw
         return read(w, drawn, node, scope)
     listed, first = _listed(w, function, node.func, scope)
@@ -110,6 +133,26 @@ def read_call(
         read_operand(w, argument, scope)
     refuse_call(w, function, text, node, scope)
     return Refused()
+
+
+def _class_of(w: Walk, node: gast.Call, scope: Scope) -> gast.AST | None:
+    """What a call asks for the class that it calls: ``a`` of ``type(a)(x)``."""
+    match node:
+        case gast.Call(
+            func=gast.Call(func=gast.Name() as kind, args=[gast.Name() as of]),
+            args=[_],
+            keywords=[],
+        ) if not node.func.keywords and object_of(w, kind, scope) is type:
+            return of
+        case gast.Call(
+            func=gast.Attribute(
+                value=gast.Attribute(value=gast.Name(), attr="dtype") as of, attr="type"
+            ),
+            args=[_],
+            keywords=[],
+        ):
+            return of
+    return None
 
 
 def _listed(
@@ -148,18 +191,37 @@ def from_library(
     return Refused()
 
 
+_DRAWN_LENGTH = (
+    "what is drawn decides how many elements a list gets",
+    "fill an array that is long enough, and count: `out[n] = v`, `n += 1`",
+)
+
+
 def inline(
     w: Walk, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
 ) -> Value:
     """The body of a helper, in place of its call."""
+    ahead = w.env.ahead
+    w.env.ahead = ahead or hasattr(node, AHEAD)
+    found = _inlined(w, helper, node, scope, dropped)
+    w.env.ahead = ahead
+    return found
+
+
+def _inlined(
+    w: Walk, helper: Helper, node: gast.Call, scope: Scope, dropped: bool
+) -> Value:
     at = scope.source.loc(node)
     cycle = cycle_of(w, helper, scope)
     most = _DEPTH if cycle is None else cycle.levels(True)
     if scope.stack.count(helper.key) >= most:
         refuse_recursion(w, helper.name, at)
         return Refused()
-    key = helper.key
+    key, spoken_of = helper.key, helper
+    helper = _by_field(w, helper, node, scope)
+    whole = helper is spoken_of
     helper, node = _without_structures(w, helper, node, scope)
+    whole = whole and not hasattr(helper.source.node, TAKEN_APART)
     if key not in w.env.fenced:
         w.env.fenced.append(key)
         fence.check(helper.source, w.findings)
@@ -184,6 +246,7 @@ def inline(
     for name, value in values.items():
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
+    helper = _of_kinds(w, helper, values, scope)
     mark = w.emit.mark
     if cycle is not None:
         bounded = with_end(w, helper, cycle, values, scope)
@@ -201,7 +264,57 @@ def inline(
         return returned
     if rule is not None:
         return by_rule(w, helper, rule, inputs, returned, scope, at, mark)
+    if isinstance(returned, Tuple):
+        whole = whole and _counts(spoken_of.source.node) == {len(returned.elements)}
+        return Tuple(returned.elements, whole)
     return returned
+
+
+def _counts(node: gast.AST) -> set[int | None]:
+    """How many values a definition returns, where they are written out."""
+    lambda_ = isinstance(node, gast.Lambda)
+    values = [node.body] if lambda_ else [r.value for r in own_returns(node)]
+    return {len(v.elts) if isinstance(v, gast.Tuple) else None for v in values}
+
+
+def _by_field(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:
+    """The helper by the fields of tuples, where these are read so."""
+    if not w.known.by_field or rule_of(helper.python) is not None:
+        return helper
+    definition = helper.source.node
+    attached = getattr(node, DEFINITION, None)
+    made = None if attached is None else attached.node
+    if made is None:
+        look = _around(w, helper, scope)
+        make = partial(helper_with_fields, definition)
+        made = w.env.rewritten.once(definition, "by field", look, make)
+    return helper if made is definition else helper.made(made)
+
+
+def _of_kinds(
+    w: Walk, helper: Helper, values: Mapping[str, Operand], scope: Scope
+) -> Helper:
+    """The helper without tests of what its parameters are, where that is known."""
+    definition, once = helper.source.node, w.env.rewritten.once
+    look = _around(w, helper, scope)
+    asked = once(definition, "asked", look, partial(tested_parameters, definition))
+    found = {n: _kind(w, values[n], asked[n]) for n in asked if n in values}
+    if not found:
+        return helper
+    key = "kinds", tuple(found.items())
+    return helper.made(
+        once(definition, key, look, lambda out: with_kinds(definition, found, out))
+    )
+
+
+def _kind(w: Walk, value: Operand, aspects: Collection[str]) -> Tested:
+    """What is known of an argument where it is given."""
+    if isinstance(value, Array):
+        return Tested(value.rank, cls=Several)
+    cls = None if w.wants(BARE) else Number
+    if isinstance(value, Const) and "number" in aspects:
+        return replace(tested(value.value, [NUMBER]), axes=0, cls=cls)
+    return Tested(0, cls=cls)
 
 
 def _without_structures(
@@ -215,15 +328,36 @@ def _without_structures(
     look = _outside(w, scope)
     spread_ = spread_structures(helper.source.node, node, look, defaults)
     shapes, node = ({}, node) if spread_ is None else spread_
+    definition, once = helper.source.node, w.env.rewritten.once
+    functions = tuple(
+        (one.name, found.python)
+        for one in given_to(definition, asked, defaults)
+        if isinstance(one.value, gast.Name)
+        and isinstance(found := find(w, one.value.id, scope), Helper)
+        and found.python is not None
+    )
     look = _around(w, helper, scope)
-    if not hasattr(asked, KNOWN) and places_in(helper.source.node, look):
+    if not hasattr(asked, KNOWN) and once(
+        definition, "lists", look, partial(places_in, definition)
+    ):
         what = f"`{helper.name}` gives a list, which is taken for an array here"
         w.refuse("P106", scope.source.loc(asked), what, _ARRAY)
-    own = without_lists(helper.source.node, look, helper=True)
-    found = without_structures(own, look, shapes)
-    if found.node is helper.source.node:
-        return helper, node
-    return helper.made(found.node), node
+    made = once(
+        definition,
+        ("without structures", tuple(shapes.items()), functions, w.known.by_field),
+        look,
+        lambda look: (
+            without_structures(
+                without_lists(definition, look, True, w.known.by_field),
+                look,
+                shapes,
+                functions,
+            ).node
+        ),
+    )
+    for loop, what in loops_left(made):
+        w.refuse("P111", helper.source.loc(loop), what, HELP)
+    return (helper if made is definition else helper.made(made)), node
 
 
 _ARRAY = "return `np.array(...)` of it, or call a function of the module by its name"
@@ -241,14 +375,17 @@ def _without_complex(
         result = getattr(helper.source.node, RESULT)
         known = getattr(helper.source.node, PARTS)
         fits = {*given} <= {*known}
-    elif not given and not may_be_complex(
-        helper.source.node, _around(w, helper, scope, noted=False)
+    elif not given and not w.env.rewritten.once(
+        helper.source.node,
+        "may be complex",
+        _around(w, helper, scope, noted=False),
+        partial(may_be_complex, helper.source.node),
     ):  # what it does not depend on may change behind a reading
         result, fits = False, True
     else:
         look, loc = _around(w, helper, scope), helper.source.loc
         try:
-            found = without_complex(helper.source.node, look, loc, given)
+            found = without_complex(helper.source.node, look, loc, given, inlined=True)
         except UnsupportedError as error:
             for f in error.findings:
                 w.refuse(f.code, f.at, f.because, f.help)
@@ -309,7 +446,7 @@ def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:
     }
     if values and isinstance(definition, gast.Lambda):
         definition = as_definition(definition)
-    new = with_values(definition, values)
+    new = with_values(definition, values, inlined=True)
     if new is definition:
         return helper, node
     call = copy.copy(node)
@@ -374,6 +511,9 @@ def _arguments(
     for name, argument in arguments:
         if isinstance(argument, (Const, Call)):
             fixed[name] = argument
+            continue
+        if isinstance(argument, Dtyped):
+            functions[name] = argument.dtype
             continue
         function = function_argument(w, argument, scope)
         if function is not None:

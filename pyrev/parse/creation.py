@@ -36,7 +36,7 @@ from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import only_number, read_number
 from pyrev.parse.scopes import Scope
 from pyrev.parse.stacked import stack
-from pyrev.parse.subscripts import measured
+from pyrev.parse.subscripts import lengths, measured
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import allocate, as_array, located
@@ -367,18 +367,32 @@ def read_shape(
             whole = measured(w, base, scope)
             if whole is not None:
                 return whole.shape, whole.name or ""
+        case gast.BinOp(op=gast.Add()) | gast.Subscript(slice=gast.Slice()):
+            parts = lengths(w, node, scope)
+            if parts:
+                return tuple(parts), ""
     return (read_number(w, node, scope),), ""
 
 
 def read_dtype(w: Walk, node: gast.AST, scope: Scope) -> Dtype | None:
     """The dtype that an expression names, None if it names none."""
     match node:
+        case gast.Attribute(
+            value=gast.Call(func=func, args=[of], keywords=[]), attr="dtype"
+        ) if object_of(w, func, scope) in (np.asarray, np.array):
+            whole = measured(w, of, scope)
+            element = read_number(w, of, scope) if whole is None else whole.element
+            return views.dtype_of(views.kinds(element))
         case gast.Attribute(value=base, attr="dtype"):
             whole = measured(w, base, scope)
             if whole is not None:
                 return views.dtype_of(views.kinds(whole.element))
         case gast.Constant(value=str() as text):
             return dtype_name(text)
+        case gast.Call(func=func, args=[of], keywords=[]) if (
+            object_of(w, func, scope) is np.dtype
+        ):
+            return read_dtype(w, of, scope)
         case gast.Call(func=func, args=args, keywords=[]) if (
             args and object_of(w, func, scope) is np.result_type
         ):

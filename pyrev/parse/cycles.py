@@ -9,7 +9,7 @@ import gast
 
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Const
-from pyrev.parse.bindings import local_names, nodes_of
+from pyrev.parse.bindings import nodes_of
 from pyrev.parse.custom import rule_of
 from pyrev.parse.grounds import Missing
 from pyrev.parse.known_calls import is_known
@@ -134,7 +134,7 @@ def _reached(key: object, callees: Mapping[object, list[Helper]]) -> list[object
 def _called(w: Walk, helper: Helper, named: gast.AST, scope: Scope) -> Helper | None:
     """The function of the language that a name in the text of a helper stands for."""
     written = helper.source.node
-    if not isinstance(named, gast.Name) or named.id in local_names(written):
+    if not isinstance(named, gast.Name) or named.id in w.names(written).local:
         return None
     if helper.python is not None:
         found = w.env.grounds.lookup(helper.python, named.id)

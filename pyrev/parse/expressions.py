@@ -12,7 +12,6 @@ import numpy as np
 
 from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, If, Loc, Var
 from pyrev.ir.primitives import LOGICAL
-from pyrev.parse.bindings import literal_integer
 from pyrev.parse.blocks import new_block
 from pyrev.parse.expression import BINARY, BOOLEAN, COMPARE, UNARY, negated
 from pyrev.parse.functions import dtype_name
@@ -30,8 +29,12 @@ from pyrev.parse.names import (
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.products import matrix_product
 from pyrev.parse.reading import read_number, read_operand, read_truth, refuse_expression
+from pyrev.parse.rewriting.known_values import MAY_BE
+from pyrev.parse.rewriting.made_texts import numpy_call
+from pyrev.parse.rewriting.maybe_none import EQUALS
 from pyrev.parse.scopes import Scope, kind_of, module_name
-from pyrev.parse.subscripts import measure, measured
+from pyrev.parse.subscripts import lengths, measure, measured
+from pyrev.parse.unset import refuse_equal_none
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import applied, elementwise
@@ -42,6 +45,14 @@ def read_constant(w: Walk, node: gast.Constant, scope: Scope) -> Expr:
     match node.value:
         case bool() | int() | float() as value:
             return Const(value, loc=scope.source.loc(node))
+    if hasattr(node, MAY_BE):
+        name, value = getattr(node, MAY_BE)
+        because = f"`{name}` may be `{value!r}` here, and may be something else"
+        helps = f"ask before what it is, `if {name} is not {value!r}`"
+        if value is not None:
+            helps = "give it this value on every path, or on none"
+        w.refuse("P106", scope.source.loc(node), because, helps)
+        return ZERO
     return refuse_expression(w, node, scope)
 
 
@@ -75,6 +86,8 @@ def read_name(w: Walk, node: gast.Name, scope: Scope) -> Operand:
     at = scope.source.loc(node)
     found = find(w, node.id, scope)
     if isinstance(found, Scope):
+        if hasattr(node, EQUALS):
+            refuse_equal_none(w, getattr(node, EQUALS), at, scope)
         note_use(w, node.id, found, at)
         return seen_at(w, standing_for(w, node.id, found), at)
     return captured_value(w, found, node.id, (node.id,), node, scope)
@@ -178,6 +191,8 @@ def _float_named(w: Walk, node: gast.AST, scope: Scope) -> str | None:
                     (whole.name, "float64", scope.source.loc(node))
                 )
                 return "float64"
+        case gast.Constant(value=float()):
+            return "float64"
     return dtype_name(object_of(w, node, scope))
 
 
@@ -187,13 +202,20 @@ _FLOATS = ("float32", "float64")
 def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
     """A comparison, element by element; a chain of them, of numbers."""
     at = scope.source.loc(node)
+    for operand in (node.left, *node.comparators):
+        if hasattr(operand, MAY_BE):
+            return read_operand(w, operand, scope)  # which refuses it
+    among = _among(w, node, scope)
+    if among is not None:
+        return read_number(w, among, scope)
     for op in node.ops:
         if type(op) not in COMPARE:
             w.refuse(
                 "P106",
                 at,
                 "`is` and `in` compare objects, not numbers",
-                "compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`",
+                "compare numbers with `==`, `!=`, `<`, `<=`, `>` or `>=`, or search"
+                " among numbers that are written out: `k in (1, 2)`",
             )
             return ZERO
     pair = [node.left, node.comparators[0]]
@@ -224,6 +246,22 @@ def read_compare(w: Walk, node: gast.Compare, scope: Scope) -> Operand:
     return result
 
 
+def _among(w: Walk, node: gast.Compare, scope: Scope) -> gast.AST | None:
+    """``np.any(a == x)`` for ``x in a`` where `a` is an array; None for others."""
+    match node:
+        case gast.Compare(left=left, ops=[gast.In() | gast.NotIn() as op]):
+            (array,) = node.comparators
+            if measured(w, array, scope) is None:
+                return None
+            found = numpy_call(
+                "any", [gast.Compare(array, [gast.Eq()], [left])], (), node
+            )
+            if isinstance(op, gast.NotIn):
+                found = gast.copy_location(gast.UnaryOp(gast.Not(), found), node)
+            return found
+    return None
+
+
 def _same_shapes(w: Walk, node: gast.Compare, scope: Scope, at: Loc) -> Expr | None:
     """``a.shape == b.shape``, ``a.shape == b.shape == c.shape`` and their opposites;
     None where other things are compared.
@@ -249,7 +287,7 @@ def _same_shape(
     """``a.shape == (n, 3)``, ``a.shape == b.shape``; None where none is compared."""
     if not any(_is_shape(e) for e in pair):
         return None
-    both = [_lengths(w, e, scope) for e in pair]
+    both = [lengths(w, e, scope) for e in pair]
     if both[0] is None or both[1] is None:
         return None
     if len(both[0]) != len(both[1]):
@@ -268,28 +306,6 @@ def _is_shape(e: gast.AST) -> bool:
         case gast.Subscript(value=gast.Attribute(attr="shape"), slice=gast.Slice()):
             return True
     return False
-
-
-def _lengths(w: Walk, e: gast.AST, scope: Scope) -> list[Expr] | None:
-    """The numbers in a shape, a part of one, or a tuple."""
-    match e:
-        case gast.Attribute(value=base, attr="shape"):
-            whole = measured(w, base, scope)
-            return None if whole is None else list(whole.shape)
-        case gast.Subscript(
-            value=inner, slice=gast.Slice(lower=lower, upper=upper, step=None)
-        ):
-            found = _lengths(w, inner, scope)
-            ends = [None if k is None else literal_integer(k) for k in (lower, upper)]
-            given = [k is not None for k in (lower, upper)]
-            if found is None or any(
-                known and end is None for known, end in zip(given, ends, strict=True)
-            ):
-                return None
-            return found[slice(*ends)]
-        case gast.Tuple(elts=elts):
-            return list(read_numbers(w, elts, scope))
-    return None
 
 
 def read_boolean(w: Walk, node: gast.BoolOp, scope: Scope) -> Expr:

@@ -37,6 +37,30 @@ TABLE: dict[str, str] = {
     "np.square": "x: x * x",
     "np.reciprocal": "x: 1 / x",
     "np.float_power": "x1, x2: float(x1) ** x2",
+    "np.logical_and": "x1, x2: (x1 != 0) & (x2 != 0)",
+    "np.logical_or": "x1, x2: (x1 != 0) | (x2 != 0)",
+    "np.logical_xor": "x1, x2: (x1 != 0) ^ (x2 != 0)",
+    "np.logical_not": "x: x == 0",
+    "np.bitwise_and": "x1, x2: x1 & x2",
+    "np.bitwise_or": "x1, x2: x1 | x2",
+    "np.bitwise_xor": "x1, x2: x1 ^ x2",
+    "np.invert": "x: ~x",
+    "np.left_shift": "x1, x2: x1 << x2",
+    "np.right_shift": "x1, x2: x1 >> x2",
+    "np.equal": "x1, x2: x1 == x2",
+    "np.not_equal": "x1, x2: x1 != x2",
+    "np.less": "x1, x2: x1 < x2",
+    "np.less_equal": "x1, x2: x1 <= x2",
+    "np.greater": "x1, x2: x1 > x2",
+    "np.greater_equal": "x1, x2: x1 >= x2",
+    "np.heaviside": (
+        "x1, x2: where(x1 != x1, x1, where(x1 < 0, 0.0, where(x1 > 0, 1.0, x2)))"
+    ),
+    # Equal numbers apart: a difference of infinities is none, and half belongs to each.
+    "np.logaddexp": (
+        "x1, x2: where(x1 == x2, 0.5 * x1 + 0.5 * x2 + log(2.0),"
+        " where(x1 > x2, x1 + log1p(exp(x2 - x1)), x2 + log1p(exp(x1 - x2))))"
+    ),
     "np.round": "a: rint(a)",
     "np.clip": "a, a_min, a_max: minimum(maximum(a, a_min), a_max)",
     "builtins.round": "number: round(number)",
@@ -243,6 +267,11 @@ ARRANGED: dict[object, str] = {
     np.trace: "trace",
     np.linalg.norm: "norm",
 }
+
+
+def is_dtype(value: object) -> bool:
+    """Is it one of NumPy's classes of numbers, a class of Python's, or a dtype?"""
+    return not isinstance(value, str) and dtype_name(value) is not None
 
 
 def dtype_name(value: object) -> str | None:

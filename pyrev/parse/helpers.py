@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import gast
 import numpy as np
@@ -11,12 +11,10 @@ import numpy as np
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Assign, Call, Const, Load, Loc, Var
 from pyrev.parse.bindings import (
-    assigned_names,
     default_nodes,
     is_one_expression,
-    local_names,
-    nodes_of,
 )
+from pyrev.parse.functions import is_dtype
 from pyrev.parse.grounds import MISSING
 from pyrev.parse.known_calls import is_known
 from pyrev.parse.library import entries_of
@@ -63,7 +61,7 @@ def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:
 
 def bind_arguments(
     w: Walk, helper: Helper, node: gast.Call, scope: Scope
-) -> list[tuple[str, gast.AST | Const | Call]] | None:
+) -> list[tuple[str, gast.AST | Const | Call | Dtyped]] | None:
     """Each parameter with its argument, in the order of evaluation."""
     at = scope.source.loc(node)
     spec = helper.source.node.args
@@ -81,7 +79,7 @@ def bind_arguments(
             "leave out the others, or give them by name",
         )
         return None
-    bound: list[tuple[str, gast.AST | Const | Call]] = [
+    bound: list[tuple[str, gast.AST | Const | Call | Dtyped]] = [
         (p.id, a) for p, a in zip(positional, node.args, strict=False)
     ]
     for argument in node.keywords:
@@ -95,7 +93,7 @@ def bind_arguments(
     for name in every:
         if name in dict(bound):
             continue
-        default = default_value(helper, name)
+        default = default_value(helper, name) or _default_dtype(helper, name)
         if default is None:
             refuse(
                 f"`{helper.name}` needs `{name}`, and a default is a number",
@@ -104,6 +102,21 @@ def bind_arguments(
             return None
         bound.append((name, default))
     return bound
+
+
+@dataclass(frozen=True, slots=True)
+class Dtyped:
+    """A dtype, or a class of numbers, as an argument."""
+
+    dtype: object
+
+
+def _default_dtype(helper: Helper, name: str) -> Dtyped | None:
+    """The default of a parameter, None unless it is a dtype."""
+    if helper.python is None:
+        return None
+    found = default_values(helper.python).get(name, MISSING)
+    return Dtyped(found) if is_dtype(found) else None
 
 
 def default_value(helper: Helper, name: str) -> Const | Call | None:
@@ -133,10 +146,12 @@ def enter(
     an element or a value used once. Others are evaluated first.
     """
     node = w.flattened(helper.source, helper.python)
+    text = w.names(node)
     scope = Scope(
         replace(helper.source, node=node),
         helper.python,
-        local_names(node) - functions.keys(),
+        text,
+        text.local - functions.keys(),
         helper.scope,
         (*caller.stack, helper.key),
         True,
@@ -144,20 +159,18 @@ def enter(
     )
     scope.helpers.update(functions)
     scope.start = w.emit.path
-    assigned = assigned_names(node)
     simple = is_one_expression(node) and cheap
-    uses = [n.id for n in nodes_of(node) if isinstance(n, gast.Name)]
     for name, value in values.items():
         lent = (
             isinstance(value, (Const, Var))
             or (simple and isinstance(value, Load))
-            or (simple and uses.count(name) <= 2)
+            or (simple and text.met[name] <= 2)
         )
         if isinstance(value, Array):
             # What the helper calls otherwise later is the caller's array now.
             scope.bound[name] = value
             scope.paths[name] = scope.start
-        elif lent and name not in assigned:
+        elif lent and name not in text.assigned:
             scope.bound[name] = value
         else:
             variable = replace(scalar_for(w, name, scope), loc=value.loc)

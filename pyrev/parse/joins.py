@@ -69,6 +69,7 @@ def visible_arrays(w: Walk, scope: Scope) -> Bindings:
     arrays, paths = array_bindings(scope)
     block = w.emit.path
     seen = {n for n in arrays if block[: len(p := paths.get(n, ()))] == p}
+    seen -= scope.unset.keys() - paths.keys()  # no array yet
     return (
         {n: e for n, e in arrays.items() if n in seen},
         {n: p for n, p in paths.items() if n in seen},
@@ -104,10 +105,18 @@ def is_deeper(w: Walk, name: str, scope: Scope) -> bool:
     return len(path) > len(bound) and path[: len(bound)] == bound
 
 
-def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
+def take_over(
+    w: Walk,
+    target: Array,
+    whole: Array,
+    name: str,
+    at: Loc,
+    others: Sequence[Array] = (),
+) -> bool:
     """Can `target` hold these elements? Lengths are checked when it runs.
 
-    `name` is what it is called in the text, "" for what several paths return.
+    `name` is what it is called in the text, "" for what several paths return, of which
+    the `others` have been read.
     """
     if target.rank != whole.rank:
         refuse_rebinding(w, name or "result", at, "`{}` has other axes before")
@@ -120,7 +129,7 @@ def take_over(w: Walk, target: Array, whole: Array, name: str, at: Loc) -> bool:
         if name and not (room is not None and room.result)
         else "the paths of a function return arrays of different shapes"
     )
-    ask_lengths(w, target, whole)
+    ask_lengths(w, target, whole, others if room is None else room.wholes)
     counted = target.name in w.storage.lengths
     for mine, theirs in zip(target.shape, whole.shape, strict=True):
         if not counted and not views.equal(mine, theirs):
@@ -153,6 +162,8 @@ def inside_compound(w: Walk, scope: Scope, node: gast.AST) -> Iterator[Compound]
     for name, place, what, _ in sorted(w.known.wanted):
         value = scope.bound.get(name)
         if what != "copy" or place != at or not isinstance(value, Array):
+            continue
+        if w.wants(Wanted(name, at, "apart")):
             continue
         copy = w.aliases.copies.get(value.name or "")
         if copy is not None and copy.name == name and copy.scope is scope:
@@ -188,6 +199,7 @@ def allocate_rooms(w: Walk, rooms: Sequence[Room], at: Loc, mark: int) -> None:
 
     The shape of one may be that of another.
     """
+    rooms = [r for r in rooms if r.wholes]  # others are not needed any more
     left = [*rooms]
     while left:
         free = [r for r in left if allocate_room(w, r.name, r.wholes, at, mark)]
@@ -204,13 +216,14 @@ def allocate_rooms(w: Walk, rooms: Sequence[Room], at: Loc, mark: int) -> None:
 
 def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
     """The arrays of names that the loop or branch at `at` binds first."""
-    rooms = []
-    loops = (
-        c.at
+    rooms: list[Room] = []
+    if any(e.what == "apart" and e.at == at for e in w.known.wanted):
+        return rooms  # what follows is read in each of the branches
+    loops = [
+        c
         for c in w.env.compounds
         if c.scope is scope and not isinstance(c.node, gast.If)
-    )
-    loop = next(loops, None)
+    ]
     for name, place, what, rank in sorted(w.known.wanted):
         if what != "room" or place != at or name in visible_arrays(w, scope)[0]:
             continue
@@ -220,7 +233,11 @@ def reserve_rooms(w: Walk, scope: Scope, at: Loc) -> list[Room]:
             continue  # of another call of this helper, in which it has this name
         own = array_name(w, name, scope)
         result = gives_arrays(w, name, scope)
-        room = w.env.rooms[own] = Room(own, name, at, loop, result)
+        # What was in it before the name is None again is not read.
+        since = scope.unset.get(name, ())
+        loop = next((c.at for c in loops if c.around[: len(since)] == since), None)
+        proven = name in scope.unset
+        room = w.env.rooms[own] = Room(own, name, at, loop, result, proven)
         if w.wants(Wanted(name, at, "flag")):
             room.flag = Var(w.emit.fresh(f"{name}_known"), loc=at)
         rooms.append(room)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import gast
 import numpy as np
 
+from pyrev.ir.dtypes import WEAK_FLOAT
 from pyrev.ir.nodes import (
     ZERO,
     Call,
@@ -22,6 +23,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import fence, views
 from pyrev.parse.arrangements import METHODS, read_arrangement
+from pyrev.parse.bindings import literal_axes
 from pyrev.parse.creation import (
     array_of_list,
     read_converted,
@@ -42,7 +44,7 @@ from pyrev.parse.functions import (
     meaning,
 )
 from pyrev.parse.grounds import Missing
-from pyrev.parse.names import callback_number, find, referred
+from pyrev.parse.names import callback_number, find, program_name, referred
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.products import matrix_product, outer_product
 from pyrev.parse.reading import read_number, read_operand
@@ -62,7 +64,7 @@ from pyrev.parse.scopes import (
 )
 from pyrev.parse.subscripts import measured, read_record_place
 from pyrev.parse.values import Array, Operand
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import BARE, Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
 
 #: The reductions that leave a number as it is.
@@ -99,7 +101,10 @@ def known_call(
     if found is not None:
         named = module_name(function)
         spreads = named in ("numpy", "scipy") or function in (abs, pow)
-        return apply_meaning(w, found, text, node, scope, spreads)
+        made = apply_meaning(w, found, text, node, scope, spreads)
+        if function is np.where and not isinstance(made, Array):
+            w.ask(BARE)
+        return made
     if is_range(function):
         w.refuse(
             "P111", at, "a range outside a `for`", "write it in the `for` statement"
@@ -170,6 +175,27 @@ def read_cast(
     return Call(name, (value,), loc=at)
 
 
+def cast_like(
+    w: Walk, of: gast.AST, node: gast.AST, at: Loc, scope: Scope
+) -> Operand | None:
+    """``type(a)(x)`` of a number `a`, ``a.dtype.type(x)`` of an array: floats of
+    Python's and of 64 bits, as each call checks.
+    """
+    value: Expr = Call("float", (read_number(w, node, scope),), loc=at)
+    if isinstance(of, gast.Attribute):
+        whole = measured(w, of.value, scope)
+        named = None if whole is None else whole.name
+        dtype, value = "float64", Call("float64", (value,), loc=at)
+    else:
+        named, dtype = program_name(w, referred(w, of, scope)), WEAK_FLOAT
+    if named is None:
+        because = f"the class of `{gast.unparse(of).strip()}` is not known here"
+        w.refuse("P107", at, because, "write `float(...)`, or ask a parameter")
+        return None
+    w.found.alike_kinds.append((named, dtype, at))
+    return value
+
+
 def read_fold(
     w: Walk, op: str, text: str, node: gast.Call, scope: Scope
 ) -> Operand | None:
@@ -227,7 +253,7 @@ def read_reduction(
     if keywords or len(rest) > 1 or not (keep or _is_false(keep_node)):
         refuse_arguments(w, text, node, scope)
         return None
-    named = _axes(axis_node)
+    named = literal_axes(axis_node)
     if named is None:
         w.refuse(
             "P209",
@@ -340,12 +366,25 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         named = {k.arg: k.value for k in node.keywords}
         return read_arrangement(w, name, [base, *node.args], named, at, scope)
     if name == "astype" and len(node.args) == 1 and not node.keywords:
-        return read_converted(w, base, node.args[0], at, scope)
+        return read_astype(w, base, node.args[0], at, scope)
     if name not in REDUCING:
         return None
     value = read_operand(w, base, scope)
     text = gast.unparse(node.func).strip()
     return read_reduction(w, name, value, node.args, node, text, scope)
+
+
+def read_astype(
+    w: Walk, base: gast.AST, dtype_node: gast.AST, at: Loc, scope: Scope
+) -> Operand | None:
+    """``a.astype(dtype)``: what is a number so far is an array by the next walk."""
+    made = read_converted(w, base, dtype_node, at, scope)
+    if made is not None or w.known.exact:
+        return made
+    value = read_operand(w, base, scope)
+    parts = [] if isinstance(value, Array) else [*w.found.open_parts(value)]
+    loads = [e for e in parts if isinstance(e, Load)]
+    return as_array(w, loads[0], at) if loads else None
 
 
 def refuse_arguments(w: Walk, text: str, node: gast.Call, scope: Scope) -> None:
@@ -492,22 +531,6 @@ def called_back(w: Walk, node: gast.AST, scope: Scope) -> int | None:
 def _is_false(node: gast.AST | None) -> bool:
     """Is the argument left out, or `False`?"""
     return node is None or (isinstance(node, gast.Constant) and node.value is False)
-
-
-def _axes(node: gast.AST | None) -> tuple[int, ...] | None:
-    """The axes that ``axis=`` names, () for all; None if the text does not say."""
-    match node:
-        case None | gast.Constant(value=None):
-            return ()
-        case gast.Constant(value=int() as k):
-            return (k,)
-        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=int() as k)):
-            return (-k,)
-        case gast.Tuple(elts=elements):
-            found = [_axes(e) for e in elements]
-            if all(f is not None and len(f) == 1 for f in found):
-                return tuple(k for f in found if f is not None for k in f)
-    return None
 
 
 def _at(value: Expr, pattern: Expr, at: Loc) -> Expr:

@@ -32,7 +32,6 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import add_int, sub_int
 from pyrev.ir.trip_counts import not_negative, range_length
-from pyrev.parse.bindings import loose
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.directives import checkpointed
 from pyrev.parse.exchanges import Phases, rotation, undo_rotation
@@ -334,7 +333,7 @@ def read_header(w: Walk, node: gast.For, scope: Scope) -> _Header | None:
         return None
     name = node.target.id
     if isinstance(step, Const):
-        if not loose(name, scope.source.node):
+        if name not in scope.text.loose:
             variable = scalar_for(w, name, scope)
 
             def lend(place: Expr) -> None:
@@ -375,8 +374,9 @@ def _counted_by(w: Walk, over: gast.AST, node: gast.For, scope: Scope) -> str | 
     """The variable of `i` in ``for i, x in enumerate(a)``, if it is nothing else."""
     match node.target, over:
         case gast.Tuple(elts=[gast.Name(id=name), _]), gast.Call(args=[_], keywords=[]):
-            if object_of(w, over.func, scope) is enumerate and not loose(
-                name, scope.source.node
+            if (
+                object_of(w, over.func, scope) is enumerate
+                and name not in scope.text.loose
             ):
                 return scalar_for(w, name, scope).name
     return None

@@ -24,7 +24,7 @@ from pyrev.parse import (
     statements,
     subscripts,
 )
-from pyrev.parse.bindings import identifiers, local_names, parameters
+from pyrev.parse.bindings import identifiers, parameters
 from pyrev.parse.blocks import read_statement
 from pyrev.parse.draws import with_counts
 from pyrev.parse.helpers import helper_of
@@ -55,9 +55,10 @@ def lower_function(
     w.env.refused |= fence.bound_by_refused(node)
     flat = w.flattened(source, python)
     w.emit.taken |= identifiers(flat)
-    w.emit.occupied |= local_names(flat)
+    text = w.names(flat)
+    w.emit.occupied |= text.local
     source = replace(source, node=flat)
-    scope = Scope(source, python, local_names(flat), None, (), False)
+    scope = Scope(source, python, text, text.local, None, (), False)
     scope.stack = (node if python is None else python.__code__,)
     w.env.outermost = scope
     for name, function in functions.items():
@@ -85,7 +86,8 @@ def lower_statements(w: Walk, source: Source) -> Block:
     fence.check(source, w.findings)
     source = replace(source, node=w.flattened(source, None))
     w.emit.taken |= identifiers(source.node)
-    scope = Scope(source, None, local_names(source.node), None, (), False)
+    text = w.names(source.node)
+    scope = Scope(source, None, text, text.local, None, (), False)
     w.env.running.append(scope)
     for node in source.node.body:
         if isinstance(node, gast.Return):

@@ -6,7 +6,7 @@ A global or closure value becomes a hidden parameter (`Capture`), read at every 
 from __future__ import annotations
 
 import math
-from enum import Enum
+from enum import Enum, IntEnum
 from types import FunctionType, ModuleType
 
 import gast
@@ -29,6 +29,7 @@ from pyrev.parse.scopes import (
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import plain
 from pyrev.parse.streams import Draw, Stream
+from pyrev.parse.unset import ask_unset_room
 from pyrev.parse.values import Array, Operand, placed, stored_in, whole_array
 from pyrev.parse.walk import Walk
 
@@ -95,6 +96,8 @@ def is_array(w: Walk, name: str) -> bool:
 
 def note_use(w: Walk, name: str, scope: Scope, at: Loc) -> None:
     """Note a use of a name, which may have its array from a loop or a branch."""
+    if name in scope.unset and name not in scope.paths:
+        ask_unset_room(w, name, scope)
     if not isinstance(scope.bound.get(name), Array) or name in scope.numbers:
         return
     path = scope.paths.get(name, ())
@@ -130,7 +133,21 @@ def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:
 
 
 def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
-    """The Python object that a name or a module's attribute stands for."""
+    """The Python object that a name or a module's attribute stands for.
+
+    A type of Numba's is the class of NumPy's that makes the same number when called.
+    """
+    found = _object_of(w, node, scope)
+    cls = type(found)
+    if cls.__module__ == _NUMBA_TYPES and cls.__name__ in ("Integer", "Float"):
+        return getattr(np, str(found), MISSING)
+    return found
+
+
+_NUMBA_TYPES = "numba.core.types.scalars"
+
+
+def _object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
     match node:
         case gast.Name(id=name):
             found = find(w, name, scope)
@@ -142,6 +159,8 @@ def object_of(w: Walk, node: gast.AST, scope: Scope) -> object:
             if isinstance(module, ModuleType):
                 constants = module_name(module) in ("math", "numpy")
                 return w.env.grounds.attribute(module, attr, fixed=constants)
+            if isinstance(module, Enum):
+                return module.value if attr == "value" else MISSING
             if isinstance(module, type):
                 return _of_class(w, module, attr)
     return MISSING
@@ -153,7 +172,9 @@ def _of_class(w: Walk, cls: type, attr: str) -> object:
         return MISSING
     found = w.env.grounds.attribute(cls, attr)
     if is_value(found) or isinstance(found, type):
-        return MISSING if isinstance(found, Enum) else found
+        return int(found) if isinstance(found, IntEnum) else found
+    if isinstance(found, Enum) and is_value(found.value):
+        return found
     function = plain(found)
     if function is None:
         return MISSING

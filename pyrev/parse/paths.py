@@ -25,6 +25,7 @@ from pyrev.parse.joins import (
     replace_elements,
     take_over,
 )
+from pyrev.parse.listed import end_lists
 from pyrev.parse.names import rank_of
 from pyrev.parse.operands import read_operands
 from pyrev.parse.points_to import identity_of, note_may_be
@@ -43,6 +44,7 @@ from pyrev.parse.values import (
     whole_array,
 )
 from pyrev.parse.walk import Differing, Walk, Wanted
+from pyrev.parse.whole_arrays import count_lengths
 
 #: What a body returns, and where.
 Returned = tuple[Value, Loc]
@@ -57,6 +59,7 @@ def read_body(w: Walk, scope: Scope) -> Value:
     mark, writes = w.emit.mark, len(w.storage.changed)
     w.env.running.append(scope)
     result, at = read_definition(w, scope)
+    end_lists(w)
     w.env.running.pop()
     if w.aliases.exchanges:
         note_exchanged_writes(w, scope)
@@ -217,9 +220,11 @@ def array_result(
             w.storage.made_in[found.name] = scope.start
             shape = tuple(Extent(found.name, j) for j in range(value.rank))
             w.storage.sizes[found.name] = shape
-        found.wholes.append(value)
+            count_lengths(w, found.name, rank_of(w, found.name), at)
         target = whole_array(found.name, rank_of(w, found.name), at)
-        take_over(w, target, value, "", at)
+        if not take_over(w, target, value, "", at, found.wholes):
+            return target
+        found.wholes.append(value)
         replace_elements(w, target, value, at)
         if value.view and value.base is not None:
             note_may_be(w, found.name, {value.base}, scope, at)

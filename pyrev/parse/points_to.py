@@ -102,7 +102,7 @@ def note_may_be(w: Walk, array: str, origins: Set[str], scope: Scope, at: Loc) -
     # What another iteration writes once more it writes as what it is then.
     first = writes_before(w, array)
     if array in w.storage.changed[first:] and any(is_reachable(w, a) for a in every):
-        w.refuse("P206", w.storage.changed_at[array], *UNSURE)
+        refuse_unsure(w, array, w.storage.changed_at[array])
     for other in sorted(every):
         since = max(first, writes_before(w, other))
         for k, written in enumerate(w.storage.changed[since:], since):
@@ -245,12 +245,12 @@ def check_aliases(
     if not found.known:
         if any(is_reachable(w, a) for a in found.points_to):
             if over is not None or not is_due(w, array, "", at):
-                w.refuse("P206", at, *UNSURE)
+                refuse_unsure(w, array, at)
         return
     fixed = {c.name for c in w.found.captures.values()} | {*w.storage.iterated}
     # A function that was defined around, and given to this one, may read it here.
     enclosed = any(
-        Reads(n).enclosed(s.source.node)
+        s.text.enclosed(n)
         for s in w.env.running
         for n, e in s.bound.items()
         if shares(e, found.points_to)
@@ -293,13 +293,26 @@ def is_stale(
             return False
     if now and is_due(w, own, array, at):
         return False
+    if not copy.known:
+        refuse_unsure(w, own, at)
+        return True
     because = (
         f"`{copy.name}` may stand for the array that is written here, or for a new one",
         "give the new array a name of its own, or begin with a copy:"
         f" `{copy.name} = {copy.name}.copy()`",
     )
-    w.refuse("P206", at, *(because if copy.known else UNSURE))
+    w.refuse("P206", at, *because)
     return True
+
+
+def refuse_unsure(w: Walk, own: str, at: Loc) -> None:
+    """It depends on the run what a copy is in Python. It may be known in each way of
+    the branch that decides it: where nothing else helps, what follows is read apart.
+    """
+    w.refuse("P206", at, *UNSURE)
+    room = w.env.rooms.get(own)
+    if room is not None:
+        w.found.apart.add(Wanted(room.user, room.at, "apart"))
 
 
 def possible_sources(w: Walk, own: str) -> list[tuple[Expr, Array]]:
@@ -472,7 +485,7 @@ def is_needed(name: str, place: Place) -> bool:
     """May what `name` stands for in this place be read behind it?"""
     node, reads = place.node, Reads(name)
     definition = place.scope.source.node
-    if reads.enclosed(definition):
+    if place.scope.text.enclosed(name):
         return True
     if node is None:
         return reads.inside(definition)
@@ -482,7 +495,7 @@ def is_needed(name: str, place: Place) -> bool:
         return not _is_one_call(node.value) and reads.inside(node)
     if not (place.last and stores_last(node)) and reads.inside(node):
         return True
-    return reads.later(definition, node)
+    return place.scope.text.later(name, node)
 
 
 def _is_one_call(node: gast.AST) -> bool:

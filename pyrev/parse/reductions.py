@@ -288,19 +288,6 @@ def trace(w: Walk, whole: Array, at: Loc) -> Operand:
     return reduce_axes(w, "sum", diagonal, (0,), False, at)
 
 
-def norm(w: Walk, whole: Array, at: Loc) -> Expr:
-    """``np.linalg.norm``: the root of the sum of all squares."""
-    element = whole.element
-    if is_integral(w, element):
-        # As NumPy does: a square may pass the bits of an element.
-        element = Call("float64", (element,), loc=at)
-    square = Call("*", (element, element), loc=at)
-    squares = Array(whole.shape, square, False)
-    total = reduce_axes(w, "sum", squares, range(whole.rank), False, at)
-    assert not isinstance(total, Array)
-    return Call("sqrt", (total,), loc=at)
-
-
 _RESULT = {
     "sum": "total",
     "mean": "total",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pyrev.ir.affine import Linear, linear
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -27,6 +28,7 @@ from pyrev.ir.nodes import (
     Var,
     blocks,
     children,
+    map_expr,
     map_whole,
     names,
     rebuild,
@@ -34,6 +36,7 @@ from pyrev.ir.nodes import (
     with_blocks,
 )
 from pyrev.parse import views
+from pyrev.parse.capacity import Lengths, Room, is_length, rooms
 from pyrev.parse.values import Array
 from pyrev.parse.walk import Walk, Wanted
 from pyrev.parse.whole_arrays import make
@@ -45,13 +48,25 @@ _DEEP = 8
 _ROOM = "room"
 
 
-def ask_lengths(w: Walk, target: Array, whole: Array) -> None:
-    """Let the next walk count the lengths of an array, if what it gets has others."""
+def ask_lengths(
+    w: Walk, target: Array, whole: Array, others: Sequence[Array] = ()
+) -> None:
+    """Let the next walk count the lengths of an array, if what it gets has others: than
+    it has now, or than the `others` that it gets elsewhere.
+    """
     name = target.name
     if name is None or name not in w.storage.allocated:
         return
-    pairs = zip(target.shape, whole.shape, strict=True)
-    if any(not views.equal(a, b) and _varies(w, a, b, name) for a, b in pairs):
+    pairs = [*zip(target.shape, whole.shape, strict=True)]
+    unlike = any(
+        _differ(w, a, b, name)
+        for other in others or (target,)
+        if other.rank == whole.rank
+        for a, b in zip(other.shape, whole.shape, strict=True)
+    )
+    if unlike or any(
+        not views.equal(a, b) and _varies(w, a, b, name) for a, b in pairs
+    ):
         w.ask(Wanted(name, w.storage.allocated[name], "lengths", target.rank))
 
 
@@ -70,6 +85,26 @@ def _varies(w: Walk, mine: Expr, length: Expr, array: str) -> bool:
         and (e in numbers or e.name in w.storage.counts)
         for e in walk_expr(found)
     )
+
+
+def _differ(w: Walk, one: Expr, other: Expr, array: str) -> bool:
+    """Are these lengths surely unequal, or only if there is nothing?
+
+    One that is written out is taken for another than a number that the text gives a
+    name: what is returned early has a length of its own. That of an argument may be
+    meant by it, but not by nothing.
+    """
+    a, b = (_resolved(w, e, array, _DEEP) for e in (one, other))
+    if a is None or b is None:
+        return False
+    left, right = linear(a), linear(b)
+    gap = left.plus(right, -1)
+    if bool(left.terms) != bool(right.terms):
+        number, sum_ = (right, left) if left.terms else (left, right)
+        named = any(isinstance(e, Var) for t, _ in sum_.terms for e in walk_expr(t))
+        return named or not number.constant
+    both = dict(left.terms).keys() & dict(right.terms).keys()
+    return all(atom in both for atom, _ in gap.terms) and gap != Linear((), 0)
 
 
 def _resolved(w: Walk, length: Expr, own: str, depth: int) -> Expr | None:
@@ -108,6 +143,7 @@ def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:
         own = Extent(name, k, loc=at)
         if not views.equal(length, own):
             test = Call("<=", (length, Call(_ROOM, (own,), loc=at)), loc=at)
+            refuse_negative(w, length, at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
             w.emit.add(Assign(w.storage.lengths[name][k], length, loc=at))
 
@@ -118,38 +154,72 @@ def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:
     w.emit.nest(whole.shape, at, body)
 
 
-def with_lengths(
-    block: Sequence[Stmt], lengths: Mapping[str, tuple[Var, ...]]
-) -> Block:
-    """The block with numbers for the lengths that change."""
+def refuse_negative(w: Walk, length: Expr, at: Loc) -> None:
+    """What is no length raises what NumPy raises."""
+    for test in _tests((length,), at):
+        w.emit.add(test)
+
+
+def with_lengths(block: Sequence[Stmt], lengths: Lengths) -> Block:
+    """The block with numbers for the lengths that change, and room for them."""
     if not lengths:
         return tuple(block)
+    return _with_numbers(block, lengths, rooms(tuple(block), lengths))
 
+
+def _with_numbers(
+    block: Sequence[Stmt], lengths: Lengths, known: Mapping[tuple[str, int], Room]
+) -> Block:
     def number(e: Expr) -> Expr:
         match e:
             case Call(op, (Extent() as own,)) if op == _ROOM:
                 return own
-            case Extent(array, k) if array in lengths:
+            case Extent(array, k) if k < len(lengths.get(array, ())):
+                # Where more axes are asked for, ranks do not fit, which is told.
                 return lengths[array][k]
         old = children(e)
         return rebuild(e, tuple(map(number, old))) if old else e
 
     made: list[Stmt] = []
     for stmt in block:
-        inner = tuple(with_lengths(b, lengths) for b in blocks(stmt))
+        match stmt:
+            case Check(Call("<=", (length, Call(op, (Extent(array, k),))))) if (
+                op == _ROOM and (array, k) in known and length in known[array, k].held
+            ):
+                continue
+        inner = tuple(_with_numbers(b, lengths, known) for b in blocks(stmt))
         bare = with_blocks(stmt, tuple(() for _ in inner))
         new = with_blocks(map_whole(bare, number), inner)
         match new:
             case Alloc(array, shape) if array in lengths:
-                made.append(new)
+                room = tuple(
+                    map_expr(known[array, k].at_least(n), number)
+                    if (array, k) in known
+                    else n
+                    for k, n in enumerate(shape)
+                )
+                if room != shape:
+                    made += _tests(shape, new.loc)
+                apart = room != shape or new.source in lengths
+                source = None if apart else new.source
+                made.append(replace(new, shape=room, source=source))
                 for size, n in zip(lengths[array], shape, strict=True):
                     made.append(Assign(size, n, loc=new.loc))
+                if apart and new.source is not None:
+                    made.append(_copied(array, new.source, shape, new.loc))
             case Alloc(array, shape, source=str(source)) if source in lengths:
                 made.append(replace(new, source=None))
                 made.append(_copied(array, source, shape, new.loc))
             case _:
                 made.append(new)
     return tuple(made)
+
+
+def _tests(shape: Sequence[Expr], at: Loc) -> list[Stmt]:
+    """What raises where an array would have been made of a negative size."""
+    message = "negative dimensions are not allowed"
+    tests = [Call("<=", (ZERO, n), loc=at) for n in shape if not is_length(n)]
+    return [Check(t, "ValueError", message, loc=at) for t in tests]
 
 
 def _copied(array: str, source: str, shape: Sequence[Expr], at: Loc) -> Stmt:

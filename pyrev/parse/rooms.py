@@ -6,22 +6,29 @@ checked when the program runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
+from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     Alloc,
+    Assign,
+    Block,
     Check,
     Expr,
     Extent,
     Load,
     Loc,
     Var,
+    children,
     map_expr,
+    rebuild,
     walk,
     walk_expr,
     written,
 )
 from pyrev.parse import views
+from pyrev.parse.capacity import as_length, is_steady
 from pyrev.parse.scopes import Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand
@@ -56,6 +63,8 @@ def check_filled(w: Walk, value: Operand) -> None:
         rank = w.storage.axes(room.name)
         w.ask(Wanted(room.user, room.loop, "room", rank))
         return
+    if room.proven:
+        return
     if room.flag is None:
         w.ask(Wanted(room.user, room.at, "flag"))
         return
@@ -71,9 +80,50 @@ def allocate_room(
 
     False if none of them has a shape that is known there.
     """
-    block = w.emit.since(mark)
+    found = _known_before(w, wholes, w.emit.since(mark))
+    if found is None:
+        return False
+    whole, shape = found
+    if name in w.storage.lengths:
+        # On the path that is taken it may be another.
+        shape = tuple(map(as_length, shape))
+    else:
+        w.storage.sizes[name] = shape
+    dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
+    room = Alloc(name, shape, None, dtype, loc=at)
+    w.found.facts.append(RankFact(name, whole.rank, at))
+    w.emit.extend([room, *w.emit.take(mark)])
+    return True
+
+
+def shape_before(
+    w: Walk, wholes: Sequence[Array], block: Block
+) -> tuple[Expr, ...] | None:
+    """The shape of the first of the `wholes` whose shape is known in front of a block;
+    None if there is none.
+    """
+    found = _known_before(w, wholes, block)
+    if found is None:
+        return None
+    parts = [e for n in found[1] for e in walk_expr(n)]
+    if any(isinstance(e, Extent) and e.array in w.storage.lengths for e in parts):
+        return None  # which changes
+    return found[1]
+
+
+def _known_before(
+    w: Walk, wholes: Sequence[Array], block: Block
+) -> tuple[Array, tuple[Expr, ...]] | None:
     new = written(block)
     made = {s.array for s in walk(block) if isinstance(s, Alloc)}
+    once = Counter(s.target_name for s in walk(block) if isinstance(s, Assign))
+
+    def value(scalar: str) -> Expr | None:
+        found = w.emit.scalars.get(scalar)
+        if found is None or once[scalar] != 1 or exposed(block, scalar)[0]:
+            return None
+        # On another path than that of the array it may raise.
+        return found if is_steady(found, frozenset()) else None
 
     def known(e: Expr) -> Expr:
         if isinstance(e, Extent) and e.array in new and e.array in w.storage.sizes:
@@ -82,23 +132,28 @@ def allocate_room(
         return e
 
     for whole in wholes:
-        shape = tuple(map_expr(n, known) for n in whole.shape)
+        shape = tuple(_with_values(map_expr(n, known), value) for n in whole.shape)
         parts = [e for n in shape for e in walk_expr(n)]
         # The lengths of an array stay, whatever is written to it.
         lengths = {e.array for e in parts if isinstance(e, Extent)}
         others = {e.name for e in parts if isinstance(e, Var)}
         others |= {e.array for e in parts if isinstance(e, Load)}
         if not (lengths & made or others & new):
-            break
-    else:
-        return False
-    if name not in w.storage.lengths:
-        w.storage.sizes[name] = shape
-    dtype = whole.dtype or views.dtype_of(views.kinds(whole.element))
-    room = Alloc(name, shape, None, dtype, loc=at)
-    w.found.facts.append(RankFact(name, whole.rank, at))
-    w.emit.extend([room, *w.emit.take(mark)])
-    return True
+            return whole, shape
+    return None
+
+
+def _with_values(
+    e: Expr, value: Callable[[str], Expr | None], around: tuple[str, ...] = ()
+) -> Expr:
+    """An expression with what its scalars stand for, where they have a value."""
+    if isinstance(e, Var) and e.name not in around:
+        found = value(e.name)
+        return e if found is None else _with_values(found, value, (*around, e.name))
+    old = children(e)
+    if not old:
+        return e
+    return rebuild(e, tuple(_with_values(a, value, around) for a in old))
 
 
 def refuse_rebinding(w: Walk, name: str, at: Loc, because: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from pyrev.ir.nodes import Loc
 from pyrev.ir.special import SPECIAL
-from pyrev.parse.bindings import parameters
+from pyrev.parse.bindings import Names, parameters
 from pyrev.parse.grounds import Missing, lookup
 from pyrev.parse.source import Source
 from pyrev.parse.values import Operand
@@ -55,7 +56,7 @@ class Capture:
             )
         for attribute in self.path[1:]:
             value = getattr(value, attribute)
-        return value
+        return int(value) if isinstance(value, IntEnum) else value
 
 
 @dataclass(slots=True)
@@ -64,6 +65,8 @@ class Scope:
 
     source: Source
     python: FunctionType | None
+    #: The names in the text of `source`, and those that are its own.
+    text: Names
     local: frozenset[str]
     outer: Scope | None
     stack: tuple[object, ...]
@@ -79,6 +82,8 @@ class Scope:
     owned: set[str] = field(default_factory=set)
     retired: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
+    #: The names that are None first, and the outermost block where they are.
+    unset: dict[str, tuple[int, ...]] = field(default_factory=dict)
     start: tuple[int, ...] = ()
     #: The statement that is being read, and how many arrays there were before it.
     current: gast.AST | None = None

@@ -466,8 +466,11 @@ def settle_dtypes(
                     return s
         return replace(s, dtype=shortest(origin(s.dtype.parts)))
 
-    pairs = tuple((n, shortest(origin(parts_of(d))), at) for n, d, at in alike)
-    return tuple(map(settled, block)), pairs
+    pairs = [
+        (n, d if isinstance(d, str) else shortest(origin(d.parts)), at)
+        for n, d, at in alike
+    ]
+    return tuple(map(settled, block)), tuple(pairs)
 
 
 # ------------------------------------------------------------------ sizes
@@ -692,7 +695,7 @@ def checked_dtypes(program: Program, strong: Set[str] = frozenset()) -> Program:
     """
     if not program.alike:
         return program
-    findings = Findings()
+    findings, arrays = Findings(), _arrays(program)
     dtypes = infer(program, _weakened(program, strong))
     for name, dtype, at in program.alike:
         # An array that nobody reads is not in the program any more.
@@ -700,8 +703,16 @@ def checked_dtypes(program: Program, strong: Set[str] = frozenset()) -> Program:
         known = [k for k in found if k is not None]
         if name not in dtypes or not known:
             continue
-        new = concrete(reduce(promote, known))
-        if new != dtypes[name]:
+        new = reduce(promote, known)
+        # Beside floats of 64 bits Python's and NumPy's give the same.
+        wide = "float32" not in dtypes.values()
+        if name not in arrays and new != dtypes[name]:
+            if wide and concrete(new) == dtypes[name]:
+                continue
+            because = f"`{name}` is a number of dtype {concrete(dtypes[name])} here"
+            findings.add("P107", at, because, "pass one of Python's floats")
+        elif name in arrays and concrete(new) != dtypes[name]:
+            new = concrete(new)
             findings.add(
                 "P206",
                 at,

@@ -123,6 +123,10 @@ class Texts:
         """The functions that were read here, in order."""
         return tuple((name, code) for code, name, _ in self._read.values())
 
+    def sources(self) -> list[Source]:
+        """The texts that were read here, in order."""
+        return [source for _, _, source in self._read.values()]
+
     def variables(self) -> frozenset[str]:
         """What the texts of the functions call their variables."""
         codes = [code for _, code in self.functions()]

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import gast
 
-from pyrev.ir.nodes import Check, Expr, Given, If
+from pyrev.ir.nodes import Check, Expr, If
 from pyrev.ir.text import negation
 from pyrev.parse import fence
 from pyrev.parse.assignments import assign, define
 from pyrev.parse.blocks import new_block, read_block
 from pyrev.parse.calls import read_call
 from pyrev.parse.exchanges import exchange_into
-from pyrev.parse.grounds import MISSING, Missing
+from pyrev.parse.grounds import Missing
 from pyrev.parse.joins import (
     array_bindings,
     gives_arrays,
@@ -25,12 +25,15 @@ from pyrev.parse.joins import (
     restore_bindings,
     visible_arrays,
 )
+from pyrev.parse.messages import literal, message_of
 from pyrev.parse.names import object_of
 from pyrev.parse.points_to import note_new_behind
 from pyrev.parse.reading import read_truth
 from pyrev.parse.rewriting.control import EMPTY
+from pyrev.parse.rewriting.maybe_none import UNSET
 from pyrev.parse.rewriting.raising import RAISE
 from pyrev.parse.scopes import Scope
+from pyrev.parse.unset import begins_unset
 from pyrev.parse.walk import Compound, Walk
 
 
@@ -61,6 +64,8 @@ def read_assign(w: Walk, node: gast.Assign, scope: Scope) -> None:
     first = node.targets[0]
     if hasattr(first, EMPTY) and gives_arrays(w, first.id, scope):
         return
+    if hasattr(first, UNSET) and begins_unset(w, first.id, scope):
+        return
     assign(w, node.targets, node.value, scope.source.loc(node), scope)
 
 
@@ -77,7 +82,7 @@ def read_assert(w: Walk, node: gast.Assert, scope: Scope) -> None:
     condition = read_truth(w, node.test, scope)
     raised = getattr(node, RAISE, None)
     if raised is not None:
-        read_raise(w, raised, condition, scope)
+        read_raise(w, raised, node.msg, condition, scope)
         return
     text = gast.unparse(node.test).strip()
     if isinstance(node.msg, gast.Constant):
@@ -86,10 +91,12 @@ def read_assert(w: Walk, node: gast.Assert, scope: Scope) -> None:
     w.emit.add(Check(condition, "AssertionError", text, loc=at))
 
 
-def read_raise(w: Walk, node: gast.Raise, unless: Expr, scope: Scope) -> None:
+def read_raise(
+    w: Walk, node: gast.Raise, raised: gast.AST | None, unless: Expr, scope: Scope
+) -> None:
     """``raise ValueError("a message")``, unless a test holds."""
     at = scope.source.loc(node)
-    match node.exc:
+    match raised:
         case gast.Call(func=named, args=args, keywords=[]):
             pass
         case named:
@@ -103,10 +110,14 @@ def read_raise(w: Walk, node: gast.Raise, unless: Expr, scope: Scope) -> None:
         w.refuse("P102", at, what, helps)
         return
     given = [literal(w, a, scope) for a in args]
+    said = None
     if any(isinstance(g, Missing) for g in given):
-        because = "the exception is made of values of the run"
-        w.refuse("P102", at, because, "write a message without values")
-        return
+        said = message_of(w, args[0], unless, scope) if len(args) == 1 else None
+        if said is None:
+            because = "the exception is made of values of the run"
+            helps = "write one text, as f-string, of numbers that have names"
+            w.refuse("P102", at, because, helps)
+            return
     module, name = getattr(kind, "__module__", ""), kind.__name__
     if module != "builtins":
         if getattr(sys.modules.get(module), name, None) is not kind:
@@ -114,37 +125,13 @@ def read_raise(w: Walk, node: gast.Raise, unless: Expr, scope: Scope) -> None:
             w.refuse("P102", at, because, "define it at the top of a module")
             return
         name = f"{module}.{name}"
+    if said is not None:
+        pattern, values = said
+        w.emit.add(Check(unless, name, pattern, (pattern,), values, loc=at))
+        return
     parts = tuple(g for g in given if not isinstance(g, Missing))
     message = str(parts[0]) if parts else ""
     w.emit.add(Check(unless, name, message, parts, loc=at))
-
-
-def literal(w: Walk, node: gast.AST, scope: Scope) -> Given | Missing:
-    """What an argument of an exception is, where the text says it; strings may be put
-    together of others, and have names outside.
-    """
-    match node:
-        case gast.Constant(value=None):
-            return None
-        case gast.Constant(value=str() | bool() | int() | float() as value):
-            return value
-        case gast.UnaryOp(op=gast.USub(), operand=gast.Constant(value=value)):
-            return -value if isinstance(value, (int, float)) else MISSING
-        case gast.BinOp(left=left, op=gast.Add(), right=right):
-            a, b = literal(w, left, scope), literal(w, right, scope)
-            return a + b if isinstance(a, str) and isinstance(b, str) else MISSING
-        case gast.JoinedStr(values=values):
-            parts = [literal(w, v, scope) for v in values]
-            if all(isinstance(p, str) for p in parts):
-                return "".join(map(str, parts))
-        case gast.FormattedValue(value=value, conversion=-1, format_spec=None):
-            part = literal(w, value, scope)
-            return part if isinstance(part, (str, Missing)) else str(part)
-        case gast.Name() | gast.Attribute():
-            found = object_of(w, node, scope)
-            if isinstance(found, str):
-                return found
-    return MISSING
 
 
 def refuse_jump(w: Walk, node: gast.AST, scope: Scope) -> None:

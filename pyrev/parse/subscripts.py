@@ -22,6 +22,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.primitives import LOGICAL
 from pyrev.parse import fence, views
+from pyrev.parse.bindings import literal_integer
 from pyrev.parse.names import (
     find,
     is_array,
@@ -31,14 +32,21 @@ from pyrev.parse.names import (
     referred,
     standing_for,
 )
-from pyrev.parse.operands import held_before, read_operands
-from pyrev.parse.reading import read_number, read_operand
+from pyrev.parse.operands import held_before, read_numbers, read_operands
+from pyrev.parse.reading import (
+    only_value,
+    read_number,
+    read_operand,
+    refuse_expression,
+)
+from pyrev.parse.rewriting.lists.sharing import GIVEN
+from pyrev.parse.rewriting.made_texts import root_of
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.selections import Subscript, compressed, gathered, is_mask
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.values import Array, Operand, axis, placed, whole_array
+from pyrev.parse.values import Array, Operand, Tuple, axis, placed, whole_array
 from pyrev.parse.views import Item
-from pyrev.parse.walk import Walk
+from pyrev.parse.walk import BARE, Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, check_length, located
 
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
@@ -50,10 +58,9 @@ def read_subscript(
 ) -> Operand:
     """``a[i, 1:]``: an element, a view, or an extent; a target, if it is to `store`."""
     at = scope.source.loc(node)
-    if isinstance(node.value, gast.Attribute) and node.value.attr == "shape":
-        found = read_extent(w, node.value.value, node, scope)
-        if found is not None:
-            return found
+    check_given(w, node, at, scope)
+    if (length := _length(w, node, scope)) is not None:
+        return length
     levels: list[list[gast.AST]] = []
     base: gast.AST = node
     while isinstance(base, gast.Subscript):
@@ -62,6 +69,8 @@ def read_subscript(
         levels.insert(0, list(parts))
         base = base.value
     value = subscripted_value(w, base, scope)
+    if isinstance(value, Tuple):
+        value = _one_of(w, value, levels.pop(0), at)
     if value is None:
         return ZERO
     nodes = [
@@ -124,6 +133,19 @@ def read_subscript(
             continue
         value = apply_subscripts(w, value, items, at)
     return value
+
+
+def check_given(w: Walk, node: gast.Subscript, at: Loc, scope: Scope) -> None:
+    """Of a list of no arrays NumPy makes an array of one axis."""
+    bound = scope.bound.get(root_of(node)) if hasattr(node, GIVEN) else None
+    if not isinstance(bound, Array) or bound.base not in w.env.rows:
+        return
+    (count,) = read_operands(w, [node.slice.upper], scope)
+    assert not isinstance(count, Array)
+    message = "a list of no arrays is taken for an array, and how many axes it has"
+    message += " is not known"
+    test = Call("<", (ZERO, count), loc=at)
+    w.emit.add(Check(test, "ValueError", message, loc=at))
 
 
 def note_mask(w: Walk, item: Given, value: Operand, at: Loc) -> bool:
@@ -204,8 +226,8 @@ def is_new_axis(w: Walk, node: gast.AST, scope: Scope) -> bool:
     return False
 
 
-def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | None:
-    """What stands before the brackets."""
+def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | Tuple | None:
+    """What stands before the brackets: an array, or what a call of a helper gives."""
     at = scope.source.loc(base)
     array = referred(w, base, scope)
     if array is not None:
@@ -216,8 +238,9 @@ def subscripted_value(w: Walk, base: gast.AST, scope: Scope) -> Operand | None:
             return standing_for(w, base.id, found)
     elif not fence.has_told(base):
         known = len(w.findings.found)
-        value = read_operand(w, base, scope)
-        if isinstance(value, (Array, Load)):
+        reader = w.readers.expressions.get(type(base), refuse_expression)
+        value = reader(w, base, scope)
+        if isinstance(value, (Array, Load, Tuple)):
             return value
         if len(w.findings.found) > known:
             return None
@@ -245,6 +268,57 @@ def slice_step(w: Walk, node: gast.AST | None, scope: Scope) -> int:
         "write it as an integer other than zero",
     )
     return 1
+
+
+def _length(w: Walk, node: gast.Subscript, scope: Scope) -> Expr | None:
+    """``a.shape[k]``, ``((n,) + a.shape)[k]``; None for others."""
+    match node.value:
+        case gast.Attribute(value=array, attr="shape"):
+            return read_extent(w, array, node, scope)
+        case gast.BinOp() as whole:
+            parts, place = lengths(w, whole, scope), literal_integer(node.slice)
+            if parts and place is not None and -len(parts) <= place < len(parts):
+                return replace(parts[place], loc=scope.source.loc(node))
+    return None
+
+
+def _one_of(w: Walk, value: Tuple, index: Sequence[gast.AST], at: Loc) -> Operand:
+    """``f(x)[1]``: one of the values that a call gives."""
+    place = literal_integer(index[0]) if len(index) == 1 else None
+    count = len(value.elements)
+    if not value.whole or place is None or not -count <= place < count:
+        return only_value(w, value, at)
+    return only_value(w, value.elements[place], at)
+
+
+def lengths(w: Walk, e: gast.AST, scope: Scope, axes: int = 1) -> list[Expr] | None:
+    """The numbers in a shape, which has so many `axes` at least, a part of one, a
+    tuple, or one behind the other; None for others.
+    """
+    match e:
+        case gast.Attribute(value=base, attr="shape"):
+            whole = measured(w, base, scope, axes)
+            return None if whole is None else list(whole.shape)
+        case gast.Subscript(
+            value=inner, slice=gast.Slice(lower=lower, upper=upper, step=None)
+        ):
+            ends = [None if k is None else literal_integer(k) for k in (lower, upper)]
+            given = [k is not None for k in (lower, upper)]
+            # No shape is empty: there is an axis behind the first, before the last.
+            first, last = ends[0] or 0, -(ends[1] or 0)
+            found = lengths(w, inner, scope, max(first, last, 0) + 1)
+            if found is None or any(
+                known and end is None for known, end in zip(given, ends, strict=True)
+            ):
+                return None
+            return found[slice(*ends)]
+        case gast.Tuple(elts=elts):
+            return list(read_numbers(w, elts, scope))
+        case gast.BinOp(left=left, op=gast.Add(), right=right):
+            both = lengths(w, left, scope), lengths(w, right, scope)
+            if both[0] is not None and both[1] is not None:
+                return [*both[0], *both[1]]
+    return None
 
 
 def read_extent(
@@ -349,6 +423,8 @@ def apply_subscripts(
     result = views.part(whole, made)
     if result.rank:
         return located(w, result, at)
+    if any(item is Ellipsis for item in items):
+        w.ask(BARE)
     element = result.element
     if whole.name is None:
         element = views.collected(element)
@@ -439,7 +515,11 @@ def read_record_place(w: Walk, node: gast.Call, scope: Scope) -> Expr:
     if not arrays:
         return value
     fields = [subscripted_value(w, a, scope) for a in arrays]
-    found = [apply_subscripts(w, f, [value], at) for f in fields if f is not None]
+    found = [
+        apply_subscripts(w, f, [value], at)
+        for f in fields
+        if f is not None and not isinstance(f, Tuple)
+    ]
     for element in found:
         if isinstance(element, Load):
             w.emit.temp(element, "record")

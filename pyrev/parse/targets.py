@@ -13,6 +13,7 @@ from pyrev.parse.points_to import note_write
 from pyrev.parse.rewriting.control import RETURNED
 from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
+from pyrev.parse.shapes import RankFact
 from pyrev.parse.subscripts import read_subscript
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
@@ -111,6 +112,11 @@ def store(
     elif place is None:
         return
     elif isinstance(value, Array):
+        made = isinstance(place, Load) and place.array in w.storage.allocated
+        if isinstance(place, Load) and not w.known.exact and not made:
+            # The next walk has an array of rows there.
+            axes = len(place.index) + value.rank
+            w.found.facts.append(RankFact(place.array, axes, at, least=True))
         w.refuse(
             "P201",
             at,

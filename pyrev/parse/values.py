@@ -104,6 +104,8 @@ class Tuple:
     """Several values: what a call gives, or a loop over pairs."""
 
     elements: tuple[Value, ...]
+    #: Is each of them one of the values that the text speaks of, not a part of one?
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ def same(a: Value | None, b: Value | None) -> bool:
     Two views of the same elements are two objects: a view has a number of its own from
     when it gets a name.
     """
+    if a is b:
+        return True
     match a, b:
         case Array(), Array():
             if a.name is not None or b.name is not None:

@@ -18,18 +18,22 @@ import gast
 from pyrev.ir.diagnostics import Findings
 from pyrev.ir.nodes import NOWHERE, Call, Dtype, Expr, Load, Loc, Var
 from pyrev.ir.renaming import renamed_dtype
-from pyrev.parse.bindings import Reads, bindings
+from pyrev.parse.bindings import Names, bindings, identifiers
 from pyrev.parse.custom import Rule
 from pyrev.parse.emitter import Emitter
 from pyrev.parse.grounds import Grounds
-from pyrev.parse.rewriting.choices import with_branches
+from pyrev.parse.rewriting.choices import with_branches, with_ways_apart
 from pyrev.parse.rewriting.control import structured
+from pyrev.parse.rewriting.dtype_names import without_dtype_names
+from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.raising import with_tests
+from pyrev.parse.rewriting.ranges import without_ranges
 from pyrev.parse.rewriting.recursion import Cycle
 from pyrev.parse.rewriting.spellings import respelt
 from pyrev.parse.rewriting.tuple_loops import without_tuple_loops
 from pyrev.parse.rewriting.tuples import with_elements
 from pyrev.parse.rewriting.versions import versioned
+from pyrev.parse.rewritten import Rewritten
 from pyrev.parse.scopes import Called, Capture, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
@@ -37,7 +41,18 @@ from pyrev.parse.streams import Drawing
 from pyrev.parse.values import Array, Operand, Value
 
 Needed = Literal[
-    "copy", "back", "selector", "result", "room", "flag", "lengths", "branch"
+    "copy",
+    "back",
+    "selector",
+    "result",
+    "room",
+    "flag",
+    "lengths",
+    "branch",
+    "rows",
+    "unset",
+    "apart",
+    "bare",
 ]
 
 
@@ -50,7 +65,11 @@ class Wanted(NamedTuple):
     A name of arrays of some `rank` that are made in a loop or a branch, and are read
     behind it, gets "room" in front of it, and a "flag" that says whether one was made.
     Of an array that gets others of another shape the "lengths" are counted. A
-    conditional expression that gives an array is read as a "branch".
+    conditional expression that gives an array is read as a "branch". A list gets arrays
+    of some `rank` for "rows". A name that is "unset" first has arrays later. What
+    follows a branch is read "apart" for each of its ways, in which a name stands for a
+    view, or for a new array. Where some number may be an array without axes, as one of
+    ``np.where`` is, it is "bare" that no number is known to be one.
     """
 
     name: str
@@ -58,6 +77,9 @@ class Wanted(NamedTuple):
     what: Needed = "copy"
     rank: int = 0
 
+
+#: Some number of the program may be an array without axes.
+BARE = Wanted("", NOWHERE, "bare")
 
 #: The axes that an array may have.
 MOST_AXES = 32
@@ -118,14 +140,10 @@ class Compound:
     scope: Scope
     #: How many writes to arrays there were before it.
     since: int = 0
-    known: dict[str, bool] = field(default_factory=dict)
 
     def is_live(self, name: str) -> bool:
         """May what `name` stands for at a join of this statement be read later?"""
-        if name not in self.known:
-            definition = self.scope.source.node
-            self.known[name] = Reads(name).later(definition, self.node)
-        return self.known[name]
+        return self.scope.text.later(name, self.node)
 
 
 @dataclass(slots=True)
@@ -142,6 +160,8 @@ class Room:
     loop: Loc | None = None
     #: Is this what early `return`s give? Then every path fills it.
     result: bool = False
+    #: Is it never read before it has received one?
+    proven: bool = False
     wholes: list[Array] = field(default_factory=list)
     #: The blocks in which it has received one by now, whatever was run.
     filled: list[tuple[int, ...]] = field(default_factory=list)
@@ -151,6 +171,17 @@ class Room:
     def is_filled(self, path: tuple[int, ...]) -> bool:
         """Has it received one in this block?"""
         return any(path[: len(p)] == p for p in self.filled)
+
+
+@dataclass(slots=True)
+class Rows:
+    """The array of a list of arrays, whose shape is not known yet where it is made: it
+    is that of the first of the `wholes` that are put into it.
+    """
+
+    name: str
+    rank: int
+    wholes: list[Array] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +254,8 @@ class Known:
     #: Do arrays that change places in a loop exchange contents, so that its body
     #: stands there once?
     rolled: bool = False
+    #: Are tuples read field by field, also where they are compared and in lists?
+    by_field: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +275,8 @@ class Found:
     """What this walk finds out: facts on ranks and dtypes, captures, rules."""
 
     asked: set[Wanted] = field(default_factory=set)
+    #: What would be asked for to avoid what is refused.
+    apart: set[Wanted] = field(default_factory=set)
     captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
     #: The functions that probes call, in the order of their first probe.
     callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
@@ -340,6 +375,8 @@ class Environment:
     #: from.
     grounds: Grounds = field(default_factory=Grounds)
     texts: Texts = field(default_factory=Texts)
+    #: What was made of these, in this walk or before.
+    rewritten: Rewritten = field(default_factory=Rewritten)
     #: The functions that are being read, the outermost first.
     running: list[Scope] = field(default_factory=list)
     #: Where the names of the function itself are, and not those of its helpers.
@@ -356,12 +393,16 @@ class Environment:
     #: Where the loop or the branch of each block is; what was made in front of some.
     compound_of: dict[int, Loc] = field(default_factory=dict)
     rooms: dict[str, Room] = field(default_factory=dict)
+    #: The arrays of lists of arrays.
+    rows: dict[str, Rows] = field(default_factory=dict)
     #: The flags that end the loops around, innermost last.
     leaving: list[tuple[str, ...]] = field(default_factory=list)
     #: Of the function that is read, by position: results that differ from path to path.
     differing: dict[int, Differing] = field(default_factory=dict)
     #: What is drawn from a generator among the arguments, if there is one.
     drawing: Drawing | None = None
+    #: Is this read in what runs ahead, to count what a list will get?
+    ahead: bool = False
     #: Where the last body that was read returns.
     returned_at: Loc = NOWHERE
 
@@ -438,6 +479,23 @@ class Readers:
     body: Callable[[Walk, Scope], Value]
 
 
+def _nothing(name: str) -> object:
+    """What stands behind a name that is not looked up."""
+    return None
+
+
+def _chooses_several(choice: gast.IfExp) -> bool:
+    """Are tuples or ranges chosen from, which are several values?"""
+
+    def several(way: gast.AST) -> bool:
+        match way:
+            case gast.Tuple() | gast.Call(func=gast.Name(id="range")):
+                return True
+        return False
+
+    return several(choice.body) and several(choice.orelse)
+
+
 @dataclass(slots=True)
 class Walk:
     """One walk over a function and its helpers."""
@@ -463,11 +521,34 @@ class Walk:
         look = None
         if python is not None:
             look = partial(self.env.grounds.lookup, python)
-            node = respelt(node, look)
-        plain = structured(with_tests(with_elements(node)), self.emit.taken)
-        local = frozenset(bindings(plain))
-        plain = without_tuple_loops(plain, local, look, self.emit.taken)
-        return versioned(plain, self.known.split)
+        places = {e.at for e in self.known.wanted if e.what == "apart"}
+        if any(at.file == source.file for at in places):
+            node = with_ways_apart(node, lambda s: source.loc(s) in places)
+        whole = node
+
+        def spelt(outside: Lookup) -> gast.AST:
+            own = whole
+            if look is not None:
+                own = respelt(with_branches(whole, _chooses_several), outside)
+                own = without_dtype_names(without_ranges(own, outside), outside)
+            return with_tests(with_elements(own))
+
+        spelling = "spelt here" if look is None else "spelt"
+        plain = self.env.rewritten.once(whole, spelling, look or _nothing, spelt)
+
+        def flat(outside: Lookup) -> gast.AST:
+            made = structured(plain, set())
+            local, taken = frozenset(bindings(made)), {*identifiers(made)}
+            known = None if look is None else outside
+            made = without_tuple_loops(made, local, known, taken)
+            return versioned(made, self.known.split)
+
+        split = self.known.split
+        return self.env.rewritten.once(plain, (spelling, split), look or _nothing, flat)
+
+    def names(self, node: gast.AST) -> Names:
+        """The names in the text of a definition that is flattened."""
+        return self.env.rewritten.once(node, "names", _nothing, lambda _: Names(node))
 
     def refuse(self, code: str, at: Loc, because: str, helps: str) -> None:
         """Something is outside the language: the walk goes on, to report everything."""

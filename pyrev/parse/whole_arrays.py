@@ -32,7 +32,6 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.parse import views
-from pyrev.parse.bindings import bindings
 from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import is_array, rank_of
 from pyrev.parse.points_to import note_write
@@ -323,7 +322,7 @@ def freeze(w: Walk, whole: Array, scope: Scope) -> Array:
 
     def keep(e: Expr) -> Expr:
         match e:
-            case Var(name) if not name.startswith("@") and not is_steady(name, scope):
+            case Var(name) if name[0] != "@" and not is_steady(name, scope):
                 return w.emit.temp(e, name)
             case Load():
                 return w.emit.temp(e, "index")
@@ -417,7 +416,7 @@ def is_steady(name: str, scope: Scope) -> bool:
     while place is not None:
         for user, value in place.bound.items():
             if value == Var(name):
-                return bindings(place.source.node).count(user) == 1
+                return place.text.bound[user] == 1
         place = place.outer
     return True
 

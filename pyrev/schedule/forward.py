@@ -147,15 +147,21 @@ class _Forward:
         that is read more than twice.
         """
         known: dict[Expr, str] = {}
+        #: By what they mention.
+        about: dict[str, list[Expr]] = {}
         for k, s in enumerate(block):
-            changed = written((s,))
-            known = {e: n for e, n in known.items() if changed.isdisjoint(mentioned(e))}
+            for changed in written((s,)):
+                for e in about.pop(changed, ()):
+                    known.pop(e, None)
             match s:
                 case Assign(Var(name), Call() as value) if (
                     self.is_ours(name)
                     and self.uses.times[name] == 1
                     and name not in mentioned(value)
                 ):
+                    if value not in known:
+                        for n in {*mentioned(value)}:
+                            about.setdefault(n, []).append(value)
                     first = known.setdefault(value, name)
                     if (
                         first == name
@@ -223,10 +229,15 @@ class _Forward:
         """``d_v = e`` and then ``d_s = d_v``: ``d_s = e``, if nobody asks for the `d_s`
         before that in between.
         """
+        copied = {
+            s.value.name
+            for s in block
+            if isinstance(s, Assign) and isinstance(s.value, Var)
+        }
         for k, s in enumerate(block):
             match s:
                 case Assign(Var(name)) if (
-                    self.is_ours(name) and self.uses.times[name] == 1
+                    name in copied and self.is_ours(name) and self.uses.times[name] == 1
                 ):
                     final = self.final_name(block[k + 1 :], name)
                     if final is None:

@@ -7,7 +7,7 @@ order nothing among themselves form another, a *scatter*, which may be turned ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -71,15 +71,21 @@ def distribute(
     leaves = region.leaves
     edges = _edges(region)
     joined: set[str] = set()
-    arrays = tuple(dict.fromkeys(a for leaf in leaves if (a := _added(leaf))))
-    for array in arrays:
-        trial = _components(leaves, edges, joined | {array})
-        members = {k for k, leaf in enumerate(leaves) if _added(leaf) == array}
-        if any(set(c) == members for c in trial) and not any(
-            (i, j) in edges for i in members for j in members
-        ):
+    incremented: dict[str, list[int]] = {}
+    for k, leaf in enumerate(leaves):
+        if array := _added(leaf):
+            incremented.setdefault(array, []).append(k)
+    after = _after(leaves, edges)
+    parts = _components(leaves, after, joined)
+    for array, own in incremented.items():
+        if any((i, j) in edges for i in own for j in own):
+            continue
+        trial = parts
+        if len(own) > 1:  # one alone is held together as it is
+            trial = _components(leaves, after, joined | {array})
+        if tuple(own) in trial:
             joined.add(array)
-    parts = _components(leaves, edges, joined)
+            parts = trial
     names = {leaf.number: _shared(region, leaf) for leaf in leaves}
     users = Counter(name for found in names.values() for name in found)
     groups = []
@@ -135,10 +141,11 @@ def _edges(region: Region) -> frozenset[tuple[int, int]]:
     """Pairs (i, j): leaf i must stay before leaf j, in some of their instances."""
     found = set()
     place = {leaf.number: k for k, leaf in enumerate(region.leaves)}
+    private = [_private(region, leaf) for leaf in region.leaves]
     for i, s in enumerate(region.leaves):
         for t in region.partners(s):
             j = place[t.number]
-            if i != j and _share_private(region, s, t):
+            if i != j and private[i] and _share_private(region, s, t, private[i]):
                 found |= {(i, j), (j, i)}
             elif region.depends(s, t) or (i < j and _sets(region, s, t)):
                 found.add((i, j))
@@ -191,23 +198,40 @@ def _of_made(region: Region) -> list[list[Leaf]]:
     return found
 
 
-def _share_private(region: Region, s: Leaf, t: Leaf) -> bool:
-    """Do two leaves use one name that is private to an iteration of a common loop?"""
-    common, there = region.common(s, t), region.changed(t)
-    return any(
-        0 < region.private_depth(s, name) <= common
-        for name in region.changed(s)
-        if name in there
-    )
+def _private(region: Region, leaf: Leaf) -> dict[str, int]:
+    """What a leaf uses that is private to an iteration: of how many loops."""
+    depths = {name: region.private_depth(leaf, name) for name in region.changed(leaf)}
+    return {name: depth for name, depth in depths.items() if depth}
 
 
-def _components(
-    leaves: tuple[Leaf, ...], edges: frozenset[tuple[int, int]], joined: set[str]
-) -> list[tuple[int, ...]]:
-    """The strongly connected components, each array in `joined` held together."""
+def _share_private(
+    region: Region, s: Leaf, t: Leaf, private: Mapping[str, int]
+) -> bool:
+    """Do two leaves use one name that is private to an iteration of a common loop?
+    Those of `s` are `private`.
+    """
+    there = region.changed(t)
+    shared = [depth for name, depth in private.items() if name in there]
+    return bool(shared) and min(shared) <= region.common(s, t)
+
+
+def _after(
+    leaves: tuple[Leaf, ...], edges: frozenset[tuple[int, int]]
+) -> list[list[int]]:
+    """What each leaf must stay before."""
     after: list[list[int]] = [[] for _ in leaves]
     for i, j in sorted(edges):
         after[i].append(j)
+    return after
+
+
+def _components(
+    leaves: tuple[Leaf, ...], edges: Sequence[Sequence[int]], joined: set[str]
+) -> list[tuple[int, ...]]:
+    """The strongly connected components of what must stay before what, each array in
+    `joined` held together.
+    """
+    after = [[*later] for later in edges]
     last: dict[str, int] = {}
     first: dict[str, int] = {}
     for k, leaf in enumerate(leaves):

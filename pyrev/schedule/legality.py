@@ -86,6 +86,8 @@ def _says_which(loop: For) -> bool:
     """May iterations raise exceptions of the user's that differ? The first counts."""
     found = [s for s in walk((loop,)) if isinstance(s, Check)]
     kinds = {(s.error, tuple(map(repr, s.arguments))) for s in found}
+    if any(s.values for s in found):
+        return True
     return len(kinds) > 1 and any(s.given is not None for s in found)
 
 

@@ -82,26 +82,26 @@ def check_grad(
 
     `tolerance` is relative to the largest derivative of a parameter; by default 1e-6,
     and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
-    Equal calls give equal reports. Where the
-    undecorated function is too slow to be called often, the compiled one is
-    differenced, after its values were compared with the plain ones, and the tangent,
-    which runs in Python, is left out.
+    Equal calls give equal reports. Where the undecorated function is too slow to be
+    called often, the compiled one is differenced, after its values were compared with
+    the plain ones, and the tangent, which runs in Python, is left out.
     """
     f = differentiable.as_differentiable(
         f
     ).quiet  # what it compares is no pullback of the user's
-    signature = f._parsed.signature
+    signature = f._signature
     plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
         kw, tolerance = {**kw, "tolerance": tolerance}, None
     given = bind(plain.__name__, signature, args, kw)
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
-    Call(f, args, kw).only_numbers("check_grad").check()
+    call = Call(f, args, kw).only_numbers("check_grad")
+    call.check()
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.
-    outputs = [n for n in f._units.function.written if is_float(arguments[n])]
+    outputs = [n for n in call.function.written if is_float(arguments[n])]
     rng = np.random.default_rng(0)
 
     own = copy.deepcopy(arguments)
@@ -243,7 +243,7 @@ def _reason(f: Any, arguments: Values, slow: bool) -> Reason:
             return None
         call = Call(f, (), widen(arguments))
         if not made:
-            made.append(Decisions(f._units.function.typed(call.kinds)))
+            made.append(Decisions(call.function.typed(call.kinds)))
         return made[0].change(call.values, direction)
 
     return reason
@@ -274,7 +274,7 @@ def _nearby(
             }
             own = copy.deepcopy(there)
             try:
-                by_position, by_keyword = spread(f._parsed.signature, own)
+                by_position, by_keyword = spread(f._signature, own)
                 _, pullback = differentiable.vjp(f, *by_position, **by_keyword)
                 found = pullback(weights.positional, cotangents=weights.written)
             except OUTSIDE:

@@ -171,7 +171,7 @@ class Search:
         tolerance: float,
     ) -> None:
         call = Call(f, (), copy.deepcopy(widen(arguments)))
-        function = f._units.function
+        self.units, function = call.units, call.function
         self.values: dict[str, Any] = widen(call.values)
         self.weights, self.tolerance, self.wrt = weights, tolerance, wrt
         self.kinds = call.kinds
@@ -443,7 +443,7 @@ class Search:
     def stage(self, f: Any, gradients: Values) -> str:
         """What made a right adjoint wrong: its schedule, or the compiler."""
         right = self.reverse(lambda *_: None)
-        unit = f._units.adjoint(Request(PYTHON, self.kinds, self.wrt))
+        unit = self.units.adjoint(Request(PYTHON, self.kinds, self.wrt))
         own = copy.deepcopy(self.values)
         own |= {param: self._cotangent(of) for param, of in unit.cotangents}
         with np.errstate(all="ignore"):

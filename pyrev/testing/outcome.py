@@ -56,10 +56,14 @@ class Cotangents:
         return self.returned if self.structure is tuple else self.returned[0]
 
 
-def outcome(result: Any, arguments: Values, outputs: Sequence[str]) -> Outcome:
-    """Copies of what a call returned and of the arrays it wrote."""
-    one = not isinstance(result, tuple) and _fields(result) is None
-    several = [*_leaves(result)]
+def outcome(
+    result: Any, arguments: Values, outputs: Sequence[str], apart: bool = True
+) -> Outcome:
+    """Copies of what a call returned and of the arrays it wrote; the parts of what is
+    complex come `apart`.
+    """
+    one = not isinstance(result, tuple) and _fields(result, apart) is None
+    several = [*_leaves(result, apart)]
     return Outcome(
         () if result is None else tuple(copy.deepcopy(v) for v in several),
         {name: np.array(arguments[name]) for name in outputs},
@@ -67,8 +71,13 @@ def outcome(result: Any, arguments: Values, outputs: Sequence[str]) -> Outcome:
     )
 
 
-def _fields(value: Any) -> Iterable[Any] | None:
-    """What is in a tuple, a dictionary or an object of a dataclass; None of others."""
+def _fields(value: Any, apart: bool) -> Iterable[Any] | None:
+    """What is in a tuple, a dictionary or an object of a dataclass, and the parts of
+    what is complex; None of others.
+    """
+    if isinstance(value, (complex, np.complexfloating, np.ndarray)):
+        both = apart and np.iscomplexobj(value)
+        return (value.real, value.imag) if both else None
     if isinstance(value, tuple):
         return value
     if isinstance(value, dict):
@@ -78,9 +87,9 @@ def _fields(value: Any) -> Iterable[Any] | None:
     return None
 
 
-def _leaves(value: Any) -> Iterable[Any]:
+def _leaves(value: Any, apart: bool) -> Iterable[Any]:
     """The numbers and arrays in a result, in order."""
-    inside = _fields(value)
+    inside = _fields(value, apart)
     if isinstance(value, list):
         several = bool(value) and isinstance(value[0], tuple)
         yield from map(np.array, zip(*value, strict=True) if several else [value])
@@ -88,13 +97,15 @@ def _leaves(value: Any) -> Iterable[Any]:
         yield value
     else:
         for part in inside:
-            yield from _leaves(part)
+            yield from _leaves(part, apart)
 
 
-def run(function: Function, arguments: Values, outputs: Sequence[str]) -> Outcome:
-    """Call a function on copies of its arguments."""
+def run(
+    function: Function, arguments: Values, outputs: Sequence[str], apart: bool = True
+) -> Outcome:
+    """Call a function on copies of its arguments; see `outcome`."""
     own = copy.deepcopy(dict(arguments))
-    return outcome(function(**own), own, outputs)
+    return outcome(function(**own), own, outputs, apart)
 
 
 def changed(before: Values, after: Values) -> tuple[str, ...]:

@@ -346,7 +346,7 @@ def test_written_arrays_may_change_before_the_pullback(target: str) -> None:
         (np.ones((3, 1)), np.ones(3), 2.0),
         (1.0, np.ones(3), 2.0),
         (X, np.ones(3), np.ones(2)),
-        (X, np.ones(3, complex), 2.0),
+        (X, np.ones(3, np.clongdouble), 2.0),
         (np.ones(3, np.float16), np.ones(3), 2.0),
         (np.array(["a", "b", "c"]), np.ones(3), 2.0),
         (np.array([None, None, None]), np.ones(3), 2.0),

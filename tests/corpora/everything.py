@@ -6,7 +6,7 @@ them a run takes a share (`tests.turns`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -32,6 +32,18 @@ def accepted(entry: Entry, target: str) -> pyrev.Differentiable:
 def named(value: Any) -> str:
     """What a test is called that is given this function or target."""
     return str(getattr(value, "__name__", value))
+
+
+def written_in(namespace: Mapping[str, Any]) -> list[Callable[..., Any]]:
+    """The functions that a module has written so far, but for those with names that
+    begin with an underscore.
+    """
+    return [
+        f
+        for n, f in [*namespace.items()]
+        if not n.startswith("_")
+        and getattr(f, "__module__", "") == namespace["__name__"]
+    ]
 
 
 def on_targets(

@@ -173,9 +173,9 @@ def inspected(name: str) -> tuple[list[str], list[Any]] | None:
     values = entry.make(max(6, entry.least), np.float64, entry.generator(6))
     bound = inspect.signature(entry.plain).bind(**values)
     bound.apply_defaults()
-    forms = forms_of(bound.arguments, {})
+    forms = forms_of(bound.arguments, {}, {})
     reading, captured = compiled(name, EAGER)._readings.now(forms)
-    values = flattened(bound.arguments, reading.leaves) | captured
+    values = flattened(bound.arguments, reading.leaves, forms.shapes)[0] | captured
     units = reading.units.fitting(values)
     kinds = units.function.kinds(values)
     sized, doubts = units.inspection.sized(kinds, values)

@@ -176,6 +176,22 @@ def test_each_line_knows_where_it_comes_from() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "f'{a.shape[0]} of {n}'",
+        "f'{x:.3e} {x!r:>{width}} {{}}'",
+        "f'{-a + b * (c - d)}'",
+        "f'{(a if b else c)}'",
+        "f'{ {1: 2}[k]}'",
+        """f'{names["a"]}'""",
+    ],
+)
+def test_fields_of_texts_are_printed_like_other_expressions(text: str) -> None:
+    tree = ast.parse(text)
+    assert ast.dump(ast.parse(write(tree).text)) == ast.dump(tree)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "total[first_index, second_index] += "
         + " + ".join(["weight[i] * value[j]"] * 9),
         "result = function(" + ", ".join(f"argument_{k}" for k in range(20)) + ")",

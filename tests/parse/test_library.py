@@ -93,6 +93,12 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.linalg.inv: [((S,), {})],
     np.linalg.det: [((S,), {}), ((np.zeros((2, 2)),), {}), ((S[::-1],), {})],
     np.append: [((V, 1.0), {}), ((V, W), {}), ((K, 1.5), {})],
+    np.take: [
+        ((V, 2), {}),
+        ((V, np.array([2, -1, 2])), {}),
+        ((M, np.array([5, 0])), {}),
+    ]
+    + [((M, np.array([1, 0, 1])), {"axis": k}) for k in (0, 1)],
     np.repeat: [((V, 2), {}), ((V[:6], K), {})],
     np.tile: [((V, 3), {}), ((K, 2), {})],
     np.ndarray.sort: [],

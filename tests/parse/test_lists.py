@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyrev
+from tests.corpora.everything import written_in
 from tests.tools.oracle import check
 
 X = np.array([0.3, 0.7, 1.1, 0.2, 0.9, 0.4])
@@ -339,11 +339,48 @@ def of_a_function_inside(x):
     return s, halves(x)[2]
 
 
-ALL: list[Callable[..., Any]] = [
-    f
-    for n, f in list(globals().items())
-    if not n.startswith("_") and getattr(f, "__module__", "") == __name__
-]
+def _first_above(v, level):
+    for k in range(v.shape[0]):
+        if v[k] > level:
+            return k
+    return 0
+
+
+def a_list_and_the_array_of_it(x):
+    places = []
+    for level in np.arange(3):
+        places.append(_first_above(x, 0.3 * level))
+    places = np.array(places)
+    chosen = [x[k] ** 2 for k in places]
+    chosen = np.asarray(chosen) * x[0]
+    chosen = chosen[chosen > 0.0]
+    return x.take(places), chosen.sum()
+
+
+def a_list_and_an_array_in_a_loop(x):
+    total = 0.0
+    for k in range(1, 3):
+        w = []
+        for i in range(k):
+            w.append(x[i] * k)
+        w = np.array(w)
+        w = w * w
+        total += w.sum() * w[0]
+    return total
+
+
+def a_list_and_a_number(x):
+    best = []
+    for v in x:
+        best.append(v * v)
+    best = max(best)
+    s = x[0]
+    s = [s, s * best]
+    s.append(best)
+    return s[2] * s[1]
+
+
+ALL = written_in(globals())
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def again(x):
 
 def values(x):
     if x < 0.0:
-        raise ValueError(f"{x} is negative")
+        raise ValueError(x)
     return x
 
 

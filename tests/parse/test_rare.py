@@ -1195,7 +1195,7 @@ def leveled(v, k=Level.LOW):
 
 
 UNHASHABLE = Unhashable()
-COMPLEX, NARROW = 1j, np.float16(1.0)
+NARROW = np.float16(1.0)
 
 
 def helper(x):
@@ -1217,7 +1217,6 @@ REFUSED: dict[Callable[..., Any], str] = {
     lambda a, x: x + (lambda v: v): "P106",
     lambda a, x: x + helper: "P113",
     lambda a, x: x + int: "P113",
-    lambda a, x: x + COMPLEX: "P106",
     lambda a, x: x + NARROW: "P113",
     lambda a, x: np.full_like(a)[0]: "P208",
     lambda a, x: np.array(a, dtype=np.float16)[0]: "P208",
@@ -1339,7 +1338,7 @@ def counted_backwards_twice(a, x):
 
 
 def spread_over_names(a, x):
-    *u, v = a[0], x
+    *u, v = a * x
     return u[0] * v
 
 

@@ -89,6 +89,27 @@ def a_loop_over_the_first_records(x, r):
     return s
 
 
+def a_loop_that_only_reads(x, r):
+    s = 0.0
+    for node in r:
+        s += node["m"] * x[0] + node["w"][1]
+    return s
+
+
+def a_loop_that_only_reads_numbered_records(x, r):
+    s = 0.0
+    for k, node in enumerate(r):
+        s += node["v"] * x[k % 3]
+    return s
+
+
+def a_loop_that_reads_no_field(x, r):
+    s = 0.0
+    for _ in r[:3]:
+        s += x[0] * x[0]
+    return s
+
+
 def a_walk_from_record_to_record(x, r):
     i = 0
     while i != 3:
@@ -359,9 +380,16 @@ def returned(x, r):
     return node
 
 
-@pytest.mark.parametrize(
-    "plain", [bound_to_another_array, kept_in_a_tuple, put_in_the_array, returned]
-)
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_record_in_a_tuple_is_a_view(target: str) -> None:
+    f = pyrev.differentiable(kept_in_a_tuple, target=target)
+    value, pullback = pyrev.vjp(f, X.copy(), r=records())
+    assert value == kept_in_a_tuple(X.copy(), records())
+    assert list(pullback(1.0)["x"]) == [9.0, 0.0, 0.0]
+    assert not pullback(1.0)["r"]["m"].any()
+
+
+@pytest.mark.parametrize("plain", [bound_to_another_array, put_in_the_array, returned])
 def test_other_uses_of_records_are_refused(plain: Any) -> None:
     more = {"q": records()} if plain is bound_to_another_array else {}
     with pytest.raises(pyrev.UnsupportedError):

@@ -201,7 +201,16 @@ def different_ones(x, t):
     return np.sum(x * x)
 
 
+def a_number_that_one_path_returns(x, t):
+    if abs(t) < 0.2:
+        return t
+    for _ in range(2):
+        x = x[x > t]
+    return t + np.sum(x * x)
+
+
 FORMS = [
+    a_number_that_one_path_returns,
     halved_by_a_loop,
     halved_by_a_count,
     scales,
@@ -247,8 +256,10 @@ def test_an_element_beyond_the_present_length_raises(target: str, at: int) -> No
 def test_an_array_that_grows_raises() -> None:
     def f(x):
         g = x[:1].copy()
-        for k in range(3):
+        k = 0
+        while k < 3:
             g = np.append(g, x[k])
+            k += 1
         return np.sum(g)
 
     with pytest.raises(ValueError, match="grows"):

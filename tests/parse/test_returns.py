@@ -182,13 +182,6 @@ def one_or_another_of_the_callers(x, w, c):
 
 
 @refused("P206")
-def written_where_the_run_says_what_it_is(x, w, c):
-    y = x if c > 0.5 else x.copy()
-    y[0] = y[0] * 2.0
-    return np.sum(x * y)
-
-
-@refused("P206")
 def written_by_another_name_than_returned(x, w, c):
     a = x * 2.0
     r = _either(a, w * 1.0, c)
@@ -246,3 +239,83 @@ def test_paths_of_other_shapes_raise() -> None:
     g = pyrev.differentiable(f)
     with pytest.raises(ValueError, match="arrays of different shapes"):
         pyrev.vjp(g, **arguments(9.0))
+
+
+def _nothing_to_do(x: Any, n: int) -> Any:
+    if n == 0:
+        return np.array([], dtype=x.dtype)
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = x[i] ** 2
+    return out
+
+
+def _rows(x: Any, n: int) -> Any:
+    if n < 0:
+        return np.zeros((2, 3))
+    out = np.zeros((n, 3))
+    for i in range(n):
+        out[i] = x[i] * x[0]
+    return out
+
+
+def _beside_a_number(x: Any, n: int) -> Any:
+    if n < 0:
+        return np.zeros(3), 1.0
+    y = np.empty(n)
+    for i in range(n):
+        y[i] = x[i] ** 2
+    return y, y.sum()
+
+
+def _of_helpers(x: Any, n: int) -> Any:
+    y, s = _beside_a_number(x, n)
+    z = _nothing_to_do(x, max(n, 0))
+    return s * len(y) + y.sum() + len(z) + (z * z).sum()
+
+
+def _of_no_elements(x: Any, n: int) -> Any:
+    if n == 0:
+        return np.empty(0)
+    return x * x[n]
+
+
+EARLY = [_nothing_to_do, _rows, _beside_a_number, _of_helpers, _of_no_elements]
+
+
+@pytest.mark.parametrize("n", [3, 0, -1])
+@pytest.mark.parametrize(("f", "target"), on_targets(EARLY, 2), ids=named)
+def test_what_is_returned_early_has_its_own_length(f: Any, target: str, n: int) -> None:
+    if n < 0 and f is _nothing_to_do:
+        n = 2
+    g = pyrev.differentiable(f, target=target)
+    given = {"x": np.array([0.5, 0.3, 0.9, 0.7]), "n": n}
+    check(g, f, given, [], np.random.default_rng(3))
+
+
+def _window(sig: Any, i: int, h: int) -> Any:
+    if i < h or i >= len(sig) - h:
+        return np.zeros(0), 0.0
+    seg = sig[i - h : i + h + 1]
+    return seg - seg.mean(), 1.0
+
+
+def _windows(sig: Any, h: int) -> Any:
+    rows = []
+    total = 0.0
+    for i in range(len(sig)):
+        if np.isnan(sig[i]):
+            continue
+        seg, ok = _window(sig, i, h)
+        if ok == 0.0:
+            continue
+        for v in seg:
+            total += v * v
+        rows.append(seg)
+    return total
+
+
+def test_paths_of_unlike_ranks_are_refused() -> None:
+    # Where `sig` is tried as a matrix the paths of the helper differ in their axes.
+    with pytest.raises(pyrev.UnsupportedError, match="P206"):
+        pyrev.vjp(pyrev.differentiable(_windows), np.ones(9), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -79,7 +80,215 @@ def lists_that_nobody_writes_to(x, a):
     return s * max(c) + min([x[0], a[1, 1]]) + np.sum([x[0] ** 2, a[0, 1]])
 
 
+def names_of_ranges(x, a):
+    rows = range(a.shape[0])
+    columns = range(a.shape[1] - 1, -1, -1)
+    n = a.shape[1]
+    late = range(1, n)
+    n = 1 + len([x[i] for i in rows]) - len(rows)
+    s = float(len(rows) + n)
+    for i in rows:
+        for j in columns:
+            s += a[i, j] * x[j] * (i + 1)
+        for k, j in enumerate(late):
+            s += k * a[i, j] ** 2
+    for j in reversed(late):
+        s = s * x[j]
+    late = range(2) if n > 2 else range(3)
+    for j in late:
+        s += x[j]
+    return s
+
+
+def one_range_or_another(x, a):
+    over = range(1)
+    s = 0.0
+    for turn in range(3):
+        for i in over:
+            s += x[i] ** 2 * (turn + 1)
+        if turn == 0:
+            over = range(len(x))
+        else:
+            over = range(1, len(x))
+    return s * a[0, 0]
+
+
+KNOTS = (0, 2)
+
+
+def among_numbers_with_a_name(x, a):
+    odd = [1, 3, 5]
+    ends = (0, -1)
+    s = np.finfo(0.0).tiny
+    for i in range(len(x)):
+        if i in odd or i - 1 in ends:
+            s += x[i] ** 2
+        elif i not in ends:
+            s += a[0, i] * x[i]
+    return s
+
+
+def among_numbers(x, a):
+    s = 0.0
+    kinds = np.array([0, 1, 2])
+    for i in range(len(x)):
+        if kinds[i] in (1, 2):
+            s += x[i] ** 2
+        if i not in [0, -1]:
+            s += a[0, i] * x[i]
+        if i in KNOTS and i % 2 in (0,):
+            s *= a[1, i]
+        if a[0, i] in kinds or i + 1 in kinds:
+            s += x[i] ** 3
+        if x[i] not in x[:i]:
+            s += 1.0
+    return s
+
+
+def one_of_two_tuples(x, a):
+    s = 0.0
+    for i in range(len(x)):
+        c, t = (1, 1.0) if i == 1 else (i, x[i])
+        s += c * t + t * t
+    low, high = (x[0], a[0, 0]) if x[0] < a[0, 0] else (a[0, 0], x[0])
+    return s * high - low
+
+
+def _both(v, c):
+    return v * c, (v + c).sum(), c
+
+
+def elements_of_what_is_returned(x, a):
+    doubled = _both(x, 2.0)[0]
+    s = _both(a[0], x[0])[1]
+    for i in range(len(x)):
+        s += doubled[i] * _both(x, a[0, i])[0][i] * _both(x, 3.0)[-1]
+    return s
+
+
+def _pair_and_number(v):
+    return (v * 2.0, v[0]), v + 1.0
+
+
+def _tuple_of_one(v):
+    pair = (v * 2.0,)
+    return pair, v
+
+
+def elements_of_tuples_in_what_is_returned(x, a):
+    s = _pair_and_number(x)[1][0] + _pair_and_number(x)[-1][1]
+    s *= (_pair_and_number(x)[0][0] * _pair_and_number(x)[0][1]).sum()
+    return s + _tuple_of_one(x)[0][0] + _tuple_of_one(a[0])[1]
+
+
+def the_second_of_two_is_no_part_of_the_first(x, a):
+    both = _pair_and_number(x)[0]
+    return _pair_and_number(x)[1] + both[0] * both[1] * a[0, 0]
+
+
+def flat(x, a):
+    for v in a.flat:
+        x = x * v
+    s = 0.0
+    for i in range(a.size):
+        s += a.flat[i] ** 2 * (i + 1)
+    return s * x.flat[1]
+
+
+def taken(x, a):
+    places = np.array([2, 0, 0, -1])
+    y = x.take(places)
+    z = np.take(a, places[1:3] + 1, axis=0)
+    w = np.take(a, places[:2], axis=1)
+    s = np.take(x, 1) * np.take(a, places[1:])[0]
+    for k in range(len(y)):
+        s += y[k] ** 2 * (k + 1)
+    return s + z[0, 1] * w[1, 0]
+
+
+def logical(x, a):
+    m = np.logical_or(x > 0.9, np.logical_not(a[0] > 0.7))
+    n = np.logical_xor(m, np.logical_and(x, np.array([1.0, 0.0, np.nan])))
+    s = np.sum(n) * x[0]
+    for i in range(len(x)):
+        if m[i] and np.greater_equal(x[i], a[0, i]):
+            s += x[i] ** 2
+        s += x[i] * np.bitwise_and(i, 1) + np.left_shift(i, 1) * a[1, i]
+        s += x[i] * (np.bitwise_or(i, 4) - np.bitwise_xor(i, 1) + np.invert(i))
+        s += np.logaddexp(x[i], a[0, i]) + np.logaddexp(x[i], x[i])
+        s += np.heaviside(x[i] - 0.75, 0.5) * a[0, i]
+    return s
+
+
+class Kind(enum.Enum):
+    LINEAR = 1
+    SQUARE = 2
+    FACTOR = 0.25
+
+
+class Place(enum.IntEnum):
+    FIRST = 0
+    LAST = 2
+
+
+def members_of_enumerations(x, a):
+    s = 0.0
+    for k in range(3):
+        if k == Kind.LINEAR.value:
+            s += x[k]
+        elif k == Kind.SQUARE.value:
+            s += x[k] ** 2
+        s *= 1.0 + Kind.FACTOR.value * a[0, k]
+    return s + x[Place.LAST] * x[Place.FIRST] * Place.LAST
+
+
+def shapes_put_together(x, a):
+    n = a.shape[0]
+    larger = (2 * n,) + a.shape[1:]
+    out = np.zeros(larger)
+    more = np.zeros((2,) + a.shape)
+    for i in range(n):
+        out[i] = a[i] * x
+        out[n + i] = a[i] ** 2
+        more[1, i] = a[i]
+    return out.sum() * more[1, 0, 1] + np.ones(a.shape[1:])[1] * larger[0]
+
+
+def masks_by_their_places(x, a):
+    y = x.copy()
+    y[np.where(y < 0.7)] = 0.7
+    k = np.where((y > 0.72) & (x > 0.2))
+    z = y[k] * 2.0
+    y[k] = x[k] ** 2
+    y[np.nonzero(np.logical_not(y > 0.0))] = 1.0
+    return y * a[0, 0], z.sum()
+
+
+def loops_over_a_list_of_steps(x, a):
+    steps = [-1, 0, 1]
+    s = 0.0
+    for di in steps:
+        for dj in steps:
+            s += a[(di + 2) % 2, (dj + 3) % 3] * x[1 + di] * di
+    return s
+
+
 FORMS = [
+    the_second_of_two_is_no_part_of_the_first,
+    elements_of_tuples_in_what_is_returned,
+    among_numbers_with_a_name,
+    masks_by_their_places,
+    loops_over_a_list_of_steps,
+    names_of_ranges,
+    one_range_or_another,
+    among_numbers,
+    one_of_two_tuples,
+    elements_of_what_is_returned,
+    flat,
+    taken,
+    logical,
+    members_of_enumerations,
+    shapes_put_together,
     places,
     all_indices,
     lists_that_nobody_writes_to,

@@ -119,8 +119,16 @@ def an_enumeration(x):
 
 @pytest.mark.parametrize(
     "plain",
-    [a_class_method, a_property, a_name_with_underscores, an_object, an_enumeration],
+    [a_class_method, a_property, a_name_with_underscores, an_object],
 )
 def test_other_parts_of_classes_are_refused(plain: Any) -> None:
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.differentiable(plain).adjoint.source  # noqa: B018
+
+
+def test_a_member_of_an_enumeration_of_integers_is_one() -> None:
+    x = np.array([0.5, 2.0, 3.0])
+    f = pyrev.differentiable(an_enumeration)
+    assert f(x) == an_enumeration(x)
+    expected = np.arange(3) == Level.low
+    np.testing.assert_array_equal(pyrev.grad(f, wrt="x")(x), expected)

@@ -114,6 +114,31 @@ def parts_of_shapes(x, a):
 
 
 FUNCTIONS = (a_shape_to_a_helper, a_tuple_to_a_helper, a_name_of_a_shape)
+
+
+def a_number_and_an_array(x, a):
+    pair = (a[0, 0] * x[1], a[0])
+    s, y = pair
+    if s < x[0]:
+        return np.sum(y) * s
+    return s + y[1]
+
+
+def of_parameters(c, y):
+    pair = (c * c, y)
+    s, w = pair
+    return s + np.sum(w * w)
+
+
+def names_on_both_sides(x, a):
+    t = x[0] * x[0]
+    s, row = t, a[1]
+    u, v, s, t = row, a[0], t, s
+    u, v = v, u
+    return s * np.sum(u) + t * v[0] * v[0]
+
+
+FUNCTIONS += (a_number_and_an_array, names_on_both_sides)
 FUNCTIONS += (a_shape_that_is_unpacked, a_name_of_sizes, numbers_that_change_later)
 FUNCTIONS += (a_pair_in_a_loop, arrays_in_a_pair, an_array_that_is_written_through_it)
 FUNCTIONS += (a_result_with_a_name, by_name, parts_of_shapes)
@@ -129,11 +154,11 @@ def test_its_elements_are_those_of_python(
     check(f, plain, given, [], rng)
 
 
-def bound_twice(a):
-    pair = (a[0], a[1])
-    if a[0] > 0.5:
-        pair = (a[1], a[0])
-    return pair[0] * pair[1]
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_names_that_do_not_change_places_may_be_of_different_kinds(target: str) -> None:
+    f = pyrev.differentiable(of_parameters, target=target)
+    given = {"c": 0.7, "y": np.array([0.2, 0.5, -0.4])}
+    check(f, of_parameters, given, [], np.random.default_rng(3))
 
 
 def an_index_beyond_it(a):
@@ -162,7 +187,7 @@ def the_shape_of_what_is_another_array_later(a):
     return np.sum(a) * shape[0]
 
 
-REFUSED = (bound_twice, an_index_beyond_it, too_few_targets)
+REFUSED = (an_index_beyond_it, too_few_targets)
 REFUSED += (read_by_a_function_inside, the_shape_of_what_is_another_array_later)
 
 

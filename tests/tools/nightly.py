@@ -40,6 +40,10 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
         "tests.tools.generator --programs --count 5000 --start {seed} --jobs {jobs}",
         {},
     ),
+    "forms": (
+        "tests.tools.generator --forms --count 5000 --start {seed} --jobs {jobs}",
+        {},
+    ),
     "whole arrays": ("tests.tools.whole_arrays --jobs {jobs}", {}),
     "aliases": ("tests.tools.aliases --count 5000 --start {seed} --jobs {jobs}", {}),
     "rotations": (

@@ -1,5 +1,7 @@
 """A function of structures as one of numbers and arrays, for the judge.
 
+Complex numbers, and arrays of them, are structures of two real ones.
+
 Structures are told by Python alone, not by what pyrev takes for one.
 """
 
@@ -21,6 +23,10 @@ def fields(value: Any) -> Mapping[Any, Any] | None:
     """The fields of a structure, None for what is none."""
     if isinstance(value, dict):
         return value
+    if is_complex(value):
+        return {"real": value.real, "imag": value.imag}
+    if isinstance(value, list) and any(fields(v) is not None for v in value):
+        return dict(enumerate(value))
     if isinstance(value, tuple):
         names = getattr(value, "_fields", range(len(value)))
         return dict(zip(names, value, strict=True))
@@ -45,6 +51,21 @@ def leaves(value: Any, path: Path = ()) -> dict[Path, Any]:
     return found
 
 
+def written_structures(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """The structures in which a call left something different."""
+
+    def differ(name: str) -> bool:
+        old, new = leaves(before[name]), leaves(after[name])
+        pairs = [(np.asarray(v), np.asarray(new[path])) for path, v in old.items()]
+        return any(
+            a.dtype.kind in "biuf" and a.tobytes() != b.tobytes() for a, b in pairs
+        )
+
+    return tuple(n for n, v in before.items() if fields(v) is not None and differ(n))
+
+
 def replaced(value: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     """The same structure of other values."""
     inside = fields(value)
@@ -53,6 +74,10 @@ def replaced(value: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     made = {k: replaced(v, new, (*path, k)) for k, v in inside.items()}
     if isinstance(value, dict):
         return made
+    if is_complex(value):
+        return joined(value, made["real"], made["imag"])
+    if isinstance(value, list):
+        return [*made.values()]
     if isinstance(value, tuple):
         return (
             type(value)(**made) if hasattr(value, "_fields") else tuple(made.values())
@@ -66,6 +91,25 @@ def replaced(value: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     for k, v in made.items():
         object.__setattr__(own, k, v)
     return own
+
+
+def is_complex(value: Any) -> bool:
+    """Is this a complex number, or an array of them?"""
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.kind == "c")
+    return isinstance(value, (complex, np.complexfloating))
+
+
+def joined(value: Any, re: Any, im: Any) -> Any:
+    """The complex number or array of these parts, where `value` was."""
+    if isinstance(value, np.ndarray):
+        own = np.empty(np.shape(re), np.result_type(re, im, np.complex64))
+        own.real, own.imag = re, im
+        return own
+    number = complex(re, im)
+    if isinstance(value, np.complex64) and isinstance(re, np.float32):
+        return np.complex64(number)
+    return np.complex128(number) if isinstance(value, np.generic) else number
 
 
 def like(result: Any, cotangents: Any) -> Any:

@@ -15,6 +15,7 @@ ASKED_FOR = {
     "texts": "it compares two commits",
     "by_hand": "it counts lines",
     "nightly": "it is the command",
+    "times": "it measures, in the seconds of a quiet machine",
 }
 
 

@@ -278,7 +278,10 @@ class _Module:
                     return [f"{n} = {text}"]
                 return [f"{n} = {numpy_name(concrete(kind))}({text})"]
             case Check(test, error):
-                failed = f"    raise {error}({', '.join(map(repr, s.arguments))})"
+                given = ", ".join(map(repr, s.arguments))
+                if s.values:
+                    given += f".format({', '.join(map(self.number, s.values))})"
+                failed = f"    raise {error}({given})"
                 return [f"if not ({self.number(test)}):", failed]
             case Return(values, single):
                 return self.returned(values, single)

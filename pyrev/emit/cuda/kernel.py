@@ -46,6 +46,7 @@ from pyrev.ir.nodes import (
 from pyrev.ir.simplify import add_int
 from pyrev.ir.text import negation, numpy_name
 from pyrev.ir.trip_counts import iterations
+from pyrev.schedule.launches import NotOnDevice
 
 
 class KernelText(Named):
@@ -183,6 +184,9 @@ class KernelText(Named):
                     self.block(orelse)
                 out.close()
             case Check(test, error):
+                if s.values:
+                    what = "the message of an exception has numbers of the run"
+                    raise NotOnDevice(what, s.loc)
                 self.guards(s, (test,))
                 failed = self.truth(negation(test))[0]
                 self.fail(failed, error, s.arguments)

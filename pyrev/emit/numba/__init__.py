@@ -15,7 +15,7 @@ functions of their own, which alone may reassociate; they are listed in the resu
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.numba.module import Module
@@ -24,7 +24,7 @@ from pyrev.emit.numba.statements import allocated
 from pyrev.emit.numba.trees import assign, decorators
 from pyrev.emit.share import share
 from pyrev.ir.dtypes import infer
-from pyrev.ir.nodes import Expr, Program
+from pyrev.ir.nodes import Expr, Given, Program
 from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.text import call, error_modules, name, subscript
@@ -103,13 +103,16 @@ def _functions(m: Module) -> list[ast.stmt]:
     run = entry(m, f"_{program.name}")
     outer = [tag(_from_memory(allocated(m, s), m.memory), s.loc) for s in m.first]
     if m.status:
-        made = call("np.zeros", ast.Constant(1), dtype=name("np.int64"))
+        made = call("np.zeros", ast.Constant(1 + m.told), dtype=name("np.int64"))
         outer.append(assign(m.state, made))
     if m.places:
         failed = subscript(name(m.state), [ast.Constant(0)])
         error = subscript(name("ERRORS"), [failed])
         kind = subscript(error, [ast.Constant(0)])
-        given = ast.Starred(subscript(error, [ast.Constant(1)]), ast.Load())
+        parts: ast.expr = subscript(error, [ast.Constant(1)])
+        if m.told:
+            parts = call("told", name(m.state))
+        given = ast.Starred(parts, ast.Load())
         raised = ast.Raise(ast.Call(kind, [given], []), ast.Constant(None))
         run = ast.Try([run], [], [], [ast.If(failed, [raised], [])])
     outer.append(run)
@@ -137,11 +140,31 @@ def _options(m: Module) -> list[ast.stmt]:
     out = [*ast.parse("\n".join(text)).body]
     if m.places:
         errors: list[ast.expr] = [ast.Constant(None)]
-        for _, kind, given in m.places.values():
-            parts = ast.Tuple([ast.Constant(g) for g in given], ast.Load())
-            errors.append(ast.Tuple([name(kind), parts], ast.Load()))
+        for _, kind, given, kinds in m.places.values():
+            parts = [name(kind), _constants(given)]
+            parts += [_constants(kinds)] if m.told else []
+            errors.append(ast.Tuple(parts, ast.Load()))
         out.append(assign("ERRORS", ast.Tuple(errors, ast.Load())))
+        if m.told:
+            out += ast.parse(_TOLD).body
     return out
+
+
+def _constants(values: Iterable[Given]) -> ast.expr:
+    return ast.Tuple([ast.Constant(v) for v in values], ast.Load())
+
+
+#: The arguments of an error whose message has values, which are behind its number.
+_TOLD = """
+def told(status):
+    _, given, kinds = ERRORS[status[0]]
+    if not kinds:
+        return given
+    values = []
+    for bits, kind in zip(status[1:], kinds):
+        values.append((bits.view("float64") if "float" in kind else bits).astype(kind))
+    return (given[0].format(*values),)
+"""
 
 
 def _from_memory(made: ast.stmt, names: frozenset[str]) -> ast.stmt:

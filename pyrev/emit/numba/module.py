@@ -38,7 +38,7 @@ from pyrev.schedule.sums import Reassociation, occurrences
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
-    *("zeros", "empty", "copy"),
+    *("zeros", "empty", "copy", "told"),
     *CARRIED,
 )
 
@@ -77,7 +77,8 @@ class Module:
         self.made: list[ast.stmt] = []
         #: The errors that `status` counts.
         self.places: dict[
-            tuple[str, tuple[str, ...]], tuple[int, str, tuple[Given, ...]]
+            tuple[str, tuple[str, ...], tuple[str, ...]],
+            tuple[int, str, tuple[Given, ...], tuple[str, ...]],
         ] = {}
         self.reassociated: dict[str, None] = {}
         #: Is there a parallel loop?
@@ -103,6 +104,11 @@ class Module:
         self.reassociation = Reassociation(
             types, self.faults.fails, occurrences(program.body), cpu.unrolled_iterations
         )
+
+    @property
+    def told(self) -> int:
+        """How many numbers the message of an error has at most."""
+        return max((len(kinds) for *_, kinds in self.places.values()), default=0)
 
     def define(
         self,

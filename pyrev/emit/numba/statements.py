@@ -68,9 +68,9 @@ def plain(m: Module, block: Block, mode: Mode) -> list[ast.stmt]:
                 out.extend(accumulated(m, s, mode))
             case While():
                 out.extend(early(m, s, plain(m, s.body, mode), mode))
-            case Check(test, error):
+            case Check(test, error, values=told):
                 out.extend(guards(m, s, (test,), mode))
-                out.append(unless(m, test, error, s.arguments, s.loc, mode))
+                out.append(unless(m, test, error, s.arguments, s.loc, mode, told))
             case Grow(array):
                 room = call("np.empty_like", name(array))
                 both = ast.Tuple([name(array), room], ast.Load())

@@ -19,6 +19,36 @@ def append_all(arr: Vector, values: Vector) -> Vector:
     return np.concatenate((arr, values))
 
 
+@means(np.take, method="take", mode="raise")
+def take_one(a: Vector, indices: Number) -> Number:
+    """One element."""
+    return a[indices]
+
+
+@means(np.take, method="take", mode="raise")
+def take(a: Vector, indices: Vector) -> Vector:
+    """The elements in these places."""
+    return a[indices]
+
+
+@means(np.take, axis=0, mode="raise")
+def take_rows(a: Matrix, indices: Vector) -> Matrix:
+    """These rows."""
+    return a[indices]
+
+
+@means(np.take, axis=1, mode="raise")
+def take_columns(a: Matrix, indices: Vector) -> Matrix:
+    """These columns."""
+    return a[:, indices]
+
+
+@means(np.take, mode="raise")
+def take_of_all(a: Matrix, indices: Vector) -> Vector:
+    """The elements in these places, counted row by row."""
+    return a.ravel()[indices]
+
+
 @means(np.repeat, method="repeat")
 def repeat(a: Vector, repeats: Count) -> Vector:
     """Each element several times."""

@@ -1,4 +1,5 @@
-"""Conditional expressions that choose between arrays, as `if` statements.
+"""Choices between arrays: conditional expressions as `if` statements, and what follows
+an `if` in each of its branches.
 
 Python text in, Python text out, before anything is lowered::
 
@@ -6,6 +7,13 @@ Python text in, Python text out, before anything is lowered::
                                               x = rhs
                                           else:
                                               x = rhs.copy()
+
+    if own:                        ->     if own:
+        x = rhs                               x = rhs
+    else:                                     rhs[0] = x[1]
+        x = rhs.copy()                    else:
+    rhs[0] = x[1]                             x = rhs.copy()
+                                              rhs[0] = x[1]
 """
 
 from __future__ import annotations
@@ -35,6 +43,60 @@ def with_branches(node: gast.AST, chosen: Callable[[gast.IfExp], bool]) -> gast.
     made = copy.copy(node)
     made.body = _block(body, chosen)
     return made
+
+
+def with_ways_apart(node: gast.AST, chosen: Callable[[gast.If], bool]) -> gast.AST:
+    """The definition `node` in which what follows a branch that is `chosen` stands in
+    each of its ways; itself if that makes the text too long.
+    """
+    body = getattr(node, "body", None)
+    if not isinstance(body, list):
+        return node
+    made = copy.copy(node)
+    try:
+        made.body = _apart(body, chosen, [_MOST])
+    except _TooLongError:
+        return node
+    return made
+
+
+#: So many statements may stand there once more.
+_MOST = 256
+
+
+class _TooLongError(Exception):
+    """The text would have too many statements."""
+
+
+def _apart(
+    stmts: Sequence[gast.AST], chosen: Callable[[gast.If], bool], left: list[int]
+) -> list[gast.AST]:
+    out: list[gast.AST] = []
+    for k, s in enumerate(stmts):
+        if not statements(s) or isinstance(s, (gast.FunctionDef, gast.ClassDef)):
+            out.append(s)
+            continue
+        made = copy.copy(s)
+        rest = stmts[k + 1 :]
+        if not isinstance(s, gast.If) or not rest or not chosen(s):
+            rest = ()
+        left[0] -= sum(isinstance(n, gast.stmt) for r in rest for n in gast.walk(r))
+        if left[0] < 0:
+            raise _TooLongError
+        for name in ("body", "orelse"):
+            own = getattr(s, name, None)
+            if not isinstance(own, list):
+                continue
+            ends = bool(own) and isinstance(own[-1], _JUMPS)
+            tail = () if ends else map(copy.deepcopy, rest)
+            setattr(made, name, _apart([*own, *tail], chosen, left))
+        out.append(made)
+        if rest:
+            break
+    return out
+
+
+_JUMPS = (gast.Return, gast.Raise, gast.Break, gast.Continue)
 
 
 def _block(

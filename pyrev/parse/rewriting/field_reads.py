@@ -13,7 +13,7 @@ from pyrev.parse.bindings import bindings, children, local_names, nodes_of, para
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.helper_texts import definition_of
 from pyrev.parse.rewriting.made_texts import Lookup, read_in, root_of, stored_in
-from pyrev.parse.rewriting.structures.shapes import Shape
+from pyrev.parse.rewriting.structures.shapes import Shape, class_called
 from pyrev.parse.source import parameters_of, plain
 
 #: What arrays have as attributes: a name of which others are read is an object.
@@ -135,11 +135,18 @@ def depends_on_call(
     own = own or {p.id for p in parameters(node)}
     local = local_names(node)
     fields = _with_elements(node, own)
+    turns = _with_turns(node, own)
     for n in nodes_of(node):
         match n:
             case gast.Call(func=gast.Name(id=name)) if name in own:
                 return True
             case gast.Starred(value=gast.Name(id=name)) if name in own:
+                return True
+            case gast.keyword(arg="dtype", value=gast.Name(id=name)) if name in own:
+                return True
+            case gast.Call(func=gast.Attribute(attr=attr), args=args) if (
+                attr in _CREATORS and _may_be_shape_or_dtype(node, attr, args, own)
+            ):
                 return True
             case gast.Call(func=gast.Name(id=name), args=args) if name not in local:
                 if depth < _DEPTH and _helper_depends(
@@ -147,21 +154,65 @@ def depends_on_call(
                 ):
                     return True
             case gast.Assign(targets=[gast.Tuple()], value=gast.Name(id=name)):
-                if name in own:
+                if name in turns:
+                    return True
+            case gast.For(target=gast.Tuple(), iter=gast.Name(id=name)):
+                if name in turns:
+                    return True
+            case gast.comprehension(target=gast.Tuple(), iter=gast.Name(id=name)):
+                if name in turns:
                     return True
             case gast.Compare(left=left, comparators=others):
                 every = [left, *others, *(x for o in others for x in _elements(o))]
                 texts = [isinstance(getattr(e, "value", None), str) for e in every]
-                named = [isinstance(e, gast.Name) and e.id in own for e in every]
+                named = [isinstance(e, gast.Name) and e.id in turns for e in every]
                 if any(texts) and any(named):
                     return True
             case gast.Subscript(value=base, slice=gast.Constant(value=str())):
                 if root_of(base) in fields:
                     return True
             case gast.Attribute(value=base, attr=attr) if attr not in _OF_ARRAYS:
-                if root_of(base) in own:
+                if root_of(base) in turns:
                     return True
     return False
+
+
+#: What makes an array of a shape and a dtype, or of another dtype.
+_CREATORS = ("zeros", "empty", "ones", "full", "astype")
+
+
+def _may_be_shape_or_dtype(
+    node: gast.AST, attr: str, args: Sequence[gast.AST], own: Collection[str]
+) -> bool:
+    """Is a parameter among the arguments of what makes an array: as a shape, if its
+    elements are read elsewhere, or as a dtype?
+    """
+    named = [a.id for a in args if isinstance(a, gast.Name) and a.id in own]
+    indexed = {n.value.id for n in nodes_of(node) if _is_element(n)}
+    return any(name in indexed for name in named) or any(
+        isinstance(a, gast.Name) and a.id in own for a in args[attr != "astype" :]
+    )
+
+
+def _is_element(n: gast.AST) -> bool:
+    return isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name)
+
+
+def _with_turns(node: gast.AST, own: Collection[str]) -> set[str]:
+    """These names, and those of what loops over them go over."""
+    found = set(own)
+    while True:
+        before = len(found)
+        for n in nodes_of(node):
+            match n:
+                case (
+                    gast.For(target=target, iter=over)
+                    | gast.comprehension(target=target, iter=over)
+                ):
+                    if found & read_in(over):
+                        found |= stored_in(target)
+        if len(found) == before:
+            return found
 
 
 def _with_elements(node: gast.AST, own: Collection[str]) -> set[str]:
@@ -175,6 +226,9 @@ def _with_elements(node: gast.AST, own: Collection[str]) -> set[str]:
                     found |= stored_in(n)
                 case gast.For(target=target, iter=over) if found & read_in(over):
                     found |= stored_in(target)
+                case gast.comprehension(target=target, iter=over):
+                    if found & read_in(over):
+                        found |= stored_in(target)
         if len(found) == before:
             return found
 
@@ -196,3 +250,102 @@ def _helper_depends(
 
 def _elements(e: gast.AST) -> list[gast.AST]:
     return list(e.elts) if isinstance(e, (gast.Tuple, gast.List)) else []
+
+
+#: The fields that helpers may assign to, by parameter.
+_Known = dict[object, dict[str, set[str]]]
+
+
+def stored_fields(node: gast.AST, lookup: Lookup) -> dict[str, set[str]]:
+    """The fields of each parameter, or of what is in it, to which something may be
+    assigned, also by helpers that get it.
+    """
+    known: _Known = {}
+    while True:
+        # Those that call each other say more each time.
+        before = dict(known)
+        found = _stored(node, lookup, known, set())
+        if known == before:
+            return found
+
+
+def _stored(
+    node: gast.AST, lookup: Lookup, known: _Known, done: set[object]
+) -> dict[str, set[str]]:
+    """The same by what is `known` of helpers, of which those that are `done` are not
+    looked at again.
+    """
+    found: dict[str, set[str]] = {}
+    if not hasattr(node, "args"):
+        return found
+    local = local_names(node)
+    star = node.args.vararg
+    for p in [*parameters(node), *([star] if star is not None else ())]:
+        names = _other_names(node, p.id, local, lookup)
+        own: set[str] = set()
+        for n in nodes_of(node):
+            match n:
+                case gast.Attribute(value=base, attr=key, ctx=gast.Store()):
+                    if root_of(base) in names:
+                        own.add(key)
+                case gast.Subscript(
+                    value=base, slice=gast.Constant(value=str(key)), ctx=gast.Store()
+                ):
+                    if root_of(base) in names:
+                        own.add(key)
+                case gast.Call(func=gast.Name(id=called)) if called not in local:
+                    if names & read_in(n):
+                        helper = lookup(called)
+                        own |= _stored_in_helper(n, names, helper, known, done)
+        if own:
+            found[p.id] = own
+    return found
+
+
+def _other_names(
+    node: gast.AST, name: str, local: frozenset[str], lookup: Lookup
+) -> set[str]:
+    """The names that may stand for what a name stands for, or for a part of it. What is
+    made of its numbers is something else.
+    """
+    found = {name}
+    while True:
+        before = len(found)
+        for n in nodes_of(node):
+            match n:
+                case gast.Assign(value=gast.BinOp() | gast.UnaryOp() | gast.Dict()):
+                    pass
+                case gast.Assign(value=gast.Call(func=func)) if (
+                    class_called(func, local, lookup) is not None
+                ):
+                    pass
+                case gast.Assign(value=value) if found & read_in(value):
+                    found |= stored_in(n)
+                case gast.For(target=target, iter=over) if found & read_in(over):
+                    found |= stored_in(target)
+        if len(found) == before:
+            return found
+
+
+def _stored_in_helper(
+    call: gast.Call,
+    names: set[str],
+    function: object,
+    known: _Known,
+    done: set[object],
+) -> set[str]:
+    """The fields of what these names stand for that a helper may assign to."""
+    helper = plain(function)
+    node = None if helper is None else definition_of(helper)
+    if helper is None or node is None:
+        return set()
+    if helper not in done:
+        done.add(helper)
+        known[helper] = _stored(node, partial(stands_for, helper), known, done)
+    inner = known.get(helper, {})
+    given = zip(parameters_of(helper), call.args, strict=False)
+    own = {n for n, a in given if names & read_in(a)}
+    own |= {str(k.arg) for k in call.keywords if names & read_in(k.value)}
+    star = node.args.vararg
+    own |= set() if star is None else {star.id}
+    return {key for n in own for key in inner.get(n, ())}

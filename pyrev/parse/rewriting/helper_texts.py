@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
 
 import gast
 
@@ -12,7 +11,7 @@ from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.source import plain, read
 
 #: The functions that are being looked at: see `looking_at`.
-_LOOKED_AT: list[tuple[str, FunctionType]] = []
+_LOOKED_AT: list[tuple[str, object]] = []
 
 
 def definition_of(function: object) -> gast.AST | None:
@@ -28,7 +27,7 @@ def definition_of(function: object) -> gast.AST | None:
 
 
 @contextmanager
-def looking_at(function: FunctionType, what: str) -> Iterator[bool]:
+def looking_at(function: object, what: str) -> Iterator[bool]:
     """Is this the first look at a function for `what`, and not one in itself?"""
     key = what, function
     first = key not in _LOOKED_AT

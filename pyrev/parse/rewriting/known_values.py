@@ -17,13 +17,25 @@ where it is and where it is not.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
 
-from pyrev.parse.bindings import default_nodes, mapped, nodes_of, parameters
+from pyrev.parse.bindings import (
+    default_nodes,
+    literal_integer,
+    mapped,
+    nodes_of,
+    parameters,
+)
 from pyrev.parse.rewriting.made_texts import stored_in
+from pyrev.parse.rewriting.maybe_none import (
+    may_be_set_to_none,
+    unset_names,
+    with_flags,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +61,27 @@ OTHER = Other()
 #: What names stand for; of those that are missing it is not known.
 Known = dict[str, Is | MayBe | Other]
 
+#: The attribute of a literal that stands for a name which `MayBe` None or a text.
+MAY_BE = "pyrev_may_be"
+
 _END = (gast.Return, gast.Raise, gast.Break, gast.Continue)
+
+#: The methods of texts that give a text, and those that give a truth value.
+_TEXTS = frozenset(
+    ("casefold", "lower", "lstrip", "replace", "rstrip", "strip", "upper")
+)
+_TRUTHS = frozenset(("endswith", "startswith"))
 
 
 def with_values(
-    node: gast.AST, values: Mapping[str, str | None], gone: Collection[str] = ()
+    node: gast.AST,
+    values: Mapping[str, str | None],
+    gone: Collection[str] = (),
+    inlined: bool = False,
 ) -> gast.AST:
     """The definition `node` for calls in which parameters have these `values`, and the
     others are neither None nor texts. Those that are `gone` are no parameters, either.
+    Is it `inlined` where it is called?
 
     >>> import gast
     >>> text = '''
@@ -87,16 +112,34 @@ def with_values(
     body = getattr(node, "body", None)
     if not isinstance(body, list):
         return node
-    tested = _tested(node)
-    if not values and not gone and not tested and not _has_texts(node):
-        return node
-    made = copy.copy(node)
+    if not (values or gone or _tested(node) or _has_texts(node)):
+        if not may_be_set_to_none(node):
+            return node
+    made, left = _decided_by(node, values)
+    if left:
+        absent = {n for n, v in values.items() if v is None}
+        flagged = with_flags(node, left, absent, inlined)
+        if flagged is not None:
+            unset = unset_names(flagged)
+            left_over = {n: v for n, v in values.items() if n not in unset}
+            made, _ = _decided_by(flagged, left_over)
     made.args = _without(node.args, {*values, *gone})
+    return made
+
+
+def _decided_by(
+    node: gast.AST, values: Mapping[str, str | None]
+) -> tuple[gast.AST, set[str]]:
+    """A definition for these values of its parameters, and the names that may be None
+    in it.
+    """
     known: Known = {
         p.id: Is(values[p.id]) if p.id in values else OTHER for p in parameters(node)
     }
-    made.body = _Walk(tested).block(body, known) or [_pass(node)]
-    return made
+    walk = _Walk(_tested(node) | may_be_set_to_none(node), _fixed(node))
+    made = copy.copy(node)
+    made.body = walk.block(node.body, known) or [_pass(node)]
+    return made, walk.open | may_be_set_to_none(made)
 
 
 def known_defaults(node: gast.AST) -> dict[str, str | None]:
@@ -133,9 +176,13 @@ def _without(spec: gast.arguments, names: Collection[str]) -> gast.arguments:
 class _Walk:
     """Goes through statements in their order, with what is known of each name."""
 
-    def __init__(self, tested: set[str]) -> None:
-        #: The names of which a test asks if they are None: others are not set to it.
+    def __init__(self, tested: set[str], fixed: set[str]) -> None:
+        #: The names that may be None.
         self.tested = tested
+        #: The names that are bound once: a function within reads what they are there.
+        self.fixed = fixed
+        #: The names that are read where they may be None.
+        self.open: set[str] = set()
 
     def block(self, block: Sequence[gast.AST], known: Known) -> list[gast.AST]:
         """The statements for what is `known`, which is what holds behind them then."""
@@ -154,7 +201,7 @@ class _Walk:
                 return [self.loop(s, known)]
             case gast.FunctionDef() | gast.ClassDef():
                 known.pop(s.name, None)
-                return [s]
+                return [self.definition(s, known)]
             case gast.Assign(targets=targets):
                 made = self.expression(s, known)
                 names = {t.id for t in targets if isinstance(t, gast.Name)}
@@ -169,6 +216,21 @@ class _Walk:
                 made = self.expression(s, known)
                 known |= dict.fromkeys(stored_in(s), OTHER)
                 return [made]
+
+    def definition(self, s: gast.AST, known: Known) -> gast.AST:
+        """A function within, for what is known of the names outside that it reads."""
+        if not isinstance(s, gast.FunctionDef) or not (around := self.around(s, known)):
+            return s
+        made = copy.copy(s)
+        within = _Walk(_tested(s), set(around))
+        made.body = within.block(s.body, around) or [_pass(s)]
+        return made
+
+    def around(self, s: gast.AST, known: Known) -> Known:
+        """What a function within may rely on whenever it is called."""
+        own = {p.id for p in parameters(s)} | stored_in(s)
+        found = {n: known.get(n) for n in self.fixed - own}
+        return {n: v for n, v in found.items() if isinstance(v, (Is, Other))}
 
     def branch(self, s: gast.If, known: Known) -> list[gast.AST]:
         test = self.test(s.test, known)
@@ -229,6 +291,8 @@ class _Walk:
                     return decided
             case gast.Name(id=name) if isinstance(own := known.get(name), Is):
                 return bool(own.value)
+            case gast.Call() if (said := _called(e, _TRUTHS, known)) is not None:
+                return bool(said)
             case gast.UnaryOp(op=gast.Not(), operand=operand):
                 found = self.test(operand, known)
                 if isinstance(found, bool):
@@ -261,6 +325,10 @@ class _Walk:
             case gast.Name(id=name, ctx=gast.Load()):
                 found = known.get(name, OTHER)
                 if not isinstance(found, Other):
+                    if isinstance(found, MayBe):
+                        if found.value is None:
+                            self.open.add(name)
+                        return _left_open(e, found)
                     return _located(gast.Constant(found.value, None), e)
             case gast.IfExp():
                 test = self.test(e.test, known)
@@ -271,8 +339,20 @@ class _Walk:
                 if decided is not None:
                     return _truth(decided, e)
             case gast.Lambda():
-                return e
+                around = self.around(e, known)
+                return mapped(e, lambda part: self.expression(part, around))
+            case gast.Call() | gast.BinOp() | gast.Subscript() if isinstance(
+                said := _value(e, known), Is
+            ):
+                return _located(gast.Constant(said.value, None), e)
         return mapped(e, lambda part: self.expression(part, known))
+
+
+def _left_open(name: gast.Name, found: MayBe) -> gast.AST:
+    """What stands for a name that is not to be read: nothing has a meaning for it."""
+    made = _located(gast.Constant(b"", None), name)
+    setattr(made, MAY_BE, (name.id, found.value))
+    return made
 
 
 def _decided(e: gast.Compare, known: Known) -> bool | None:
@@ -285,6 +365,11 @@ def _decided(e: gast.Compare, known: Known) -> bool | None:
             found = [_equal(left, one, known) for one in elts]
             any_ = True if True in found else None if None in found else False
             return any_ if isinstance(op, gast.In) or any_ is None else not any_
+        case gast.In() | gast.NotIn(), _:
+            one, two = _text(left, known), _text(right, known)
+            if one is None or two is None:
+                return None
+            return (one in two) is isinstance(op, gast.In)
         case gast.Is() | gast.Eq(), _:
             return _equal(left, right, known)
         case gast.IsNot() | gast.NotEq(), _:
@@ -313,6 +398,36 @@ def _value(e: gast.AST, known: Known) -> Is | Other | None:
         case gast.Constant(value=value):
             known_ = isinstance(value, (str, type(None)))
             return Is(value) if known_ else OTHER
+        case gast.BinOp(left=left, op=gast.Add(), right=right):
+            one, two = _text(left, known), _text(right, known)
+            return None if one is None or two is None else Is(one + two)
+        case gast.Subscript(value=of, slice=at):
+            text, k = _text(of, known), literal_integer(at)
+            if text is not None and k is not None and -len(text) <= k < len(text):
+                return Is(text[k])
+        case gast.Call():
+            said = _called(e, _TEXTS, known)
+            return Is(said) if isinstance(said, str) else None
+    return None
+
+
+def _text(e: gast.AST, known: Known) -> str | None:
+    """The text that an operand is, if it is known to be one."""
+    found = _value(e, known)
+    return found.value if isinstance(found, Is) else None
+
+
+def _called(e: gast.AST, methods: frozenset[str], known: Known) -> str | bool | None:
+    """What one of these methods of a known text gives."""
+    match e:
+        case gast.Call(func=gast.Attribute(value=of, attr=m), args=args, keywords=[]):
+            texts = [_text(one, known) for one in (of, *args)]
+            if m in methods and None not in texts:
+                try:
+                    said: str | bool = getattr(texts[0], m)(*texts[1:])
+                except TypeError:  # as it will be when the function runs
+                    return None
+                return said
     return None
 
 
@@ -331,6 +446,20 @@ def _tested(node: gast.AST) -> set[str]:
     """The names of which a test in a definition asks if they are None."""
     asked = map(_asked, nodes_of(node))
     return {e.id for e in asked if isinstance(e, gast.Name)}
+
+
+def _fixed(node: gast.AST) -> set[str]:
+    """The names that a definition binds once, functions within included."""
+    bound = Counter(p.id for p in parameters(node))
+    for n in nodes_of(node):
+        match n:
+            case gast.Name(id=name, ctx=gast.Store()):
+                bound[name] += 1
+            case gast.FunctionDef(name=name) | gast.ClassDef(name=name):
+                bound[name] += 1
+            case gast.Nonlocal(names=names) | gast.Global(names=names):
+                bound.update(dict.fromkeys(names, 2))
+    return {n for n, k in bound.items() if k == 1}
 
 
 def _has_texts(node: gast.AST) -> bool:

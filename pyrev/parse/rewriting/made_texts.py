@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 
 import gast
+import numpy as np
 
 from pyrev.parse.bindings import children, nodes_of
 from pyrev.parse.scopes import NUMPY
@@ -17,6 +18,8 @@ Lookup = Callable[[str], object]
 def object_named(func: gast.AST, local: frozenset[str], lookup: Lookup) -> object:
     """What a function that is called is, if it is none of the definition's own."""
     match func:
+        case gast.Name(id=name) if name == NUMPY:
+            return np
         case gast.Name(id=name):
             return None if name in local else lookup(name)
         case gast.Attribute(value=base, attr=attr):
@@ -69,6 +72,13 @@ def name_of(
     """A name, read unless said otherwise, that stands where `at` does."""
     made = gast.Name(name, ctx or gast.Load(), None, None)
     return made if at is None else gast.copy_location(made, at)
+
+
+def number_of(value: float) -> gast.AST:
+    """The literal of a number, with its sign in front."""
+    if value < 0:
+        return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
+    return gast.Constant(value, None)
 
 
 def assign(targets: Sequence[gast.AST], value: gast.AST) -> gast.AST:

@@ -22,7 +22,8 @@ import gast
 
 from pyrev.parse.bindings import statements
 
-#: The attribute of an `assert` that holds the `raise` in whose place it stands.
+#: The attribute of an `assert` that holds the `raise` in whose place it stands; what
+#: that raises is where other tests have their message, so that names in it are names.
 RAISE = "pyrev_raise"
 
 _JUMPS = (gast.Return, gast.Break, gast.Continue)
@@ -47,7 +48,7 @@ def with_tests(node: gast.AST) -> gast.AST:
         if n == 0:
             w = a
         else:
-            assert n == 1
+            assert n == 1, ValueError('n')
             w = 2.0 * a
         return w
     """
@@ -159,7 +160,7 @@ def _unless(at: gast.AST, test: gast.AST, block: Sequence[gast.AST]) -> list[gas
 
 
 def _test(test: gast.AST, raised: gast.Raise) -> gast.AST:
-    made = gast.copy_location(gast.Assert(test, None), raised)
+    made = gast.copy_location(gast.Assert(test, raised.exc), raised)
     setattr(made, RAISE, raised)
     return made
 

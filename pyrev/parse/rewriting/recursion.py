@@ -434,17 +434,18 @@ def as_loop(node: gast.AST, own: Asked, arrays: Collection[str]) -> gast.AST | N
 
     >>> import gast
     >>> text = '''
-    ... def power(x, n, y):
+    ... def f(x, n, y):
     ...     if n == 0:
     ...         return y
-    ...     return power(x, n - 1, x * y)
+    ...     return f(x, n - 1, x * y)
     ... '''
     >>> definition = gast.parse(text).body[0]
-    >>> print(gast.unparse(as_loop(definition, lambda e: e.id == "power", [])).strip())
-    def power(x, n, y):
+    >>> loop = as_loop(definition, lambda e: e.id == "f", [])
+    >>> print(gast.unparse(loop).strip())  # doctest: +ELLIPSIS
+    def f(x, n, y):
         level = 0
         while True:
-            assert level < 100000
+            assert level < 100000, RecursionError(...)
             level += 1
             if n == 0:
                 return y
@@ -471,7 +472,9 @@ def as_loop(node: gast.AST, own: Asked, arrays: Collection[str]) -> gast.AST | N
     for n in (*nodes_of(first), *nodes_of(loop)):
         gast.copy_location(n, node.body[0])
     said = f"{node.name} calls itself more than {_ROUNDS} times"
-    setattr(loop.body[0], RAISE, _Stopping(own, said).error(node.body[0]))
+    raised = _Stopping(own, said).error(node.body[0])
+    loop.body[0].msg = raised.exc
+    setattr(loop.body[0], RAISE, raised)
     loop.body += body
     made = copy.copy(node)
     made.body = [first, loop]

@@ -8,12 +8,20 @@ over ``np.ndindex(n, m)`` is one over each range.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 
 import gast
 import numpy as np
 
-from pyrev.parse.bindings import local_names, mapped, nodes_of
-from pyrev.parse.rewriting.made_texts import Lookup, placed, stored_in
+from pyrev.parse.bindings import bindings, local_names, mapped, nodes_of
+from pyrev.parse.rewriting.made_texts import (
+    Lookup,
+    number_of,
+    numpy_call,
+    object_named,
+    placed,
+    stored_in,
+)
 
 _ATTRIBUTES: dict[object, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim"}
 
@@ -22,7 +30,8 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
     """The definition `node` with attributes for NumPy's functions of the same name, a
     pair for `divmod`, places of a vector for `np.where` of one, and loops for
     `np.ndindex` and `np.ndenumerate`; itself if it calls none of them. A loop
-    over the name of a `zip` is one over the call.
+    over the name of a `zip` is one over the call, a search among numbers that are
+    written out a comparison with each.
 
     A size along one axis, and what names of the definition's own stand for, stay.
 
@@ -42,7 +51,110 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
         return q * r * m * a.size
     """
     local = local_names(node)
-    return _respelt(_with_zips(node, node, local, lookup), local, lookup)
+    node = _with_masks(_with_zips(node, node, local, lookup), local, lookup)
+    node = _with_numbers(node)
+    return _respelt(node, local, lookup)
+
+
+def _with_masks(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
+    """The same with ``k = x < 0`` for ``k = np.where(x < 0)``, if a name is an index by
+    itself wherever it is read: the places of a mask, and itself, say the same there.
+    """
+    made: set[str] = set()
+    uses: Counter[str] = Counter()
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(targets=[gast.Name(id=name)], value=gast.Call() as call):
+                if _mask_of(call, local, lookup) is not None:
+                    made.add(name)
+            case gast.Subscript(slice=gast.Name(id=name)):
+                uses[name] += 1
+    every = Counter(bindings(node))
+    read = Counter(n.id for n in nodes_of(node) if isinstance(n, gast.Name))
+    found = {n for n in made if every[n] == 1 and read[n] == uses[n] + 1}
+    if not found:
+        return node
+
+    def masked(part: gast.AST) -> gast.AST:
+        match part:
+            case gast.Assign(targets=[gast.Name(id=name)]) if name in found:
+                own = copy.copy(part)
+                own.value = _mask_of(part.value, local, lookup)
+                return own
+        return mapped(part, masked)
+
+    return masked(node)
+
+
+def _with_numbers(node: gast.AST) -> gast.AST:
+    """The same without names of tuples and lists of numbers that are written out, if
+    they are nothing but searched: the numbers stand where they are searched.
+    """
+    every = Counter(bindings(node))
+    read = Counter(n.id for n in nodes_of(node) if isinstance(n, gast.Name))
+    found: dict[str, gast.AST] = {}
+    searched: Counter[str] = Counter()
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                if every[name] == 1 and _are_numbers(value):
+                    found[name] = value
+            case gast.Compare(ops=[gast.In() | gast.NotIn()]):
+                searched.update(e.id for e in n.comparators if isinstance(e, gast.Name))
+    found = {n: v for n, v in found.items() if 0 < searched[n] == read[n] - 1}
+    if not found:
+        return node
+
+    def without(part: gast.AST) -> gast.AST:
+        match part:
+            case gast.Assign(targets=[gast.Name(id=name)]) if name in found:
+                return gast.copy_location(gast.Pass(), part)
+            case gast.Name(id=name) if name in found:
+                return gast.copy_location(copy.deepcopy(found[name]), part)
+        return mapped(part, without)
+
+    return without(node)
+
+
+def _are_numbers(value: gast.AST) -> bool:
+    match value:
+        case gast.Tuple(elts=elts) | gast.List(elts=elts):
+            return bool(elts) and all(map(_is_number, elts))
+    return False
+
+
+def _mask_of(call: gast.Call, local: frozenset[str], lookup: Lookup) -> gast.AST | None:
+    """What is a mask in ``np.where(mask)``; None for others."""
+    if len(call.args) != 1 or call.keywords:
+        return None
+    function = object_named(call.func, local, lookup)
+    if function is not np.where and function is not np.nonzero:
+        return None
+
+    def is_mask(e: gast.AST) -> bool:
+        match e:
+            case gast.Compare(
+                ops=[gast.In() | gast.NotIn() | gast.Is() | gast.IsNot()]
+            ):
+                return False
+            case gast.Compare():
+                return True
+            case gast.BinOp(op=gast.BitAnd() | gast.BitOr() | gast.BitXor()):
+                return is_mask(e.left) and is_mask(e.right)
+            case gast.UnaryOp(op=gast.Invert(), operand=operand):
+                return is_mask(operand)
+            case gast.Call(func=func):
+                return object_named(func, local, lookup) in _OF_TRUTHS
+        return False
+
+    return call.args[0] if is_mask(call.args[0]) else None
+
+
+#: What gives truth values.
+_OF_TRUTHS = (
+    *(np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
+    *(np.isnan, np.isfinite, np.isinf),
+)
 
 
 def _with_zips(
@@ -114,6 +226,16 @@ def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
     match made:
         case gast.Subscript(value=gast.Call() as call, slice=gast.Constant(value=0)):
             return _places(call, local, lookup) or made
+        case gast.Subscript(value=gast.Attribute(attr="r_" | "c_"), ctx=gast.Load()):
+            return _in_rows(made, local, lookup) or made
+        case gast.Subscript(slice=gast.Call() as call):
+            mask = _mask_of(call, local, lookup)
+            if mask is not None:
+                whole = gast.Subscript(made.value, mask, made.ctx)
+                return gast.copy_location(whole, made)
+        case gast.Call(args=[gast.List(elts=[])]):
+            if object_named(made.func, local, lookup) in (np.array, np.asarray):
+                return numpy_call("zeros", [number_of(0)], made.keywords, made)
         case gast.Assign(
             targets=[gast.Tuple(elts=[gast.Name() as target])],
             value=gast.Call() as call,
@@ -126,6 +248,16 @@ def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
             named = _numpy_name(func, local, lookup)
             if named in ("ndindex", "ndenumerate") and not _breaks(made.body):
                 return _nested(made, named, local) or made
+        case gast.Subscript(value=gast.Attribute(value=array, attr="flat"), ctx=ctx):
+            whole = _flat(array, isinstance(ctx, gast.Load))
+            flat = gast.Subscript(whole, made.slice, ctx)
+            return gast.copy_location(flat, placed(flat, made))
+        case gast.For(iter=gast.Attribute(value=array, attr="flat") as flat):
+            loop = copy.copy(made)
+            loop.iter = placed(_flat(array, True), flat)
+            return loop
+        case gast.Compare(ops=[gast.In() | gast.NotIn()]):
+            return _compared(made, local, lookup) or made
     if not isinstance(made, gast.Call):
         return made
     meant = _meant(made, local, lookup)
@@ -140,6 +272,66 @@ def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
         whole = gast.Attribute(made.args[0], _ATTRIBUTES[meant], gast.Load())
         return gast.copy_location(whole, made)
     return made
+
+
+def _in_rows(
+    node: gast.Subscript, local: frozenset[str], lookup: Lookup
+) -> gast.AST | None:
+    """``np.concatenate((a, b))`` for ``np.r_[a, b]``, and ``np.column_stack((a, b))``
+    for ``np.c_[a, b]``; None where a number or a slice is among them.
+    """
+    found = object_named(node.value, local, lookup)
+    if found is not np.r_ and found is not np.c_:
+        return None
+    parts = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
+    plain = (gast.Slice, gast.Constant, gast.UnaryOp, gast.Starred)
+    if any(isinstance(part, plain) for part in parts):
+        return None
+    function = "concatenate" if found is np.r_ else "column_stack"
+    return numpy_call(function, [gast.Tuple(parts, gast.Load())], [], node)
+
+
+def _compared(
+    node: gast.Compare, local: frozenset[str], lookup: Lookup
+) -> gast.AST | None:
+    """``k == 1 or k == 2`` for ``k in (1, 2)``; None where it is not numbers that are
+    written out, or where what is looked for would be evaluated several times.
+    """
+    (within,) = node.comparators
+    match within:
+        case gast.Tuple(elts=elts) | gast.List(elts=elts):
+            pass
+        case gast.Name(id=name) if name not in local:
+            found = lookup(name)
+            if not isinstance(found, (tuple, frozenset)) or not all(
+                type(e) in (int, float) and e == e for e in found
+            ):
+                return None
+            elts = [number_of(e) for e in sorted(found)]
+        case _:
+            return None
+    if not elts or not all(map(_is_number, elts)):
+        return None
+    if len(elts) > 1 and any(isinstance(n, gast.Call) for n in nodes_of(node.left)):
+        return None
+    outside = isinstance(node.ops[0], gast.NotIn)
+    op, word = (gast.NotEq(), gast.And()) if outside else (gast.Eq(), gast.Or())
+    tests: list[gast.AST] = [
+        gast.Compare(copy.deepcopy(node.left), [op], [e]) for e in elts
+    ]
+    made = tests[0] if len(tests) == 1 else gast.BoolOp(word, tests)
+    return placed(made, node)
+
+
+def _flat(array: gast.AST, read: bool) -> gast.AST:
+    """The elements of an array row by row: what is written to has to be a view."""
+    name, args = ("ravel", []) if read else ("reshape", [number_of(-1)])
+    return gast.Call(gast.Attribute(array, name, gast.Load()), args, [])
+
+
+def _is_number(node: gast.AST) -> bool:
+    inner = node.operand if isinstance(node, gast.UnaryOp) else node
+    return isinstance(inner, gast.Constant) and type(inner.value) in (int, float)
 
 
 def _meant(call: gast.Call, local: frozenset[str], lookup: Lookup) -> object | None:

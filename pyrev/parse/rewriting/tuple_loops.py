@@ -39,11 +39,14 @@ def without_tuple_loops(
     are not given again. Loops over numbers that are written out are left as they are:
     an array holds these.
     """
-    return _Loops(node, local, lookup, taken).seen(node)
+    return Loops(node, local, lookup, taken).seen(node)
 
 
-class _Loops:
+class Loops:
     """Unrolls loops, the inner ones first."""
+
+    #: How many statements the copies of one body may have.
+    most = MOST_STATEMENTS
 
     def __init__(
         self,
@@ -74,17 +77,24 @@ class _Loops:
         if isinstance(s, gast.FunctionDef):
             return [s]  # it is read by itself
         inside = self.seen(s)
-        return self._unrolled(inside, s) if isinstance(s, gast.For) else [inside]
+        return self.unrolled(inside, s) if isinstance(s, gast.For) else [inside]
 
-    def _unrolled(self, loop: gast.For, original: gast.AST) -> list[gast.AST]:
-        values = self._values(loop.iter)
+    def unrolled(self, loop: gast.For, original: gast.AST) -> list[gast.AST]:
+        """What stands in the place of a loop: itself if it stays."""
+        values = self.values(loop.iter)
         if not values or _are_numbers(values) or loop.orelse:
             return [loop]
+        return self.copies(loop, values, original)
+
+    def copies(
+        self, loop: gast.For, values: list[gast.AST], original: gast.AST
+    ) -> list[gast.AST]:
+        """A copy of the body for each of the values, or the loop."""
         if not all(_fits(loop.target, v) for v in values):
             return [loop]
         inside = [n for s in loop.body for n in nodes_of(s)]
         length = sum(isinstance(n, gast.stmt) for n in inside)
-        if length * len(values) > MOST_STATEMENTS:
+        if length * len(values) > self.most:
             return [loop]
         if any(isinstance(n, _INNER) for n in inside):
             return [loop]
@@ -102,7 +112,7 @@ class _Loops:
             out += block
         return out
 
-    def _values(self, node: gast.AST) -> list[gast.AST] | None:
+    def values(self, node: gast.AST) -> list[gast.AST] | None:
         """The elements of what is looped over, None if they are not written out."""
         match node:
             case gast.Tuple(elts=elts) | gast.List(elts=elts):
@@ -111,18 +121,18 @@ class _Loops:
             case gast.Call(func=func, args=args) if self.lookup is not None:
                 function = object_named(func, self.local, self.lookup)
                 if function is reversed and len(args) == 1 and not node.keywords:
-                    found = self._values(args[0])
+                    found = self.values(args[0])
                     plain = isinstance(args[0], (gast.Tuple, gast.List))
                     return found[::-1] if found and plain else None
                 if function is enumerate and 1 <= len(args) <= 2 and not node.keywords:
                     first = literal_integer(args[1]) if len(args) == 2 else 0
-                    found = self._values(args[0])
+                    found = self.values(args[0])
                     if found is None or first is None:
                         return None
                     numbered = enumerate(found, first)
                     return [_pair((_integer(k, node), v), node) for k, v in numbered]
                 if function is zip and args and not node.keywords:
-                    parts = [self._values(a) for a in args]
+                    parts = [self.values(a) for a in args]
                     found_parts = [p for p in parts if p is not None]
                     # What is longer than another one is evaluated all the same.
                     if (
@@ -132,6 +142,10 @@ class _Loops:
                         return None
                     return [_pair(p, node) for p in zip(*found_parts, strict=True)]
         return None
+
+    def is_steady(self, value: gast.AST, stored: set[str]) -> bool:
+        """Is a value the same in all copies, which bind the names in `stored`?"""
+        return False
 
     def _read_outside(self, loop: gast.AST) -> set[str]:
         """The names that the definition reads outside of a loop."""
@@ -158,6 +172,8 @@ class _Loops:
                 return value
             case gast.Name(id=name) if name not in stored:
                 return value
+        if self.is_steady(value, stored):
+            return value
         name = fresh(f"{getattr(target, 'id', 'value')}_0", self.taken)
         made = assign([name_of(name, value, gast.Store())], value)
         before.append(gast.copy_location(made, value))

@@ -23,7 +23,7 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
-from pyrev.parse.rewriting.made_texts import name_of
+from pyrev.parse.rewriting.made_texts import name_of, read_in
 
 
 def with_elements(node: gast.AST) -> gast.AST:
@@ -115,13 +115,16 @@ def _named(node: gast.AST) -> Iterator[gast.Assign]:
         if isinstance(child, gast.Assign)
         and isinstance(child.targets[0], gast.Name)
         and len(child.targets) == 1
-        and ((array := _measured(child.value)) or tuple_length(_as_tuple(child.value)))
+        and (
+            (array := _measured(child.value)) is not None
+            or tuple_length(_as_tuple(child.value))
+        )
     ]
     if not given:
         return
     times, uses = Counter(bindings(node)), _uses(node)
     for child, name, array in given:
-        steady = times[name] == 1 and (array is None or times[array] <= 1)
+        steady = times[name] == 1 and all(times[n] <= 1 for n in array or ())
         own = uses.get(name, ())
         if isinstance(child.value, gast.List) and any(map(_shows_a_list, own)):
             continue
@@ -167,12 +170,37 @@ def tuple_length(value: gast.AST) -> int:
     return 0
 
 
-def _measured(value: gast.AST) -> str | None:
-    """The array whose shape it is, by its name."""
+def _measured(value: gast.AST) -> set[str] | None:
+    """What a shape, a part of one, or one behind the other rests on, by the names; None
+    for others.
+    """
     match value:
         case gast.Attribute(value=gast.Name(id=array), attr="shape"):
-            return str(array)
+            return {str(array)}
+        case gast.Subscript(value=inner, slice=gast.Slice(step=None)):
+            return _measured(inner)
+        case gast.BinOp(left=left, op=gast.Add(), right=right):
+            if isinstance(left, gast.Tuple) and isinstance(right, gast.Tuple):
+                return None
+            first, second = (
+                read_in(e) if _is_of_sizes(e) else _measured(e) for e in (left, right)
+            )
+            return None if first is None or second is None else first | second
     return None
+
+
+def _is_of_sizes(value: gast.AST) -> bool:
+    """Is it a tuple of numbers that are the same wherever it is read, if names are?"""
+    if not tuple_length(value):
+        return False
+    for n in nodes_of(value):
+        match n:
+            case gast.Call() | gast.Slice():
+                return False
+            case gast.Subscript(value=whole):
+                if not isinstance(whole, gast.Attribute) or whole.attr != "shape":
+                    return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,12 @@ def minimal_cut(timeline: Timeline, kept: frozenset[str], record: int) -> Choice
     choice = Choice()
     loops = [p.stmt for p in timeline.places.values()]
     levels = [s for s in loops if isinstance(s, (For, While))]
+    legal = Recomputation(timeline, {}, kept, frozenset())
     for loop in sorted(levels, key=lambda s: len(timeline.places[s.id].loops)):
-        legal = Recomputation(timeline, {}, kept | choice.names, choice.leaves)
-        choice = choice | _Flow(timeline, legal, loop, record).cut()
+        more = _Flow(timeline, legal, loop, record).cut()
+        if more != Choice():
+            choice = choice | more
+            legal = Recomputation(timeline, {}, kept | choice.names, choice.leaves)
     return choice
 
 
@@ -85,7 +88,7 @@ class _Flow:
 
     def cut(self) -> Choice:
         """What is recorded of the lightest cut, where that makes something again."""
-        for demand in self.timeline.demands:
+        for demand in self.timeline.demands_in.get(self.level, ()):
             self._demand(demand.at, demand.value)
         if not any(head == NEEDED for (_, (head, *_)) in self.edges):
             return Choice()
@@ -109,8 +112,6 @@ class _Flow:
 
     def _demand(self, at: int, value: Expr) -> None:
         """A value that the reverse sweep reads, if an iteration could make it."""
-        if not self.timeline.inside(self.level, at):
-            return
         match value:
             case Var() | Load():
                 if self._of_this_level(at, value):

@@ -240,11 +240,11 @@ class _Decision:
         if self.options.checkpointed:
             return None  # an array may be in an earlier state again
         timeline, legal = self.timeline, self.recomputation
-        for k, place in timeline.places.items():
-            match place.stmt:
-                case Assign(Load(array) as target, Var(name)) if (
-                    name == leaf.name
-                    and array in arrays
+        name = leaf.name
+        for k in timeline.stores.get(name, ()):
+            match timeline.places[k].stmt:
+                case Assign(Load(array) as target) if (
+                    array in arrays
                     and timeline.unchanged(name, k, at)
                     and timeline.dtype_of(array) == timeline.dtype_of(name)
                     and legal.keeps(k, target)

@@ -75,7 +75,13 @@ class Recomputation:
         self.checkpointed = checkpointed
         self.kept = frozenset() if checkpointed else kept
         self._slices: dict[tuple[int, str], Needs | None] = {}
+        #: How many slices are being looked for: what is found out meanwhile may rest on
+        #: one that is not known yet.
+        self._open = 0
         self._lost: dict[tuple[int, int, Load], bool] = {}
+        self._private: dict[tuple[int, str], bool] = {}
+        self._overwritten: dict[tuple[int, int, Leaf], bool] = {}
+        self._recorded: dict[tuple[int, Leaf], int | None] = {}
 
     # ---------------------------------------------------------------- live ranges
 
@@ -84,6 +90,13 @@ class Recomputation:
 
         All writes are inside then; for an array what makes it, too.
         """
+        key = (level, name)
+        found = self._private.get(key)
+        if found is None:
+            found = self._private[key] = self._is_private(level, name)
+        return found
+
+    def _is_private(self, level: int, name: str) -> bool:
         if level in self.checkpointed:
             return self.timeline.moves(level, name)
         if name in self.timeline.params:
@@ -100,6 +113,13 @@ class Recomputation:
         A write counts that comes later in the text, or at any place of a loop that both
         are in; then the dependence analysis says if it meets the same element.
         """
+        key = (level, at, leaf)
+        found = self._overwritten.get(key)
+        if found is None:
+            found = self._overwritten[key] = self._may_change(level, at, leaf)
+        return found
+
+    def _may_change(self, level: int, at: int, leaf: Var | Load) -> bool:
         here = self.timeline.places[at]
         for w in self.timeline.writes_in(level, name_of(leaf)):
             there = self.timeline.places[w]
@@ -180,7 +200,11 @@ class Recomputation:
         key = (level, name)
         if key not in self._slices:
             self._slices[key] = None  # a cycle through outer levels is a no
-            self._slices[key] = self._try_slice(level, name)
+            self._open += 1
+            try:
+                self._slices[key] = self._try_slice(level, name)
+            finally:
+                self._open -= 1
         return self._slices[key]
 
     def _try_slice(self, level: int, root: str) -> Needs | None:
@@ -216,6 +240,15 @@ class Recomputation:
 
     def recorded_at(self, at: int, leaf: Var | Load) -> int | None:
         """The level at which `leaf` has to be recorded; None if it need not be."""
+        key = (at, leaf)
+        if key in self._recorded:
+            return self._recorded[key]
+        found = self._record_level(at, leaf)
+        if not self._open:
+            self._recorded[key] = found
+        return found
+
+    def _record_level(self, at: int, leaf: Var | Load) -> int | None:
         place, name = self.timeline.places[at], name_of(leaf)
         if place.counts(name) or name not in self.timeline.writes:
             return None

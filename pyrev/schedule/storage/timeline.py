@@ -8,8 +8,8 @@ level ends in which it was made. Nothing is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint
@@ -67,6 +67,8 @@ class Place:
     last: int
     #: When the block begins in which it stands.
     block: int
+    #: The loops and branches around it, the innermost first.
+    around: tuple[int, ...] = ()
 
     def counts(self, name: str) -> bool:
         """Is `name` the index of a loop around it? The reverse sweep has it, too."""
@@ -104,6 +106,12 @@ class Timeline:
     names: frozenset[str]
     lost: Lost
     dtype_of: Callable[[str], str]
+    #: What each statement reads, as far as that was asked.
+    _reads: dict[int, tuple[Leaf, ...]] = field(default_factory=dict)
+    #: Where a scalar is stored in an element of an array, by its name.
+    stores: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    #: What is demanded of the statements in each loop or branch.
+    demands_in: Mapping[int, Sequence[Demand]] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -149,15 +157,7 @@ class Timeline:
 
     def controls(self, level: int, at: int) -> list[int]:
         """The loops and branches inside `level` around statement `at`."""
-        here = self.places[at]
-        return [
-            k
-            for k, p in self.places.items()
-            if p.first < here.first
-            and here.last <= p.last
-            and self.inside(level, k)
-            and isinstance(p.stmt, (For, While, If))
-        ]
+        return [k for k in self.places[at].around if self.inside(level, k)]
 
     def exclusive(self, a: int, b: int) -> bool:
         """Do two statements stand on different sides of a test?"""
@@ -222,13 +222,19 @@ class Timeline:
         made = set(self.params) if level == FUNCTION else set()
         block = self.body_of(level)
         while True:
-            here = [any(s is loop for s in walk((stmt,))) for stmt in block].index(True)
+            here = next(k for k, stmt in enumerate(block) if self._holds(stmt, loop))
             made |= flow_of(block[:here])[1]
             if block[here] is loop:
                 return frozenset(made)
             block = next(
-                b for b in blocks(block[here]) if any(s is loop for s in walk(b))
+                b
+                for b in blocks(block[here])
+                if any(self._holds(stmt, loop) for stmt in b)
             )
+
+    def _holds(self, stmt: Stmt, inner: Stmt) -> bool:
+        """Is a statement another one, or around it?"""
+        return stmt is inner or stmt.id in self.places[inner.id].around
 
     def unchanged(self, name: str, recorded: int, at: int) -> bool:
         """Is the value that a scalar has at a statement the one it has at another?
@@ -261,19 +267,26 @@ class Timeline:
             for control in self.controls(level, at):
                 around[control] = None
         for at in around:
-            stmt = self.places[at].stmt
-            for expr in exprs(stmt):
-                for e in walk_expr(expr):
-                    own_target = isinstance(stmt, Assign) and e is stmt.target
-                    if isinstance(e, (Var, Load, Extent)) and not own_target:
-                        yield at, e
-            if isinstance(stmt, Alloc):
-                # The dtype of a number is that of its value.
-                for name in resembled(stmt.dtype):
-                    if name in self.writes and name not in self.ranks:
-                        yield at, Var(name)
-            if isinstance(stmt, Alloc) and stmt.source is not None:
-                yield at, Load(stmt.source, anywhere(stmt))
+            found = self._reads.get(at)
+            if found is None:
+                found = self._reads[at] = tuple(self._own_reads(self.places[at].stmt))
+            for leaf in found:
+                yield at, leaf
+
+    def _own_reads(self, stmt: Stmt) -> Iterator[Leaf]:
+        """What a statement reads, without the blocks in it."""
+        for expr in exprs(stmt):
+            for e in walk_expr(expr):
+                own_target = isinstance(stmt, Assign) and e is stmt.target
+                if isinstance(e, (Var, Load, Extent)) and not own_target:
+                    yield e
+        if isinstance(stmt, Alloc):
+            # The dtype of a number is that of its value.
+            for name in resembled(stmt.dtype):
+                if name in self.writes and name not in self.ranks:
+                    yield Var(name)
+            if stmt.source is not None:
+                yield Load(stmt.source, anywhere(stmt))
 
     def demanded(self, expr: Expr) -> Demand | None:
         """What an expression of the reverse sweep itself asks for, if it does."""
@@ -299,7 +312,7 @@ def timeline(
 ) -> Timeline:
     """The timeline of `primal`, with what `adjoint` reads of it."""
     places: dict[int, Place] = {}
-    _number(primal.body, (), 0, places)
+    _number(primal.body, (), 0, (), places)
     writes: dict[str, list[int]] = {}
     ranks = {p.name: p.rank for p in primal.params}
     for stmt in walk(primal.body):
@@ -311,11 +324,21 @@ def timeline(
                 ranks[array] = len(shape)
     params = frozenset(p.name for p in primal.params)
     makers = {n: found[0] for n, found in writes.items() if n not in params}
+    stores: dict[str, list[int]] = {}
+    for k, place in places.items():
+        match place.stmt:
+            case Assign(Load(), Var(name)):
+                stores.setdefault(name, []).append(k)
+    demands = tuple(d for s in adjoint.program.body for d in _demands(s, makers))
+    demands_in: dict[int, list[Demand]] = {}
+    for demand in demands:
+        for k in places[demand.at].around:
+            demands_in.setdefault(k, []).append(demand)
     return Timeline(
         primal,
         places,
         {n: tuple(found) for n, found in writes.items()},
-        tuple(d for s in adjoint.program.body for d in _demands(s, makers)),
+        demands,
         makers,
         params,
         ranks,
@@ -329,11 +352,17 @@ def timeline(
         ),
         lost,
         dtype_of,
+        stores=stores,
+        demands_in=demands_in,
     )
 
 
 def _number(
-    block: Block, loops: tuple[Loop, ...], clock: int, places: dict[int, Place]
+    block: Block,
+    loops: tuple[Loop, ...],
+    clock: int,
+    around: tuple[int, ...],
+    places: dict[int, Place],
 ) -> int:
     """Find the places of all statements of a block, inner ones first."""
     begin = clock
@@ -341,8 +370,8 @@ def _number(
         first, clock = clock, clock + 1
         inner = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
         for b in blocks(stmt):
-            clock = _number(b, inner, clock, places)
-        places[stmt.id] = Place(stmt, loops, first, clock, begin)
+            clock = _number(b, inner, clock, (stmt.id, *around), places)
+        places[stmt.id] = Place(stmt, loops, first, clock, begin, around)
     return clock
 
 

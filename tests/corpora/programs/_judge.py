@@ -39,7 +39,7 @@ from pyrev.testing.outcome import terms, total
 from tests.corpora import programs
 from tests.tools.costs import differentiable
 from tests.tools.oracle import check, precision
-from tests.tools.structured import Flat, is_structured
+from tests.tools.structured import Flat, is_structured, written_structures
 
 RIGHT, REFUSED, WRONG, DIED = "right", "refused", "wrong", "died"
 
@@ -123,7 +123,7 @@ def assert_right(f: Any, program: Program) -> None:
     arguments = program.arguments()
     own = copy.deepcopy(arguments)
     result = program.function(**own)
-    outputs = changed(arguments, own)
+    outputs = (*changed(arguments, own), *written_structures(arguments, own))
 
     mine = copy.deepcopy(arguments)
     computed = f(**mine)

@@ -477,6 +477,7 @@ case(
     lambda n, m: dict(
         line=DelayLine(m(11), 4), block=m(n), depth=2.3, rate=0.71, mix=0.4
     ),
+    out="line",
     idiom="an object with an array and an integer that change; indices by modulo",
     seen="dnidever/prometheus prometheus/allfit_jitclass_numba.py",
 )

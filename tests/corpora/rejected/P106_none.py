@@ -1,9 +1,8 @@
 def f(x):
-    y = None
-    return x
+    return x + None
 
 
-# P106_none.py:2:9: P106 this kind of value is outside the language
-#    2 |     y = None
-#      |         ^^^^ `None`
+# P106_none.py:2:16: P106 this kind of value is outside the language
+#    2 |     return x + None
+#      |                ^^^^ `None`
 #   help: use numbers, arrays and their elements

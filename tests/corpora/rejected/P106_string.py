@@ -8,5 +8,5 @@ def f(x, k):
 
 # P106_string.py:6:14: P106 this kind of value is outside the language
 #    6 |     return x[mode]
-#      |              ^^^^ a string
-#   help: use numbers, arrays and their elements
+#      |              ^^^^ `mode` may be `'wrap'` here, and may be something else
+#   help: give it this value on every path, or on none

@@ -2,6 +2,7 @@ def f(x):
     r = range(3)
     for i in r:
         x[i] = 0.0
+    x[r[1]] = 1.0
 
 
 # P111_range_outside.py:2:9: P111 this iteration is outside the language

@@ -4,7 +4,8 @@ python -m tests.tools.generator --count 20000 --target python --jobs 2 --out r.j
 python -m tests.tools.generator --seed 4711          # one program: text and verdict
 
 With `--programs` whole programs of several functions are made, and judged by one exact
-direction each.
+direction each; with `--forms` those of structures, lists, draws, masks, recursion and
+the like.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def report(
     total: Tally, target: str, seeds: tuple[int, int], seconds: float, source: Source
 ) -> Any:
     """The results file: figures, every seed that did not come out right."""
-    known = sorted(total.productions) if source.whole else PRODUCTIONS
+    several = source.whole or source.forms
+    known = sorted(total.productions) if several else PRODUCTIONS
     counts = {p: total.productions[p] for p in known}
     return {
         "target": target,
@@ -80,6 +82,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--programs", action="store_true", help="whole programs of several functions"
     )
+    parser.add_argument(
+        "--forms", action="store_true", help="structures, lists, draws and the like"
+    )
     parser.add_argument("--count", type=int, help="default: 300")
     parser.add_argument("--start", type=int, help="first seed; default: a fresh one")
     parser.add_argument(
@@ -105,9 +110,12 @@ def main(argv: list[str]) -> int:
     without = frozenset(p.strip() for p in options.without.split(",") if p.strip())
     if unknown := sorted(without - set(PRODUCTIONS)):
         parser.error(f"no such production: {', '.join(unknown)}")
-    if options.programs and (without or options.target not in ("python", "numba")):
-        parser.error("--programs takes no --without, and the targets python and numba")
-    source = Source(options.programs, without)
+    several = options.programs or options.forms
+    if several and (without or options.target not in ("python", "numba")):
+        parser.error(
+            "--programs and --forms take no --without, and the targets python and numba"
+        )
+    source = Source(options.programs, without, options.forms)
     if options.seed is not None and options.count is None:
         return one(options.seed, options.target, source, options.shrink)
     start = options.seed if options.start is None else options.start

@@ -12,6 +12,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 from tests.tools.generator import judge, writer
+from tests.tools.generator.forms import judge as formed
+from tests.tools.generator.forms import writer as forms
 from tests.tools.generator.judge import REFUSED, RIGHT, Verdict
 from tests.tools.generator.program import Generated
 from tests.tools.generator.programs import judge as several
@@ -47,17 +49,24 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is made of a seed, and who judges it: one function, or a whole program."""
+    """What is made of a seed, and who judges it: one function, a whole program, or one
+    of the forms that the others do not write.
+    """
 
     whole: bool = False
     without: frozenset[str] = frozenset()
+    forms: bool = False
 
     def generated(self, seed: int) -> Generated:
+        if self.forms:
+            return forms.generated(seed)
         if self.whole:
             return programs.generated(seed)
         return writer.generated(seed, self.without)
 
     def judge(self, program: Generated, target: str) -> Verdict:
+        if self.forms:
+            return formed.judge(program, target)
         return (several if self.whole else judge).judge(program, target)
 
 

@@ -22,7 +22,7 @@ from pyrev.parse.rewriting.complex_numbers.kinds import (
 )
 from pyrev.parse.rewriting.complex_numbers.parts import REAL, Pair, constant, made
 from pyrev.parse.rewriting.complex_numbers.values import Values
-from pyrev.parse.rewriting.made_texts import numpy_call, placed
+from pyrev.parse.rewriting.made_texts import numpy_call, placed, root_of
 from pyrev.parse.scopes import NUMPY
 from pyrev.parse.source import plain
 
@@ -75,7 +75,10 @@ def read_call(s: Values, e: gast.Call) -> Pair | gast.AST:
     values = s.operands([*e.args, *(k.value for k in e.keywords)])
     if any(map(_is, values)):
         if function is builtins.len and len(values) == 1 and _is(values[0]):
-            values = [values[0].re]
+            values = [s.whole(values[0]).re]
+        elif root_of(e.func) == NUMPY:  # the text of the user has no such call
+            what, helps = "a list of complex numbers", "fill an array"
+            raise s.refuse(e, what, f"{helps}, `np.zeros(n, dtype=complex)`")
         else:
             raise s.refuse(
                 e,
@@ -194,21 +197,22 @@ def _created(s: Values, e: gast.Call, function: object) -> Pair | gast.AST:
         elif function in (np.array, np.asarray) and isinstance(v, _LISTS):
             read.append(s.zeros_beside(s.listed(v)))
         else:
-            read.append(s.value(v))
+            value = s.value(v)
+            read.append(s.whole(value) if isinstance(value, Pair) else value)
     if function in (np.eye, np.identity):
         first = s.named(_with(new, read))  # of floats of 64 bits
         return Pair(first, made("np.zeros_like(a)", {"a": first}, e))
     if function is np.ones:
         zero = numpy_call("zeros", [copy.deepcopy(v) for v in read], (), e)
-        return Pair(_typed(_with(new, read)), _typed(zero))
+        return Pair(_typed(s, _with(new, read), dtype), _typed(s, zero, dtype))
     if function is np.ones_like:
         first = _with(new, [v.re if isinstance(v, Pair) else v for v in read])
         zero = numpy_call("zeros_like", first.args, (), e)
         if dtype is None:
             return Pair(first, zero)
-        return Pair(_typed(first), _typed(zero))
+        return Pair(_typed(s, first, dtype), _typed(s, zero, dtype))
     if not any(map(_is, read)) and function in (np.array, np.asarray, np.copy):
-        return _from_real(s, read[0], e)
+        return _from_real(s, read[0], dtype, e)
     if not any(map(_is, read)) and function in (np.full, np.full_like):
         fill = s.lifted(read[1], False)
         read[1] = fill
@@ -221,13 +225,14 @@ def _created(s: Values, e: gast.Call, function: object) -> Pair | gast.AST:
         ]
         part = _with(new, given)
         fixed = function not in _SIZED and dtype is None
-        parts.append(part if fixed else _typed(part))
+        parts.append(part if fixed else _typed(s, part, dtype))
     return Pair(*parts)
 
 
-def _from_real(s: Values, x: gast.AST, e: gast.AST) -> Pair:
+def _from_real(s: Values, x: gast.AST, dtype: gast.AST | None, e: gast.AST) -> Pair:
     """A complex copy of a real array."""
-    copied = s.named(made("a.astype(np.float64)", {"a": x}, e))
+    parts = {"a": x, "b": _part_dtype(s, dtype, e)}
+    copied = s.named(made("a.astype(b)", parts, e))
     return Pair(copied, made("np.zeros_like(a)", {"a": copied}, e))
 
 
@@ -243,12 +248,26 @@ def _real_created(s: Values, e: gast.Call) -> gast.AST:
     return _with(e, values)
 
 
-def _typed(e: gast.AST) -> gast.AST:
-    """The call that makes an array, of floats of 64 bits."""
+def _typed(s: Values, e: gast.AST, dtype: gast.AST | None) -> gast.AST:
+    """The call that makes an array, of floats as wide as the parts of what `dtype`
+    names.
+    """
     new = copy.copy(e)
-    dtype = made("np.float64", {}, e)
-    new.keywords = [*e.keywords, placed(gast.keyword("dtype", dtype), e)]
+    own = placed(gast.keyword("dtype", _part_dtype(s, dtype, e)), e)
+    new.keywords = [*e.keywords, own]
     return new
+
+
+def _part_dtype(s: Values, dtype: gast.AST | None, e: gast.AST) -> gast.AST:
+    """The dtype of the parts of numbers of a complex dtype: of ``z.dtype`` that of its
+    part, else floats of 64 bits.
+    """
+    match dtype:
+        case gast.Attribute(value=base, attr="dtype"):
+            value = s.value(base)
+            if isinstance(value, Pair):
+                return made("a.dtype", {"a": s.once(value.re)}, e)
+    return made("np.float64", {}, e)
 
 
 def _of_cmath(s: Values, e: gast.Call, word: str) -> Pair:
@@ -301,6 +320,8 @@ def product(
     def of(x: gast.AST, y: gast.AST) -> gast.AST:
         return made(f"np.{name}(a, b)", {"a": x, "b": y}, e)
 
+    a = s.whole(a) if isinstance(a, Pair) else a
+    b = s.whole(b) if isinstance(b, Pair) else b
     if isinstance(a, Pair) and isinstance(b, Pair):
         a, b = s.simple(a), s.simple(b)
         parts = {
@@ -326,6 +347,8 @@ def linear(s: Values, e: gast.Call) -> Pair:
         test, *both = s.operands(e.args)
         test = s.once(test) if not isinstance(test, Pair) else s.real(e.args[0])
         values = [test, *(s.lifted(v, False) for v in both)]
+    elif function is np.append and len(e.args) == 2:
+        values = [s.lifted(v, False) for v in s.operands(e.args)]
     else:
         for v in e.args:
             values.append(s.listed(v) if isinstance(v, _LISTS) else s.value(v))
@@ -335,12 +358,30 @@ def linear(s: Values, e: gast.Call) -> Pair:
                 k.value, f"`{k.arg}=` beside a complex number", "leave it out"
             )
         values.append(s.real(k.value))
+    if function is not np.where:
+        values = [_whole(s, v) if isinstance(v, Pair) else v for v in values]
     given = [s.simple(v) if isinstance(v, Pair) else v for v in values]
     parts = [
         [(v.re, v.im)[k] if isinstance(v, Pair) else copy.deepcopy(v) for v in given]
         for k in (0, 1)
     ]
     return Pair(_with(e, parts[0]), _with(e, parts[1]))
+
+
+def _whole(s: Values, pair: Pair) -> Pair:
+    """A pair, or one of lists, whose parts have the same axes."""
+    if not isinstance(pair.re, _LISTS):
+        return s.whole(pair)
+    re, im = copy.copy(pair.re), copy.copy(pair.im)
+    both = zip(pair.re.elts, pair.im.elts, strict=True)
+    pairs = [_whole(s, Pair(a, b)) for a, b in both]
+    re.elts, im.elts = [p.re for p in pairs], [p.im for p in pairs]
+    return Pair(re, im)
+
+
+def _asked(e: gast.Call) -> gast.AST | None:
+    """The dtype that ``x.astype(...)`` asks for."""
+    return next((v for v in (*e.args, *(k.value for k in e.keywords))), None)
 
 
 def _method(s: Values, e: gast.Call) -> Pair | gast.AST:
@@ -353,20 +394,14 @@ def _method(s: Values, e: gast.Call) -> Pair | gast.AST:
         raise s.refuse(e, *_CONJUGATE)
     if not s.kinds.has(base, s.place):
         if attr == "astype" and s.kinds.has(e, s.place):
-            return _from_real(s, s.real(base), e)
+            return _from_real(s, s.real(base), _asked(e), e)
         values = s.operands([*e.args, *(k.value for k in e.keywords)])
         if attr == "dot" and len(values) == 1 and _is(values[0]):
             return product(s, "dot", s.real(base), values[0], e)
         if any(map(_is, values)):
-            if isinstance(base, gast.Name) and base.id == NUMPY:
-                raise s.refuse(
-                    e,
-                    "a list of complex numbers",
-                    "fill an array, `np.zeros(n, dtype=complex)`",
-                )
             raise s.refuse(e, f"`.{attr}` with a complex number", "write a loop")
         return _with_base(_with(e, values), s.real(base))
-    pair = s.simple(s.pair(base))
+    pair = s.simple(s.whole(s.pair(base)))
     if attr == "dot" and len(e.args) == 1:
         return product(s, "dot", pair, s.value(e.args[0]), e)
     if attr == "astype":
@@ -374,7 +409,9 @@ def _method(s: Values, e: gast.Call) -> Pair | gast.AST:
             raise s.refuse(
                 e, "the imaginary part would be dropped", "write `z.real` if it may be"
             )
-        return Pair(*(made("a.copy()", {"a": x}, e) for x in (pair.re, pair.im)))
+        dtype = _part_dtype(s, _asked(e), e)
+        parts = ({"a": x, "b": copy.deepcopy(dtype)} for x in (pair.re, pair.im))
+        return Pair(*(made("a.astype(b)", p, e) for p in parts))
     if attr not in METHODS:
         raise s.refuse(e, f"`.{attr}` of complex numbers", "write a loop")
     values = s.operands([*e.args, *(k.value for k in e.keywords)])

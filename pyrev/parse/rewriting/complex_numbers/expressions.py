@@ -95,7 +95,7 @@ class Expressions(Values):
                     raise self.refuse(e, "an element of a tuple", "unpack the tuple")
                 whole, own = self.value(base), self.index(index)
                 if isinstance(whole, Pair):
-                    whole = self.simple(whole)
+                    whole = self.simple(self.whole(whole))
                 return self.both(
                     whole, lambda x: self.subscript(e, x, own, gast.Load())
                 )
@@ -294,7 +294,7 @@ class Expressions(Values):
             ways = []
             for value, own in ((yes, first), (no, second)):
                 around, self.out = self.out, own
-                pair = self.lifted(value, True)
+                pair = self.whole(self.lifted(value, True))
                 self.out = around
                 ways.append((own, [pair.re, pair.im]))
         blocks = [
@@ -305,7 +305,10 @@ class Expressions(Values):
             self.named(e)  # refused
         self.out.append(placed(gast.If(test, *blocks), e))
         got = [name_of(n, e) for n in names]
-        return Pair(*got) if whole else got[0]
+        if not whole:
+            return got[0]
+        self.extents.twins[names[1]] = names[0]
+        return Pair(*got)
 
     def _attribute(self, e: gast.Attribute) -> Value:
         if self.kinds.is_outside(e, self.place):
@@ -318,7 +321,7 @@ class Expressions(Values):
         if e.attr in ("shape", "size", "ndim"):
             return self._of_part(e, self.once(value.re))
         if e.attr == "T":
-            value = self.simple(value)
+            value = self.simple(self.whole(value))
             return Pair(self._of_part(e, value.re), self._of_part(e, value.im))
         raise self.refuse(e, f"`.{e.attr}` of a complex number", USE)
 
@@ -357,7 +360,7 @@ class Expressions(Values):
         for name, v in zip(names, values, strict=True):
             if called is not None and called.kinds.get(name):
                 v = self.lifted(v, True)
-            given.append(_together(v) if isinstance(v, Pair) else v)
+            given.append(_together(self.whole(v)) if isinstance(v, Pair) else v)
         new = copy.copy(e)
         new.args = given[: len(e.args)]
         new.keywords = []

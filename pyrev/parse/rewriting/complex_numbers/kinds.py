@@ -73,7 +73,17 @@ CMATH: dict[object, str] = {
 } | {cmath.log10: "log10", cmath.rect: "rect"}
 #: What does the same to the real and to the imaginary parts.
 LINEAR = frozenset(
-    [np.sum, np.mean, np.cumsum, np.diff, np.flip, np.flipud, np.fliplr, np.ravel]
+    [
+        np.append,
+        np.sum,
+        np.mean,
+        np.cumsum,
+        np.diff,
+        np.flip,
+        np.flipud,
+        np.fliplr,
+        np.ravel,
+    ]
     + [np.reshape, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.roll]
     + [np.ascontiguousarray, np.stack, np.vstack, np.hstack, np.column_stack]
     + [np.concatenate, np.transpose, np.trace, np.diagonal, np.diag, np.where]

@@ -14,8 +14,8 @@ it is known which parameter they are for.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import gast
 
@@ -48,10 +48,13 @@ from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, placed
 
 @dataclass(frozen=True, slots=True)
 class Separated:
-    """A definition without complex numbers, and the kind of what it returned."""
+    """A definition without complex numbers, the kind of what it returned, and the names
+    of the parts of its parameters.
+    """
 
     node: gast.AST
     result: Kind = False
+    parts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def without_complex(
@@ -59,9 +62,12 @@ def without_complex(
     lookup: Lookup,
     loc: Callable[[gast.AST], Loc],
     given: Iterable[str] = (),
+    inlined: bool = False,
 ) -> Separated:
     """The definition `node` without complex numbers, of which those parameters that are
     `given` are two. It has some, as `may_be_complex` says.
+
+    If it is to be `inlined` it is called with what its parameters are by then.
 
     >>> text = '''
     ... def f(k):
@@ -77,9 +83,10 @@ def without_complex(
         return @np.hypot(z_re, z_im)
     """
     kinds = Kinds(node, lookup, given)
-    separation = Separation(kinds, loc, {*identifiers(node)})
-    new = separation.definition(kinds.root)
-    return Separated(new, kinds.root.result)
+    separation = Separation(kinds, loc, {*identifiers(node)}, inlined=inlined)
+    new = separation.extents.done(separation.definition(kinds.root))
+    parts = {n: separation.parts_of(kinds.root, n) for n in given}
+    return Separated(new, kinds.root.result, parts)
 
 
 def given_in_parts(
@@ -125,6 +132,9 @@ def is_pair(e: gast.AST) -> bool:
 class Separation(Expressions):
     """Takes the complex numbers of one definition apart."""
 
+    #: Is its text to stand where it is called?
+    inlined: bool = False
+
     def definition(self, place: Place) -> gast.AST:
         """A definition whose complex names are two each."""
         around, self.place = self.place, place
@@ -155,11 +165,18 @@ class Separation(Expressions):
 
     def _parameters(self, place: Place) -> gast.AST:
         spec = copy.copy(place.node.args)
-        defaults = {id(d) for d in (*spec.defaults, *spec.kw_defaults) if d is not None}
-        if any(self.kinds.has(d, place) for d in spec.defaults if id(d) in defaults):
-            raise self.refuse(
-                place.node, "a default is complex", "give it in each call"
-            )
+        positional = [*spec.posonlyargs, *spec.args]
+        first = len(positional) - len(spec.defaults)
+        spec.defaults = [
+            d
+            for p, default in zip(positional[first:], spec.defaults, strict=True)
+            for d in self._default(place, p, default)
+        ]
+        spec.kw_defaults = [
+            d
+            for p, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+            for d in self._default(place, p, default)
+        ]
         for kind in ("posonlyargs", "args", "kwonlyargs"):
             new: list[gast.AST] = []
             for p in getattr(spec, kind):
@@ -168,6 +185,21 @@ class Separation(Expressions):
                 new += [self._parameter(p, n) for n in parts]
             setattr(spec, kind, new)
         return spec
+
+    def _default(
+        self, place: Place, p: gast.AST, default: gast.AST | None
+    ) -> list[gast.AST | None]:
+        """The defaults of what a parameter becomes. A call fills in those of the
+        function that is differentiated.
+        """
+        given = self._is_given(place, p.id)
+        if default is not None and self.kinds.has(default, place):
+            if not given and (self.inlined or place.outer is not None):
+                raise self.refuse(
+                    place.node, "a default is complex", "give it in each call"
+                )
+            default = placed(gast.Constant(0.0, None), default)
+        return [default, default] if given else [default]
 
     def _parameter(self, p: gast.AST, name: str) -> gast.AST:
         new = copy.copy(p)
@@ -279,7 +311,7 @@ class Separation(Expressions):
                 if isinstance(kind, tuple):
                     raise self.refuse(e, "a loop over complex numbers", LOOP)
                 value = self.value(e)
-                pair = value if isinstance(value, Pair) else None
+                pair = self.whole(value) if isinstance(value, Pair) else None
                 if pair is not None and is_simple(pair.re) and is_simple(pair.im):
                     func = gast.Name("zip", gast.Load(), None, None)
                     both = gast.Call(func, [pair.re, pair.im], [])
@@ -336,7 +368,7 @@ class Separation(Expressions):
                 pairs = [
                     part
                     for t, v in zip(ts, values, strict=True)
-                    for part in self._targets(t, v)
+                    for part in self._bound(self._targets(t, v))
                 ]
                 return [self._together(s, pairs)]
             case gast.Tuple(elts=ts), _:
@@ -362,9 +394,21 @@ class Separation(Expressions):
             alone = not _reads(b, re.id)
         else:
             alone = self._is_imaginary(b)
+        pairs = self._bound(pairs)
         if alone:
-            return [self._one(s, re, a), self._one(s, im, b)]
+            return [self._one(s, target, v) for target, v in pairs]
         return [self._together(s, pairs)]
+
+    def _bound(
+        self, pairs: list[tuple[gast.AST, gast.AST]]
+    ) -> list[tuple[gast.AST, gast.AST]]:
+        """Targets and values; the imaginary part of a name has the axes of the real one
+        if it needs them.
+        """
+        if len(pairs) == 2 and isinstance(pairs[0][0], gast.Name):
+            (re, a), (im, b) = pairs
+            return [(re, a), (im, self.extents.bound(re.id, a, b))]
+        return pairs
 
     def _one(self, s: gast.AST, target: gast.AST, value: gast.AST) -> gast.AST:
         return gast.copy_location(assign([target], value), s)
@@ -412,6 +456,7 @@ class Separation(Expressions):
             case gast.Subscript(value=base, slice=index):
                 index = self.index(index)
                 root = self.value(base)
+                root = self.whole(root) if isinstance(root, Pair) else root
                 return self.both(
                     root, lambda e: self.subscript(target, e, index, gast.Store())
                 )
@@ -485,6 +530,9 @@ class Separation(Expressions):
                 apart = self._is_imaginary(pair.im)
             if not apart:
                 pair = Pair(pair.re, self.named(pair.im))
+            if isinstance(target.re, gast.Name):
+                im = self.extents.bound(target.re.id, pair.re, pair.im)
+                pair = Pair(pair.re, im)
             return [
                 gast.copy_location(gast.AugAssign(t, s.op, v), s)
                 for t, v in ((target.re, pair.re), (target.im, pair.im))
@@ -501,7 +549,7 @@ class Separation(Expressions):
                 f" `{s.target.id} = {s.target.id} {op} ...` for a number",
             )
         pairs = [(target.re, result.re), (target.im, result.im)]
-        return [self._together(s, pairs)]
+        return [self._together(s, self._bound(pairs))]
 
     def _is_imaginary(self, e: gast.AST) -> bool:
         """Is a part a number that is written out, or one of imaginary parts alone?"""
@@ -554,7 +602,7 @@ class Separation(Expressions):
         if not holds_complex(kind):
             return self.real(e)
         if not isinstance(kind, tuple):
-            pair = self.lifted(self.value(e), True)
+            pair = self.whole(self.lifted(self.value(e), True))
             whole = gast.Tuple([pair.re, pair.im], gast.Load())
             return gast.copy_location(whole, e)
         if isinstance(e, gast.Call):
@@ -566,7 +614,7 @@ class Separation(Expressions):
             if isinstance(k, tuple):
                 raise self.refuse(e, "nested tuples of complex numbers", "unpack them")
             if k:
-                pair = self.lifted(v, True)
+                pair = self.whole(self.lifted(v, True))
                 out += [pair.re, pair.im]
             else:
                 assert not isinstance(v, Pair)

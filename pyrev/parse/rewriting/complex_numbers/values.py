@@ -11,6 +11,7 @@ import gast
 
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.nodes import Loc, fresh
+from pyrev.parse.rewriting.complex_numbers.extents import Extents, stretched
 from pyrev.parse.rewriting.complex_numbers.kinds import Kind, Kinds, Place
 from pyrev.parse.rewriting.complex_numbers.parts import (
     FIRST,
@@ -62,6 +63,7 @@ class Values(ABC):
     zeros: set[str] = field(default_factory=set)
     #: What no statements can be put in front of.
     closed: gast.AST | None = None
+    extents: Extents = field(default_factory=Extents)
 
     def __post_init__(self) -> None:
         self.place = self.kinds.root
@@ -104,6 +106,7 @@ class Values(ABC):
         if key not in self.names:
             re = fresh(f"{name}_re", self.taken)
             self.names[key] = re, fresh(f"{name}_im", self.taken)
+            self.extents.twins[self.names[key][1]] = re
         return self.names[key]
 
     def lifted(self, value: Value, alone: bool) -> Pair:
@@ -121,6 +124,15 @@ class Values(ABC):
         if not is_simple(value):
             value = self.named(value)
         return Pair(value, made("np.abs(a) * 0.0", {"a": value}, value))
+
+    def whole(self, pair: Pair) -> Pair:
+        """A pair whose parts have the same axes."""
+        extents = self.extents
+        extents.needed |= extents.names_in(pair.re, pair.im)
+        if extents.of(pair.re) == extents.of(pair.im):
+            return pair
+        pair = self.simple(pair)
+        return Pair(pair.re, stretched(pair.re, pair.im))
 
     def simple(self, pair: Pair) -> Pair:
         """A pair whose parts may stand several times."""
@@ -144,6 +156,7 @@ class Values(ABC):
             self.zeros.add(name)
         made_ = assign([name_of(name, e, gast.Store())], e)
         self.out.append(gast.copy_location(made_, e))
+        self.extents.named(name, e)
         return name_of(name, e)
 
     def two(self, call: gast.AST) -> Pair:
@@ -152,6 +165,7 @@ class Values(ABC):
         targets = [name_of(n, call, gast.Store()) for n in names]
         left = placed(gast.Tuple(targets, gast.Store()), call)
         self.out.append(gast.copy_location(assign([left], call), call))
+        self.extents.twins[names[1]] = names[0]
         return Pair(*(name_of(n, call) for n in names))
 
     def operands(self, nodes: Sequence[gast.AST]) -> list[Value]:
@@ -177,6 +191,9 @@ class Values(ABC):
         """An operator of complex numbers, or of one and a real one."""
         if op == "**":
             return self.power(self.lifted(a, False), b, at)
+        if op == "@":
+            a = self.whole(a) if isinstance(a, Pair) else a
+            b = self.whole(b) if isinstance(b, Pair) else b
         if op == "/" and not isinstance(b, Pair):
             x, divisor = self.simple(self.lifted(a, False)), self.once(b)
             return self.formula("/ real", x, Pair(divisor, divisor), at)

@@ -18,6 +18,7 @@ from pyrev.parse.rewriting.comprehensions import start_of
 from pyrev.parse.rewriting.lists.uses import reads_elements
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.structures.nodes import own_returns
+from pyrev.parse.rewriting.structures.shapes import SHAPE
 
 
 def candidates(node: gast.AST, lookup: Lookup) -> list[str]:
@@ -29,7 +30,7 @@ def candidates(node: gast.AST, lookup: Lookup) -> list[str]:
         for n in nodes_of(node)
         if isinstance(n, gast.Call)
         and isinstance(n.func, gast.Attribute)
-        and n.func.attr == "append"
+        and n.func.attr in ("append", "pop", "reverse")
         and isinstance(n.func.value, gast.Name)
     }
     changed = stored(node)
@@ -41,7 +42,7 @@ def candidates(node: gast.AST, lookup: Lookup) -> list[str]:
     returned = {
         e.id
         for r in own_returns(node)
-        for e in (r.value.elts if isinstance(r.value, gast.Tuple) else [r.value])
+        for e in _results(r.value)
         if isinstance(e, gast.Name)
     }
     chosen = grown | changed | _indexed(node) | returned | _copied(node)
@@ -53,12 +54,26 @@ def candidates(node: gast.AST, lookup: Lookup) -> list[str]:
                 if start is None:
                     continue
                 # Loops over numbers of unlike dtypes have a copy for each of them.
-                alike = name in looped and all(map(_is_float, start.elements))
+                alike = name in looped and (
+                    all(map(_is_float, start.elements))
+                    or all(literal_integer(e) is not None for e in start.elements)
+                )
                 if name in chosen or repeated or alike:
                     found[name] = None
     own = {p.id for p in parameters(node)}
     times = Counter(bindings(node))
     return [n for n in found if n not in own and times[n] == 1]
+
+
+def _results(e: gast.AST | None) -> list[gast.AST | None]:
+    """The values that are returned, those in lists of tuples included."""
+    if not isinstance(e, gast.Tuple):
+        return [e]
+    apart = [
+        x.elts if isinstance(x, gast.Tuple) and hasattr(x, SHAPE) else [x]
+        for x in e.elts
+    ]
+    return [x for part in apart for x in part]
 
 
 def stored(node: gast.AST) -> set[str]:

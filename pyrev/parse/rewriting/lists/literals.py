@@ -35,15 +35,26 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.rewriting.comprehensions import Comprehensions, Start, start_of
 from pyrev.parse.rewriting.lists.candidates import candidates, stored, tuples_as_lists
+from pyrev.parse.rewriting.lists.nested import without_nested
+from pyrev.parse.rewriting.lists.ragged import without_ragged
+from pyrev.parse.rewriting.lists.regions import with_regions
 from pyrev.parse.rewriting.lists.results import (
     without_list_results,
     without_literal_results,
 )
-from pyrev.parse.rewriting.lists.room import NotThisWay, Room
+from pyrev.parse.rewriting.lists.room import NotThisWay
+from pyrev.parse.rewriting.lists.sharing import GIVEN, LISTED, listed
+from pyrev.parse.rewriting.lists.siblings import (
+    backwards,
+    counted,
+    is_reversed,
+    siblings,
+)
 from pyrev.parse.rewriting.lists.snapshots import with_snapshots
 from pyrev.parse.rewriting.lists.uses import (
     LIST,
     is_named,
+    loops_over_fields,
     reads_elements,
     takes_elements,
 )
@@ -57,13 +68,17 @@ from pyrev.parse.rewriting.made_texts import (
     placed,
     up_to,
 )
+from pyrev.parse.rewriting.ranges import without_ranges
 from pyrev.parse.rewriting.structures.shapes import SHAPE, Shape
+from pyrev.parse.source import plain
 
 
-def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.AST:
+def without_lists(
+    node: gast.AST, lookup: Lookup, helper: bool = False, ragged: bool = False
+) -> gast.AST:
     """The definition `node` without lists that grow and list comprehensions; itself if
     it has none. Lists that are used in other ways are left as they are. What a helper
-    returns is an array.
+    returns is an array. In lists of arrays these may be `ragged`: of several lengths.
 
     >>> import gast
     >>> text = '''
@@ -88,15 +103,19 @@ def without_lists(node: gast.AST, lookup: Lookup, helper: bool = False) -> gast.
     """
     if not isinstance(getattr(node, "body", None), list):
         return node
+    node = without_ranges(node, lookup)
     node = without_literal_results(tuples_as_lists(node, lookup), helper)
-    node = with_snapshots(node, lookup)
+    node = with_snapshots(with_regions(node, lookup), lookup)
     if not any(map(_may_grow, nodes_of(node))):
         return without_list_results(node, lookup, helper)
-    node = without_list_results(Comprehensions(node, lookup).done(), lookup, helper)
-    left = candidates(node, lookup)
+    node = without_nested(Comprehensions(node, lookup).done())
+    if ragged:
+        node = without_ragged(node, lookup, helper)
+    node = without_list_results(node, lookup, helper)
+    left, whole = candidates(node, lookup), node
     for name in left:
         try:
-            node = _Growing(node, name, lookup, helper).done()
+            node = _Growing(node, name, lookup, helper, whole).done()
         except NotThisWay:
             continue
     return node
@@ -131,9 +150,18 @@ class _Parts:
 class _Growing:
     """Makes arrays of one list."""
 
-    def __init__(self, node: gast.AST, name: str, lookup: Lookup, helper: bool) -> None:
+    def __init__(
+        self,
+        node: gast.AST,
+        name: str,
+        lookup: Lookup,
+        helper: bool,
+        whole: gast.AST,
+    ) -> None:
         self.node, self.name = copy.deepcopy(node), name
         self.helper = helper
+        #: What is known of it in the `whole` definition, with all its lists.
+        self.listed = listed(whole, name, lookup, helper)
         #: What the list begins with.
         self.first: list[gast.AST] = []
         self.taken = {*identifiers(node)}
@@ -154,6 +182,7 @@ class _Growing:
             fresh(f"{name}_count", self.taken),
             several,
         )
+        self.siblings, self.known_room = siblings(node, name, self.local, lookup)
         if any(popped(n, name) == "first" for n in nodes_of(node)):
             self.parts.first = fresh(f"{name}_first", self.taken)
         self.room = fresh(f"{name}_room", self.taken)
@@ -236,11 +265,16 @@ class _Growing:
                 # A loop over a list ends where the list does by then, and one over a
                 # slice does not see what is written to the list.
                 changed = any(
-                    self.added(n) or popped(n, self.name) for n in nodes_of(s)
+                    self.added(n) or popped(n, self.name) or is_reversed(n, self.name)
+                    for n in nodes_of(s)
                 )
                 slices = [n for n in nodes_of(it) if isinstance(n, gast.Slice)]
                 if (changed and not _counts(it)) or (slices and self.name in stored(s)):
                     raise NotThisWay
+                if self.parts.tuples and not loops_over_fields(
+                    s, self.name, self.node, self.lookup
+                ):
+                    raise NotThisWay  # a tuple is no row of an array
                 s.iter = self._part(it) if self._is_part(it) else self._expression(it)
                 s.body = self._block(s.body)
                 s.orelse = self._block(s.orelse)
@@ -286,10 +320,8 @@ class _Growing:
                 s.value = self._returned(s.value)
                 return [s]
             case gast.Return(value=gast.Tuple(elts=elts)):
-                s.value.elts = [
-                    self._returned(e) if is_named(e, self.name) else self._expression(e)
-                    for e in elts
-                ]
+                whole = hasattr(s.value, SHAPE)
+                s.value.elts = [_result(self, e, whole) for e in elts]
                 return [s]
         for part, value in gast.iter_fields(s):
             if isinstance(value, gast.AST):
@@ -324,6 +356,8 @@ class _Growing:
                 return [x for e in value.elts for x in self._put(e, s)]
             case gast.Expr(value=value) if popped(value, self.name):
                 return self._shorter(value, s)
+            case gast.Expr(value=value) if is_reversed(value, self.name):
+                return backwards([self._there(a) for a in self.parts.arrays], s)
             case gast.Assign() | gast.AugAssign() | gast.Return() | gast.Expr():
                 # It is taken off before what else there is in the statement, which
                 # does not see the list.
@@ -383,7 +417,7 @@ class _Growing:
             out.append(assign([name_of(item, ctx=gast.Store())], v))
         for item, array in zip(parts.items, parts.arrays, strict=True):
             place = gast.Subscript(name_of(array), name_of(parts.count), gast.Store())
-            out.append(assign([place], name_of(item)))
+            out.append(assign([self._told(place)], name_of(item)))
         more = gast.AugAssign(
             name_of(parts.count, ctx=gast.Store()), gast.Add(), gast.Constant(1, None)
         )
@@ -398,7 +432,7 @@ class _Growing:
         place = gast.Subscript(whole, self._expression(index), gast.Store())
         out = [
             assign([name_of(item, ctx=gast.Store())], value),
-            assign([place], name_of(item)),
+            assign([self._told(place)], name_of(item)),
         ]
         return [placed(x, at) for x in out]
 
@@ -413,19 +447,8 @@ class _Growing:
         first: gast.AST = gast.Constant(len(start.elements), None)
         if start.times is not None:
             first = start.times
-        terms, before, sites = [], [], len(start.elements)
-        for k, later in enumerate(behind):
-            own = Room(self, later, behind[: k + 1])
-            room, stmts = own.needed()
-            sites += own.sites
-            terms += room
-            before += stmts
-        if sites != self._places:
-            raise NotThisWay  # some is appended elsewhere
-        total = _sum([first, *terms] if not _is_zero(first) else terms or [first])
         out: list[gast.AST] = [
-            assign([name_of(self.room, ctx=gast.Store())], total),
-            *before,
+            *counted(self, first, self._places - len(start.elements), behind),
             assign([name_of(parts.count, ctx=gast.Store())], gast.Constant(0, None)),
         ]
         if parts.first is not None:
@@ -433,7 +456,7 @@ class _Growing:
             out.append(assign([begins], gast.Constant(0, None)))
         for array, item in zip(parts.arrays, parts.items, strict=True):
             dtype = gast.keyword("dtype", numpy_call("result_type", [name_of(item)]))
-            made = numpy_call("empty", [name_of(self.room)], [dtype])
+            made = self._told(numpy_call("empty", [name_of(self.room)], [dtype]))
             out.append(assign([name_of(array, ctx=gast.Store())], made))
         out = [placed(x, s) for x in out]
         if start.times is None:
@@ -458,13 +481,19 @@ class _Growing:
         kinds = [name_of(n) for n in [*items, *(later if changed else [])]]
         dtype = gast.keyword("dtype", numpy_call("result_type", kinds))
         size = gast.Constant(self.size, None)
-        made = numpy_call("empty", [size], [dtype])
+        made = self._told(numpy_call("empty", [size], [dtype]))
         out.append(assign([name_of(array, ctx=gast.Store())], made))
         for k, item in enumerate(items):
             index = gast.Constant(k, None)
             place = gast.Subscript(name_of(array), index, gast.Store())
-            out.append(assign([place], name_of(item)))
+            out.append(assign([self._told(place)], name_of(item)))
         return [placed(x, s) for x in out]
+
+    def _told(self, node: gast.AST) -> gast.AST:
+        """A node that knows which list of single values it is of."""
+        if not self.parts.tuples:
+            setattr(node, LISTED, self.listed)
+        return node
 
     # ---------------------------------------------------------------- expressions
 
@@ -506,15 +535,16 @@ class _Growing:
         """The elements that are there, as an array or as a tuple of arrays."""
         views = [self._there(a) for a in self.parts.arrays]
         if not self.parts.tuples:
-            return placed(views[0], at)
+            return self._told(placed(views[0], at))
         stacked = gast.Tuple(views, gast.Load())
         made = numpy_call("stack", [stacked, gast.Constant(1, None)])
         return placed(made, at)
 
     def _returned(self, at: gast.AST) -> gast.AST:
         if self.helper:
-            whole = self._whole(at)
-            return whole if self.parts.tuples else placed(copied(whole), at)
+            if self.parts.tuples:
+                raise NotThisWay  # its tuples are no rows of an array
+            return placed(copied(self._whole(at)), at)
         if self.parts.tuples:
             copies = [copied(self._there(a)) for a in self.parts.arrays]
             made: gast.AST = gast.Tuple(copies, gast.Load())
@@ -532,8 +562,11 @@ class _Growing:
     def _takes_elements(self, call: gast.Call) -> bool:
         """Is the list for a call what an array is, of which it reads elements?"""
         function = self._called(call.func)
+        extremes = any(function is f for f in (min, max, sum))
+        if self.parts.tuples and (extremes or plain(function) is not None):
+            return False  # its tuples are no rows of an array
         given = [k for k, a in enumerate(call.args) if self._is_part(a)]
-        return all(takes_elements(function, k) for k in given)
+        return all(takes_elements(function, k, call) for k in given)
 
     def _expression(self, e: gast.AST) -> gast.AST:
         """An expression with the array in the place of the list."""
@@ -552,42 +585,36 @@ class _Growing:
             ):
                 if isinstance(index, (gast.Slice, gast.Tuple)):
                     raise NotThisWay  # a list of its own
-                index = self._expression(index)
-                made = [
-                    gast.copy_location(
-                        gast.Subscript(
-                            placed(self._there(a), e),
-                            copy.deepcopy(index),
-                            e.ctx,
-                        ),
-                        e,
-                    )
-                    for a in parts.arrays
-                ]
-                if not parts.tuples:
-                    return made[0]
-                if isinstance(e.ctx, gast.Store):
-                    raise NotThisWay
-                return gast.copy_location(gast.Tuple(made, gast.Load()), e)
+                return _element(self, e, self._expression(index))
+            case gast.Subscript(value=part, slice=index) if (
+                self._is_part(part)
+                and isinstance(e.ctx, gast.Load)
+                and not isinstance(index, (gast.Slice, gast.Tuple))
+            ):
+                e.value, e.slice = self._part(part), self._expression(index)
+                return e
             case gast.Call(func=func, args=[part, *rest]) if self._is_part(
                 part
             ) and self._called(func) in (np.array, np.asarray):
                 rest = [self._expression(a) for a in rest]
                 keywords = list(e.keywords)
                 if not rest and not keywords:
-                    whole = self._part(part)
+                    whole = _given(self._part(part))
                     return whole if parts.tuples else placed(copied(whole), e)
                 dtypes = rest or [k.value for k in keywords if k.arg == "dtype"]
                 if len(dtypes) != 1 or len(keywords) > 1 - len(rest):
                     raise NotThisWay
-                cast = gast.Attribute(self._part(part), "astype", gast.Load())
+                cast = gast.Attribute(_given(self._part(part)), "astype", gast.Load())
                 return placed(gast.Call(cast, dtypes, []), e)
             case gast.Call(func=func, args=args):
                 if mentions(func, self.name) or not self._takes_elements(e):
                     raise NotThisWay
                 made_ = copy.copy(e)
+                loops = any(self._called(func) is f for f in _LOOPED)
                 made_.args = [
-                    self._part(a) if self._is_part(a) else self._expression(a)
+                    (self._part(a) if loops else _given(self._part(a)))
+                    if self._is_part(a)
+                    else self._expression(a)
                     for a in args
                 ]
                 for k in e.keywords:
@@ -611,6 +638,44 @@ class _Growing:
                 ]
                 setattr(e, part, new)
         return e
+
+
+def _element(grown: _Growing, e: gast.Subscript, index: gast.AST) -> gast.AST:
+    """One element of the list, of each array if it is a tuple."""
+    made = [
+        gast.copy_location(
+            gast.Subscript(placed(grown._there(a), e), copy.deepcopy(index), e.ctx),
+            e,
+        )
+        for a in grown.parts.arrays
+    ]
+    if not grown.parts.tuples:
+        return made[0]
+    if isinstance(e.ctx, gast.Store):
+        raise NotThisWay
+    return gast.copy_location(gast.Tuple(made, gast.Load()), e)
+
+
+def _result(grown: _Growing, e: gast.AST, part: bool) -> gast.AST:
+    """One of several values that are returned, or `part` of a list of tuples."""
+    if is_named(e, grown.name):
+        if part and not grown.parts.tuples:
+            return placed(copied(grown._whole(e)), e)
+        return grown._returned(e)
+    if isinstance(e, gast.Tuple) and hasattr(e, SHAPE):
+        e.elts = [_result(grown, x, True) for x in e.elts]
+        return e
+    return grown._expression(e)
+
+
+def _given(elements: gast.AST) -> gast.AST:
+    """The elements of a list as an array that a call is given."""
+    setattr(elements, GIVEN, True)
+    return elements
+
+
+#: What is given a list to loop over it.
+_LOOPED = (enumerate, zip, reversed)
 
 
 def mentions(e: gast.AST, name: str) -> bool:
@@ -665,17 +730,6 @@ def _counts(it: gast.AST) -> bool:
         case gast.Call(func=gast.Name(id="range" | "prange")):
             return True
     return False
-
-
-def _sum(terms: Sequence[gast.AST]) -> gast.AST:
-    found = terms[0]
-    for t in terms[1:]:
-        found = gast.BinOp(found, gast.Add(), t)
-    return found
-
-
-def _is_zero(e: gast.AST) -> bool:
-    return isinstance(e, gast.Constant) and e.value == 0
 
 
 def _more(node: gast.AST, name: str) -> int:

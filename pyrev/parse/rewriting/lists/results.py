@@ -23,6 +23,7 @@ from pyrev.parse.rewriting.comprehensions import is_list_class
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.lists.candidates import stored
 from pyrev.parse.rewriting.lists.uses import (
+    DEFINITION,
     LIST,
     is_named,
     reads_elements,
@@ -189,9 +190,11 @@ class _Made:
 
     def called(self, e: gast.Call) -> frozenset[int]:
         """Where there are lists in what a call gives."""
+        made = getattr(e, DEFINITION, None)
         match e.func:
             case gast.Name(id=name) if name in self.local:
                 inner = [f for f in functions_inside(self.node) if _name(f) == name]
+                inner = inner if made is None else [made.node]
                 if len(inner) != 1:
                     return frozenset()
                 look = partial(_looked_up, self.local, self.lookup)
@@ -199,8 +202,11 @@ class _Made:
         found = object_named(e.func, self.local, self.lookup)
         if is_list_class(found):
             return frozenset([ALONE])
-        if plain(found) is None:
+        own = plain(found)
+        if own is None:
             return frozenset()
+        if made is not None:
+            return places_in(made.node, partial(stands_for, own))
         if id(found) not in self.found:
             self.found[id(found)] = list_places(found)
         return self.found[id(found)]
@@ -329,6 +335,9 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
             return node
         if self.alone(e):
             self._arguments(e)
+        elif self.helper and self.gives(e):
+            self._arguments(e)
+            return node
         elif getattr(e, "id", "") not in self.names:
             return self.generic_visit(node)
         if not self.helper:
@@ -368,7 +377,7 @@ class _Results(gast.NodeTransformer):  # type: ignore[misc]
         call.func = self.visit(call.func)
         new = []
         for k, a in enumerate(call.args):
-            if self.alone(a) and takes_elements(function, k):
+            if self.alone(a) and takes_elements(function, k, call):
                 self._arguments(a)
                 new.append(a)
             else:

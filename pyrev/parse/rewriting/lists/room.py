@@ -20,6 +20,9 @@ from pyrev.parse.rewriting.made_texts import (
     written_in,
 )
 
+#: The attribute of a call in what runs ahead, to count: it may draw nothing.
+AHEAD = "pyrev_ahead"
+
 
 class NotThisWay(Exception):
     """A list is used in a way that has no form here: it is left to be refused."""
@@ -34,9 +37,25 @@ class Growing(Protocol):
     taken: set[str]
     #: What it begins with.
     first: list[gast.AST]
+    #: The lists that get an element whenever it does, and what these begin with.
+    siblings: dict[str, list[gast.AST]]
+    #: The name of their room, if it is known.
+    known_room: str | None
 
     def added(self, call: gast.AST) -> gast.AST | None:
         """What a call appends to the list; None if it is another call."""
+
+
+def appended(e: gast.AST) -> tuple[str, gast.AST | None]:
+    """The list that a call appends to, and what; None if it is another call."""
+    match e:
+        case gast.Call(
+            func=gast.Attribute(value=gast.Name(id=name), attr="append"),
+            args=[value],
+            keywords=[],
+        ):
+            return str(name), value
+    return "", None
 
 
 class Room:
@@ -163,21 +182,21 @@ class _Dry:
 
     def __init__(self, owner: Growing, stmts: Sequence[gast.AST]) -> None:
         self.owner, self.stmts = owner, [copy.deepcopy(s) for s in stmts]
-        self.first = owner.first
+        self.first = {owner.name: owner.first, **owner.siblings}
         self.room = owner.room
-        self.last = fresh(f"{owner.name}_last", owner.taken)
-        self.reads_last = False
+        self.last = {n: fresh(f"{n}_last", owner.taken) for n in self.first}
+        #: The lists of which the last element is read.
+        self.reads_last: set[str] = set()
 
     def statements(self) -> list[gast.AST]:
         """The counting statements; `NotThisWay` if they would not be the same."""
-        own = self.owner.name
         if any(returns(s) for s in self.stmts):
             raise NotThisWay
         self.stmts = [self._own(s) for s in self.stmts]
         begins: list[gast.AST] = []
-        if self.reads_last and self.first:
-            last = copy.deepcopy(self.first[-1])
-            begins.append(assign([name_of(self.last, ctx=gast.Store())], last))
+        for name in [n for n in self.first if n in self.reads_last and self.first[n]]:
+            last = copy.deepcopy(self.first[name][-1])
+            begins.append(assign([name_of(self.last[name], ctx=gast.Store())], last))
         needed: set[str] = {self.room}
         while True:
             before = len(needed)
@@ -185,7 +204,7 @@ class _Dry:
                 self._grow(s, needed, ())
             if len(needed) == before:
                 break
-        if own in needed or (self.reads_last and self._pops()):
+        if self.first.keys() & needed or (self.reads_last and self._pops()):
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
@@ -212,11 +231,14 @@ class _Dry:
             if n in arrays:
                 value = copied(value)
             first.append(assign([name_of(new[n], ctx=gast.Store())], value))
-        return [*first, *(Renamed(new).visit(s) for s in (*begins, *made))]
+        ahead = [Renamed(new).visit(s) for s in (*begins, *made)]
+        for n in (n for s in ahead for n in nodes_of(s) if isinstance(n, gast.Call)):
+            setattr(n, AHEAD, True)
+        return [*first, *ahead]
 
     def _pops(self) -> bool:
         return any(
-            isinstance(n, gast.Attribute) and n.attr == "pop"
+            isinstance(n, gast.Attribute) and n.attr in ("pop", "reverse")
             for s in self.stmts
             for n in nodes_of(s)
         )
@@ -287,29 +309,26 @@ class _Dry:
         """The statement with a count for the list."""
         own = self
         last, room, name = self.last, self.room, self.owner.name
-        added = self.owner.added
 
         class Own(gast.NodeTransformer):  # type: ignore[misc]
             def visit_Expr(self, node: gast.Expr) -> Any:
-                value = added(node.value)
-                if value is None:
+                to, value = appended(node.value)
+                if value is None or to not in last:
                     return self.generic_visit(node)
-                out = [
-                    gast.AugAssign(
-                        name_of(room, ctx=gast.Store()),
-                        gast.Add(),
-                        gast.Constant(1, None),
-                    )
-                ]
+                out = []
                 if not isinstance(value, (gast.Tuple, gast.List)):
                     value = self.visit(value)
-                    out.insert(0, assign([name_of(last, ctx=gast.Store())], value))
-                return out
+                    out.append(assign([name_of(last[to], ctx=gast.Store())], value))
+                if to == name:
+                    number = name_of(room, ctx=gast.Store())
+                    one = gast.Constant(1, None)
+                    out.append(gast.AugAssign(number, gast.Add(), one))
+                return out or gast.Pass()
 
             def visit_Call(self, node: gast.Call) -> Any:
                 match node:
                     case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=n)]):
-                        if n == name:
+                        if n in last:
                             return name_of(room)
                 return self.generic_visit(node)
 
@@ -321,9 +340,9 @@ class _Dry:
                             op=gast.USub(), operand=gast.Constant(value=1)
                         ),
                         ctx=gast.Load(),
-                    ) if n == name:
-                        own.reads_last = True
-                        return name_of(last)
+                    ) if n in last:
+                        own.reads_last.add(n)
+                        return name_of(last[n])
                 return self.generic_visit(node)
 
         return Own().visit(s)
@@ -357,10 +376,13 @@ class _Dry:
             case gast.Raise() | gast.Assert() | gast.Pass():
                 return False
         if any(isinstance(n, gast.Call) for n in nodes_of(s)) and read_in(s) & needed:
+            to, value = appended(s.value) if isinstance(s, gast.Expr) else ("", None)
+            if value is not None and to not in needed and not _acts(value, needed):
+                return False  # another list gets it, which writes to nothing
             # A helper may write to what is needed.
             match s:
-                case gast.Expr(value=gast.Call(args=args)):
-                    if {n for a in args for n in read_in(a)} & needed:
+                case gast.Expr(value=gast.Call(func=func, args=args)):
+                    if {n for a in (func, *args) for n in read_in(a)} & needed:
                         raise NotThisWay
         return False
 
@@ -385,11 +407,27 @@ class _Dry:
 
 
 #: Functions that write to nothing, and methods and functions that give what is new.
-_PURE = frozenset(["len", "abs", "min", "max", "sum", "int", "float", "range", "round"])
+_PURE = frozenset(
+    ["len", "abs", "min", "max", "sum", "int", "float", "range", "round"]
+    + ["zip", "enumerate", "reversed"]
+)
 _FRESH = frozenset(
     ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
     + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
 )
+
+
+def _acts(e: gast.AST, on: set[str]) -> bool:
+    """May a call in an expression change what these names stand for?"""
+    for n in nodes_of(e):
+        match n:
+            case gast.Call(func=gast.Name(id=name)) if name in _PURE:
+                continue
+            case gast.Call(func=gast.Attribute(attr=attr)) if attr in _FRESH:
+                continue
+            case gast.Call() if read_in(n) & on:
+                return True
+    return False
 
 
 def _loaded(s: gast.AST) -> set[str]:
@@ -431,6 +469,8 @@ def _reads_elements(e: gast.AST) -> bool:
         match n:
             case gast.Subscript(value=gast.Attribute(attr="shape")):
                 continue
+            case gast.Subscript(slice=gast.Slice()):
+                continue  # only how long it is counts
             case gast.Subscript():
                 return True
     return False

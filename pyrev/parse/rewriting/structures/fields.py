@@ -45,6 +45,7 @@ from pyrev.parse.rewriting.starred import (
     starred_names,
 )
 from pyrev.parse.rewriting.structures.nodes import (
+    Returned,
     Use,
     assigned,
     element,
@@ -52,6 +53,7 @@ from pyrev.parse.rewriting.structures.nodes import (
     key_of,
     literal,
     may_change,
+    names_in_tuples,
     own_returns,
     read_field,
     with_fields,
@@ -60,6 +62,7 @@ from pyrev.parse.rewriting.structures.places import Fields
 from pyrev.parse.rewriting.structures.record_views import (
     arrays_of,
     has_records,
+    holds_record,
     may_write,
     names_of_view,
     place_in,
@@ -71,22 +74,26 @@ from pyrev.parse.rewriting.structures.record_views import (
 from pyrev.parse.rewriting.structures.shapes import (
     AT,
     SHAPE,
+    TAKEN_APART,
     Key,
     Missing,
     Names,
     Shape,
     can_be_made,
     class_called,
-    class_fields,
-    defaults_of,
     field_of,
+    filled_fields,
     is_new,
     may_build,
     may_have,
     names_for,
-    only_keeps,
 )
+from pyrev.parse.rewriting.structures.tuple_turns import with_copies
+from pyrev.parse.rewriting.structures.unpacking import unpacks, with_unpacked
 from pyrev.parse.source import default_values, plain
+
+#: The parameters that are plain functions in a call.
+Functions = tuple[tuple[str, FunctionType], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +108,13 @@ class Structured:
 
 
 def without_structures(
-    node: gast.AST, lookup: Lookup, given: Mapping[str, Shape] | None = None
+    node: gast.AST,
+    lookup: Lookup,
+    given: Mapping[str, Shape] | None = None,
+    functions: Functions = (),
 ) -> Structured:
     """The definition `node`, for parameters of these shapes, without names of
-    structures; itself if it has none.
+    structures; itself if it has none. Parameters that are `functions` are known.
 
     What is left as it is, since a structure is used in another way than by its fields,
     is refused elsewhere.
@@ -128,30 +138,75 @@ def without_structures(
             q_k = q_k * p_rate
         return (q_k, q_w)
     >>> found.result
-    Shape(kind='dict', fields=(('k', None), ('w', None)), cls=None)
+    Shape(kind='dict', fields=(('k', None), ('w', None)), cls=None, cells=frozenset())
     """
     given = dict(given or {})
     if isinstance(node, gast.Lambda) and given:
         node = as_definition(node)
     if not isinstance(getattr(node, "body", None), list):
         return Structured(node, {})
-    if not given and not may_have(node, lookup):
+    if not (given or functions or may_have(node, lookup)):
         return Structured(node, {})
-    return Expansion(collecting_by_name(node, given), lookup, given).done()
+    return _taken_apart(node, lookup, given, functions).done()
+
+
+def _taken_apart(
+    node: gast.AST, lookup: Lookup, given: Mapping[str, Shape], functions: Functions
+) -> Expansion:
+    """What takes the structures of a definition apart, before it has looked at it."""
+    node = collecting_by_name(node, given)
+    if unpacks(node):
+        known = Expansion(node, lookup, given, functions)
+        known.find()
+        node = with_unpacked(node, known.shape, partial(_counted, known))
+    return Expansion(_turned(node, lookup, given, functions), lookup, given, functions)
+
+
+def _turned(
+    node: gast.AST, lookup: Lookup, given: Mapping[str, Shape], functions: Functions
+) -> gast.AST:
+    """The definition with copies of what loops over tuples of structures do."""
+    if not any(isinstance(n, gast.For) for n in nodes_of(node)):
+        return node
+    for _ in range(_TURNS):
+        known = Expansion(node, lookup, given, functions)
+        known.turning = True
+        known.find()
+        made = with_copies(node, known.local, lookup, known.place)
+        if made is node:
+            break
+        node = made
+    return node
+
+
+#: Loops in loops over such tuples, where the inner ones depend on the outer ones.
+_TURNS = 4
 
 
 class Expansion:
     """Takes the structures of one definition apart."""
 
     def __init__(
-        self, node: gast.AST, lookup: Lookup, given: Mapping[str, Shape]
+        self,
+        node: gast.AST,
+        lookup: Lookup,
+        given: Mapping[str, Shape],
+        functions: Functions = (),
     ) -> None:
-        self.node, self.lookup = node, lookup
-        self.local = local_names(node)
+        self.node = node
+        times = Counter(bindings(node))
+        #: The parameters that are functions, as names from outside.
+        self.functions = {n: f for n, f in functions if times[n] == 1}
+        self.lookup = lookup
+        if self.functions:
+            self.lookup = lambda n: self.functions.get(n) or lookup(n)
+        self.local = local_names(node) - self.functions.keys()
         self.taken = {*identifiers(node)}
         self.given = {n: names_for(n, shape, self.taken) for n, shape in given.items()}
         self.times = Counter(bindings(node))
+        #: The names of tuples that are taken apart as structures are.
         self.starred = starred_names(node)
+        self.in_tuples = names_in_tuples(node)
         #: The names that functions inside have for something of their own.
         self.inside = {
             n for inner in functions_inside(node) for n in local_names(inner)
@@ -163,12 +218,14 @@ class Expansion:
         #: Is a record of an array a view of it, since somebody may write to it?
         records = {n for n, shape in given.items() if has_records(shape)}
         self.views = bool(records) and may_write(node, records, lookup)
+        #: Are loops over tuples to be found?
+        self.turning = False
         #: What loops over records go over, with the name for each of them.
         self.turns: dict[gast.AST, str] = {}
 
     def done(self) -> Structured:
         """The definition, and what it returned."""
-        self._find()
+        self.find()
         result = self._result()
         parts = (gast.Dict, gast.Starred)
         written_out = any(isinstance(n, parts) for n in nodes_of(self.node))
@@ -178,8 +235,11 @@ class Expansion:
         made.args = with_fields(made.args, self.given)
         made.body = [*self._whole_again(made), *self._block(made.body)]
         if result is not None:
-            returned = _Returned(self, result)
+            inner = Expansion(gast.parse("def f(): pass").body[0], self.lookup, {})
+            inner.local = self.local
+            returned = Returned(inner.values, [*result.leaves()])
             made.body = [returned.visit(s) for s in made.body]
+            setattr(made, TAKEN_APART, result)
         return Structured(made, self.given, result)
 
     def _whole_again(self, at: gast.AST) -> Iterator[gast.AST]:
@@ -200,7 +260,7 @@ class Expansion:
 
     # ---------------------------------------------------------------- which
 
-    def _find(self) -> None:
+    def find(self) -> None:
         """The names that are structures wherever they are bound."""
         values: dict[str, list[gast.AST]] = {}
         for n in nodes_of(self.node):
@@ -212,6 +272,8 @@ class Expansion:
                     if turn is not None and self.view(turn.one) is not None:
                         values.setdefault(turn.name, []).append(turn.one)
                         self.turns[turn.over] = turn.name
+        # A loop over records goes over their places, also where nobody writes.
+        self.views = self.views or bool(self.turns)
         own = {n: len(found) + (n in self.given) for n, found in values.items()}
         values = {n: found for n, found in values.items() if self.times[n] == own[n]}
         while True:
@@ -261,7 +323,7 @@ class Expansion:
         stores = whole = inner = False
         for use in self._uses(name):
             inner = inner or use.inner
-            if use.stored is not None:
+            if use.stored is not None and not shape.is_cell(use.stored):
                 stores = True
                 # What is inside of another one may have another name.
                 alone = len(use.stored) == 1 and shape.at(use.stored) is None
@@ -292,7 +354,7 @@ class Expansion:
                     if path:
                         yield Use(inner, stored=path)
                     return
-                bad = isinstance(field, Missing)
+                bad = isinstance(field, Missing) and not self.turning
                 if isinstance(around, gast.AugAssign) and around.target is e:
                     yield Use(inner, stored=path)
                 elif isinstance(field, Shape):
@@ -317,6 +379,8 @@ class Expansion:
                 return Use(inner, bad=stored or self.of_record(around) is None)
             case gast.Attribute(attr="shape" | "size" | "ndim"):
                 return Use(inner, bad=field.kind != "records")
+            case gast.For():
+                return Use(inner, whole=True, bad=not self.turning)
             case gast.Return():
                 view = field.kind == "view"
                 return Use(inner, whole=True, returned=True, bad=view)
@@ -349,16 +413,22 @@ class Expansion:
             return tagged
         match e:
             case gast.Dict(keys=keys, values=values) if keys:
-                return self._of_dict(keys, values)
+                return _of_dict(self, keys, values)
             case gast.Call():
                 return self._of_call(e)
-            case gast.Tuple(elts=elts) if not name or name in self.starred:
+            case gast.Tuple(elts=elts):
                 elts = self.written_out(elts)
+                fields = tuple((k, self.shape(x)) for k, x in enumerate(elts))
                 if any(isinstance(x, gast.Starred) for x in elts):
                     return None
-                return Shape(
-                    "tuple", tuple((k, self.shape(x)) for k, x in enumerate(elts))
-                )
+                if name not in {"", *self.starred}:
+                    inner = [field for _, field in fields if field is not None]
+                    # Other names of tuples are told later on (`rewriting.tuples`).
+                    if not inner and name not in self.in_tuples:
+                        return None
+                    if any(map(holds_record, inner)):  # they may change behind it
+                        return None
+                return Shape("tuple", fields)
         place = self.place(e)
         if place is not None and isinstance(place[2], Shape):
             return place[2]
@@ -419,20 +489,6 @@ class Expansion:
         fields = {p: name_of(n, e) for p, n in arrays.items()}
         return shape, {(AT,): place_in(e, arrays, index), **fields}
 
-    def _of_dict(
-        self, keys: Sequence[gast.AST | None], values: Sequence[gast.AST]
-    ) -> Shape | None:
-        found: list[tuple[Key, Shape | None]] = []
-        for key, value in zip(keys, values, strict=True):
-            match key:
-                case gast.Constant(value=str() | int() as own):
-                    found.append((own, self.shape(value)))
-                case _:
-                    return None
-        if len({k for k, _ in found}) != len(found):
-            return None
-        return Shape("dict", tuple(found))
-
     def _of_call(self, e: gast.Call) -> Shape | None:
         cls = class_called(e.func, self.local, self.lookup)
         if cls is dict:
@@ -440,7 +496,7 @@ class Expansion:
             named = not e.args and all(n is not None for n, _ in given)
             return Shape("dict", tuple(given)) if given and named else None
         if cls is not None:
-            fields = self._fields(e, cls)
+            fields = filled_fields(e, cls)
             if fields is None:
                 return None
             kind = "named tuple" if issubclass(cls, tuple) else "object"
@@ -454,53 +510,35 @@ class Expansion:
                     for k in e.keywords
                 )
                 return found if named and not e.args else None
-            case gast.Name(id=called) if called not in self.local:
-                function = plain(self.lookup(called))
+            case gast.Name():
+                function = self.called(e.func)
                 if function is not None:
                     return self._returned(function, e)
         return None
 
     def _returned(self, function: FunctionType, e: gast.Call) -> Shape | None:
         """The structure that a call of a plain function gives."""
-        made = copy.copy(e)
-        made.args = self.written_out(e.args)
-        node = definition_of(function)
-        if node is None or any(isinstance(a, gast.Starred) for a in made.args):
-            return None
-        shapes = {}
-        for given in given_to(node, made, default_values(function)):
-            shape = self.shape(given.value)
-            if shape is not None and is_taken(node, given.name, given.value):
-                shapes[given.name] = shape
-        return returned_shape(function, tuple(shapes.items()))
+        given = _given_to(self, function, e)
+        return None if given is None else returned_shape(function, *given)
 
-    def _fields(self, e: gast.Call, cls: type) -> dict[str, gast.AST] | None:
-        """The fields that a call of a class fills; None if it can't be told."""
-        names = class_fields(cls)
-        if not names or not only_keeps(cls) or len(e.args) > len(names):
-            return None
-        if any(isinstance(a, gast.Starred) for a in e.args):
-            return None
-        found: dict[str, gast.AST] = dict(zip(names, e.args, strict=False))
-        for k in e.keywords:
-            if k.arg not in names or k.arg in found:
-                return None
-            found[k.arg] = k.value
-        for n, v in defaults_of(cls).items():
-            if n not in found:
-                found[n] = gast.copy_location(gast.Constant(v, None), e)
-        if len(found) != len(names):
-            return None
-        return {n: found[n] for n in names}
+    def called(self, e: gast.AST) -> FunctionType | None:
+        """The plain function that a name stands for."""
+        if isinstance(e, gast.Name) and e.id not in self.local:
+            return plain(self.lookup(e.id))
+        return None
 
     def leaf(self, at: gast.AST, name: str, path: tuple[Key, ...]) -> gast.AST:
         """The value at the end of a path in the structure `name`."""
         own = self.names[name][path]
         around = self.shapes[name].at(path[:-1])
+        ctx = getattr(at, "ctx", None)
         if isinstance(around, Shape) and around.kind == "view":
             index = name_of(self.names[name][(*path[:-1], AT)], at)
-            return element(at, name_of(own, at), index, at.ctx)
-        return name_of(own, at, at.ctx)
+            return element(at, name_of(own, at), index, ctx)
+        if self.shapes[name].is_cell(path):
+            first = gast.copy_location(gast.Constant(0, None), at)
+            return element(at, name_of(own, at), first, ctx)
+        return name_of(own, at, ctx)
 
     def place(
         self, e: gast.AST
@@ -644,7 +682,7 @@ class Expansion:
                 if cls is dict:
                     fields = {str(k.arg): k.value for k in e.keywords}
                 else:
-                    fields = dict((self._fields(e, cls) or {}).items())
+                    fields = dict((filled_fields(e, cls) or {}).items())
         out: dict[tuple[Key, ...], gast.AST] = {}
         for key, value in fields.items():
             if self.shape(value) is None:
@@ -664,10 +702,9 @@ class Expansion:
             None if n.value is None else self.shape(n.value)
             for n in own_returns(self.node)
         ]
-        if not found or None in found or len(set(found)) != 1:
+        shape = found[0] if found else None
+        if shape is None or len({*found}) != 1:
             return None
-        (shape,) = {*found}
-        assert shape is not None
         if shape.kind == "tuple" and all(f is None for _, f in shape.fields):
             return None
         if any(self.of_record(n.value) is not None for n in own_returns(self.node)):
@@ -676,34 +713,82 @@ class Expansion:
         return None if None in values or not can_be_made(shape) else shape
 
 
-class _Returned(gast.NodeTransformer):  # type: ignore[misc]
-    """Returns the values of a structure."""
+def _of_dict(
+    known: Expansion, keys: Sequence[gast.AST | None], values: Sequence[gast.AST]
+) -> Shape | None:
+    found: list[tuple[Key, Shape | None]] = []
+    for key, value in zip(keys, values, strict=True):
+        match key:
+            case gast.Constant(value=str() | int() as own):
+                found.append((own, known.shape(value)))
+            case _:
+                return None
+    if len({k for k, _ in found}) != len(found):
+        return None
+    return Shape("dict", tuple(found))
 
-    def __init__(self, expansion: Expansion, shape: Shape) -> None:
-        self.paths = [*shape.leaves()]
-        inner = Expansion(gast.parse("def f(): pass").body[0], expansion.lookup, {})
-        inner.local = expansion.local
-        self.expansion = inner
 
-    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
-        return node
+def _given_to(
+    known: Expansion, function: FunctionType, e: gast.Call
+) -> tuple[tuple[tuple[str, Shape], ...], Functions] | None:
+    """The structures and the functions that a call gives a plain function."""
+    made = copy.copy(e)
+    made.args = known.written_out(e.args)
+    node = definition_of(function)
+    if node is None or any(isinstance(a, gast.Starred) for a in made.args):
+        return None
+    shapes, functions = {}, {}
+    for given in given_to(node, made, default_values(function)):
+        shape = known.shape(given.value)
+        if shape is not None and is_taken(node, given.name, given.value):
+            shapes[given.name] = shape
+        own = known.called(given.value)
+        if own is not None:
+            functions[given.name] = own
+    return tuple(shapes.items()), tuple(functions.items())
 
-    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
-        return node
 
-    def visit_Return(self, node: gast.Return) -> gast.AST:
-        values = self.expansion.values(node.value)
-        assert values is not None
-        found = [values[p] for p in self.paths]
-        made = gast.copy_location(gast.Tuple(found, gast.Load()), node)
-        return gast.copy_location(gast.Return(made), node)
+def _counted(known: Expansion, e: gast.Call) -> int | None:
+    """How many numbers and arrays a call of a plain function gives."""
+    function = known.called(e.func)
+    given = None if function is None else _given_to(known, function, e)
+    if function is None or given is None:
+        return None
+    return returned_count(function, *given)
+
+
+def returned_count(
+    function: FunctionType, given: tuple[tuple[str, Shape], ...], functions: Functions
+) -> int | None:
+    """How many numbers and arrays a plain function returns, if that is a tuple of as
+    many on every path, and holds no structure.
+    """
+    node = definition_of(function)
+    with looking_at(function, "count") as first:
+        if node is None or not first:
+            return None
+        look = partial(stands_for, function)
+        known = _taken_apart(node, look, dict(given), functions)
+        known.find()
+        counts: set[int | None] = set()
+        for r in own_returns(known.node):
+            found = None
+            if isinstance(r.value, gast.Tuple):
+                elts = known.written_out(r.value.elts)
+                inner = (gast.Tuple, gast.List, gast.Dict, gast.Starred)
+                if not any(isinstance(e, inner) or known.shape(e) for e in elts):
+                    found = len(elts)
+            counts.add(found)
+        return counts.pop() if len(counts) == 1 else None
 
 
 def returned_shape(
-    function: FunctionType, given: tuple[tuple[str, Shape], ...]
+    function: FunctionType,
+    given: tuple[tuple[str, Shape], ...],
+    functions: Functions = (),
 ) -> Shape | None:
-    """The structure that a plain function returns for parameters of these shapes, if it
-    is one on every path.
+    """The structure that a plain function returns for parameters of these shapes, of
+    which some are `functions`, if it is one on every path.
     """
     node = definition_of(function)
     if node is None or not may_build(function):
@@ -712,4 +797,4 @@ def returned_shape(
         if not first:  # what calls itself is no structure
             return None
         look = partial(stands_for, function)
-        return without_structures(node, look, dict(given)).result
+        return without_structures(node, look, dict(given), functions).result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import gast
@@ -139,6 +139,18 @@ def is_nested(e: gast.Tuple) -> bool:
     return any(isinstance(x, inner) or hasattr(x, SHAPE) for x in e.elts)
 
 
+def names_in_tuples(node: gast.AST) -> frozenset[str]:
+    """The names that stand in tuples which are built in a definition."""
+    tuples = (n for n in nodes_of(node) if isinstance(n, gast.Tuple))
+    return frozenset(
+        e.id
+        for n in tuples
+        if isinstance(n.ctx, gast.Load)
+        for e in n.elts
+        if isinstance(e, gast.Name)
+    )
+
+
 def may_change(node: gast.AST, names: set[str]) -> bool:
     """May a definition write to what these names stand for, or to parts of it, perhaps
     under other names?
@@ -162,3 +174,27 @@ def may_change(node: gast.AST, names: set[str]) -> bool:
                 if any(own & read_in(a) for a in args):
                     return True
     return False
+
+
+class Returned(gast.NodeTransformer):  # type: ignore[misc]
+    """Returns what is at these paths of a structure, whose `values` are told."""
+
+    def __init__(
+        self,
+        values: Callable[[gast.AST], Mapping[tuple[Key, ...], gast.AST] | None],
+        paths: Sequence[tuple[Key, ...]],
+    ) -> None:
+        self.values, self.paths = values, paths
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        return node
+
+    def visit_Lambda(self, node: gast.Lambda) -> gast.AST:
+        return node
+
+    def visit_Return(self, node: gast.Return) -> gast.AST:
+        values = self.values(node.value)
+        assert values is not None
+        found = [values[p] for p in self.paths]
+        made = gast.copy_location(gast.Tuple(found, gast.Load()), node)
+        return gast.copy_location(gast.Return(made), node)

@@ -181,7 +181,6 @@ class Fields(gast.NodeTransformer):  # type: ignore[misc]
                         if more
                         else gast.copy_location(gast.Constant(None, None), node)
                     )
-                names = self.expansion.names[place[0]]
                 if field is None:
-                    return name_of(names[(*place[1], key)], node)
+                    return self.expansion.leaf(node, place[0], (*place[1], key))
         return None

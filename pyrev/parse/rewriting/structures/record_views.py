@@ -143,6 +143,13 @@ def has_records(shape: Shape | None) -> bool:
     )
 
 
+def holds_record(shape: Shape | None) -> bool:
+    """Is there a record in a structure, in an array or alone?"""
+    if shape is None or shape.kind == "record":
+        return shape is not None
+    return has_records(shape) or any(holds_record(field) for _, field in shape.fields)
+
+
 # ------------------------------------------------------------------ who writes
 
 

@@ -12,6 +12,7 @@ import gast
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import identifiers, local_names, nodes_of
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.rewriting.helper_texts import definition_of
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.source import plain
 
@@ -25,12 +26,15 @@ class Shape:
     `kind` says how fields are read: of a "dict" by subscript, of an "object" by
     attribute, of a "tuple" by number, of a "named tuple" by attribute or number, and of
     a "record" or of "records", an array of them, by subscript or attribute; a "view" is
-    one of them, with its place at `AT`. `cls` is the class, where it is known.
+    one of them, with its place at `AT`. `cls` is the class, where it is known. The
+    `cells` are fields with numbers that somebody may write to: each is an array with
+    one element.
     """
 
     kind: str
     fields: tuple[tuple[Key, Shape | None], ...]
     cls: type | None = None
+    cells: frozenset[Key] = frozenset()
 
     def get(self, key: object) -> Shape | Missing | None:
         """A field: a structure, or None for a value; `MISSING` if there is none."""
@@ -57,6 +61,11 @@ class Shape:
             found = found.get(key)
         return found
 
+    def is_cell(self, path: Sequence[Key]) -> bool:
+        """Is there a number at the end of a path that all names of it share?"""
+        around = self.at(path[:-1])
+        return isinstance(around, Shape) and path[-1] in around.cells
+
 
 class Missing:
     """No such field."""
@@ -68,6 +77,8 @@ MISSING = Missing()
 AT = ""
 #: The attribute of a node that holds the shape of the structure that it builds.
 SHAPE = "pyrev_structure"
+#: The attribute of a definition with what it returned before that was taken apart.
+TAKEN_APART = "pyrev_taken_apart"
 #: The names of the values of a structure, by their paths.
 Names = dict[tuple[Key, ...], str]
 
@@ -141,13 +152,33 @@ def only_keeps(cls: type) -> bool:
 
 def can_be_made(shape: Shape) -> bool:
     """Can a structure of this shape be made of its fields?"""
-    if shape.kind in ("record", "records", "view"):
+    if shape.kind in ("record", "records", "view") or shape.cells:
         return False
     if shape.cls is not None and not (
         is_structure_class(shape.cls) and only_keeps(shape.cls)
     ):
         return False
     return all(f is None or can_be_made(f) for _, f in shape.fields)
+
+
+def filled_fields(e: gast.Call, cls: type) -> dict[str, gast.AST] | None:
+    """The fields that a call of a class fills; None if it can't be told."""
+    names = class_fields(cls)
+    if not names or not only_keeps(cls) or len(e.args) > len(names):
+        return None
+    if any(isinstance(a, gast.Starred) for a in e.args):
+        return None
+    found: dict[str, gast.AST] = dict(zip(names, e.args, strict=False))
+    for k in e.keywords:
+        if k.arg not in names or k.arg in found:
+            return None
+        found[k.arg] = k.value
+    for n, v in defaults_of(cls).items():
+        if n not in found:
+            found[n] = gast.copy_location(gast.Constant(v, None), e)
+    if len(found) != len(names):
+        return None
+    return {n: found[n] for n in names}
 
 
 def may_build(function: FunctionType) -> bool:
@@ -157,7 +188,18 @@ def may_build(function: FunctionType) -> bool:
     if any(is_structure_class(v) or isinstance(v, FunctionType) for v in found):
         return True
     texts = any(isinstance(c, (str, tuple)) for c in code.co_consts[1:])
-    return texts or "_replace" in code.co_names
+    return texts or "_replace" in code.co_names or _returns_nested(function)
+
+
+def _returns_nested(function: FunctionType) -> bool:
+    """Does a function return a tuple in which another one is written out?"""
+    node = definition_of(function)
+    return node is not None and any(
+        isinstance(n, gast.Return)
+        and isinstance(n.value, gast.Tuple)
+        and any(isinstance(e, gast.Tuple) for e in n.value.elts)
+        for n in nodes_of(node)
+    )
 
 
 def may_have(node: gast.AST, lookup: Lookup) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import linecache
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,10 @@ from tests.tools.generator.program import Generated, Sizes
 
 #: How many elements may not be numbers in what is compared: those that were given.
 OTHER = {0: 1, 1: 2, 2: -1}
+
+#: What is expected of a program of these sizes; how a function compares with it.
+Expecting = Callable[[Generated, Any, Sizes], Any]
+Comparing = Callable[[Any, Any, bool], Verdict]
 
 
 @dataclass(frozen=True)
@@ -257,16 +262,31 @@ def other_sizes(program: Generated) -> Sizes | None:
 
 def judge(program: Generated, target: str = "python") -> Verdict:
     """Right, refused, wrong, or why nothing can be said."""
+    return judged(program, target, expect, compare)
+
+
+def judged(
+    program: Generated, target: str, expect: Expecting, compare: Comparing
+) -> Verdict:
+    """The same by what is expected of a program, or says why nothing is, and by how a
+    function is compared with that.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         function = program.function()
         try:
-            return _judged(program, function, target)
+            return _judged(program, function, target, expect, compare)
         finally:
             linecache.cache.pop(function.__code__.co_filename, None)
 
 
-def _judged(program: Generated, function: Any, target: str) -> Verdict:
+def _judged(
+    program: Generated,
+    function: Any,
+    target: str,
+    expect: Expecting,
+    compare: Comparing,
+) -> Verdict:
     expected = expect(program, function, program.sizes)
     if isinstance(expected, Verdict):
         return expected
@@ -279,7 +299,7 @@ def _judged(program: Generated, function: Any, target: str) -> Verdict:
             verdict = compare(f, expected, forward)
             if verdict.kind == RIGHT and sizes is not None:
                 again = expect(program, function, sizes)
-                if isinstance(again, Expected):
+                if not isinstance(again, Verdict):
                     other = True
                     verdict = compare(f, again, forward)
                     if verdict.wrong:

@@ -1,0 +1,141 @@
+"""Numbers in the caller's objects that a function writes to.
+
+``line.position = (line.position + 1) % size`` writes to an array of one element while
+the function runs; behind it the number in the array is the object's attribute.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MemberDescriptorType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from pyrev.driver.arguments import Kind
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float
+from pyrev.ir.nodes import Add, Assign, Program, walk
+from pyrev.parse.rewriting.structures.shapes import Key, Shape
+
+#: What a cell may hold: what arithmetic makes of it is the same in an array.
+_DTYPES: dict[type, str] = {
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    np.bool_: "bool",
+    np.int64: "int64",
+    np.float64: "float64",
+}
+#: The dtypes beside which a number and an element of an array mean the same.
+_ALIKE = frozenset(["bool", "int64", "float64", "weak int", "weak float"])
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number in an object of the caller's, as an array with one element."""
+
+    name: str
+    owner: Any
+    key: Key
+    before: Any
+    array: np.ndarray[Any, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        array = np.array([self.before], _DTYPES[type(self.before)])
+        object.__setattr__(self, "array", array)
+
+    def set_back(self, plain: bool) -> None:
+        """Let the object have what is in the array now: as a `plain` number of Python's
+        where CPython has one.
+        """
+        value = self.array[0]
+        if value.tobytes() == np.array(self.before, value.dtype).tobytes():
+            return  # the object has it already
+        new = value.item() if plain else value
+        if isinstance(self.owner, dict):
+            self.owner[self.key] = new
+        else:
+            setattr(self.owner, str(self.key), new)
+
+
+def has_cells(shape: Shape | None) -> bool:
+    """Are there cells in a structure?"""
+    if shape is None:
+        return False
+    return bool(shape.cells) or any(has_cells(inner) for _, inner in shape.fields)
+
+
+def is_cell(owner: object, kind: str, key: Key, value: object) -> bool:
+    """May a function write to this number in a structure of the caller's, so that
+    nothing but the number changes?
+    """
+    if type(value) not in _DTYPES:
+        return False
+    if kind == "dict":
+        return type(owner) is dict
+    if kind != "object":
+        return False
+    cls = type(owner)
+    if isinstance(owner, SimpleNamespace):
+        return cls is SimpleNamespace
+    if cls.__setattr__ is not object.__setattr__:  # it is frozen, or does more
+        return False
+    if getattr(cls, "_numba_type_", None) is not None:
+        return True
+    own = inspect.getattr_static(cls, str(key), None)
+    return isinstance(own, MemberDescriptorType) or not hasattr(type(own), "__set__")
+
+
+def check_cells(
+    cells: Sequence[Cell], program: Program, kinds: Mapping[str, Kind]
+) -> frozenset[str]:
+    """The names of the cells that are left with numbers of Python's.
+
+    Raises `ArgumentError` where a number means something else than an element of an
+    array: beside what is shorter than 64 bits.
+    """
+    types = infer(program, {n: kind.dtype for n, kind in kinds.items()})
+    for name, dtype in types.items():
+        if dtype not in _ALIKE:
+            raise ArgumentError(
+                f"`{cells[0].name}` is a number that the function writes to, and"
+                f" `{name}` has dtype {dtype}: beside such an array it has to be an"
+                " array with one element, or the array one of float64 or int64"
+            )
+    names = {c.name for c in cells}
+    written = [
+        s
+        for s in walk(program.body)
+        if isinstance(s, (Assign, Add)) and s.target_name in names
+    ]
+    for s in written:
+        own, new = types[s.target_name], expr_dtype(s.value, types)
+        if concrete(new) != own and not (is_float(own) and new != "bool"):
+            raise ArgumentError(
+                f"`{s.target_name}` is of type {own}, and the function assigns"
+                f" {new} to it: give a number of that type"
+            )
+    weak = {c.name for c in cells if type(c.before) in (bool, int, float)}
+    while True:
+        given = {n: _weak(kind.dtype, n in weak) for n, kind in kinds.items()}
+        types = infer(program, given)
+        left = weak - {
+            s.target_name
+            for s in written
+            if not _is_weak(expr_dtype(s.value, types), types[s.target_name])
+        }
+        if left == weak:
+            return frozenset(weak)
+        weak = left
+
+
+def _weak(dtype: str, weak: bool) -> str:
+    names = {"float64": "weak float", "int64": "weak int"}
+    return names.get(dtype, dtype) if weak else dtype
+
+
+def _is_weak(dtype: str, cell: str) -> bool:
+    return dtype.startswith("weak") or (dtype == cell == "bool")

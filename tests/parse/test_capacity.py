@@ -1,0 +1,182 @@
+"""Arrays that get longer, in loops and on one path of several, and how much room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.tools.oracle import check
+
+X = np.array([0.3, 0.7, 0.2, 0.9])
+
+
+def one_more_in_each_turn(x):
+    out = np.array([0.0])
+    for i in range(len(x)):
+        out = np.append(out, out[-1] + x[i] * x[i])
+    return out
+
+
+def one_more_in_some_turns(x):
+    out = np.empty(0)
+    for i in range(len(x)):
+        if x[i] > 0.25:
+            out = np.append(out, x[i] * x[i])
+    return out
+
+
+def padded(x, n):
+    if len(x) < n:
+        x = np.concatenate((x, np.zeros(n - len(x))))
+    s = 0.0
+    for i in range(n):
+        s += x[i] * x[i] * i
+    return s
+
+
+def twice_as_long_on_one_path(x, c):
+    if c > 0:
+        y = 2.0 * x
+    else:
+        y = np.concatenate((x, -x * x))
+    s = 0.0
+    for i in range(len(y)):
+        s += y[i] * y[i] * i
+    return s
+
+
+def of_three_lengths(x, c):
+    if c > 0:
+        y = np.zeros(3)
+        y[:] = x[:3] * 2
+    elif c > -1:
+        y = np.zeros(5)
+        y[:4] = x * x
+    else:
+        y = x[1:] * x[:-1]
+    return y * y
+
+
+def returned_in_two_lengths(x, c):
+    if c > 0:
+        return 2.0 * x
+    return np.concatenate((x, -x * x))
+
+
+def longer_and_shorter(x, v, n):
+    for _ in range(n):
+        for j in range(2):
+            x = np.concatenate((x, v * x[-1] * (j + 1)))
+        x = x[1:]
+    return x
+
+
+def anew_in_each_turn(x, m):
+    total = 0.0
+    for i in range(len(x)):
+        row = np.zeros(1)
+        for j in range(m):
+            row = np.append(row, x[i] * row[-1] + x[j])
+        total += row[-1] * row[0] + np.sum(row * row)
+    return total
+
+
+def prediction_filter(frame, order):
+    filter_ = np.array([1.0])
+    forward, backward = frame[1:], frame[:-1]
+    for _ in range(order):
+        k = -2.0 * np.sum(forward * backward) / np.sum(forward**2 + backward**2)
+        extended = np.append(filter_, 0.0)
+        filter_ = extended + k * extended[::-1]
+        kept = forward
+        forward = (forward + k * backward)[1:]
+        backward = (backward + k * kept)[:-1]
+    return filter_
+
+
+CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (one_more_in_each_turn, {}),
+    (one_more_in_some_turns, {}),
+    (padded, {"n": 6}),
+    (padded, {"n": 2}),
+    (twice_as_long_on_one_path, {"c": 1}),
+    (twice_as_long_on_one_path, {"c": -1}),
+    (of_three_lengths, {"c": 1}),
+    (of_three_lengths, {"c": 0}),
+    (of_three_lengths, {"c": -1}),
+    (returned_in_two_lengths, {"c": 1}),
+    (returned_in_two_lengths, {"c": -1}),
+    (longer_and_shorter, {"v": X[:2] + 1.0, "n": 3}),
+    (longer_and_shorter, {"v": X[:1] + 1.0, "n": 0}),
+    (anew_in_each_turn, {"m": 3}),
+    (prediction_filter, {"order": 2}),
+]
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_derivatives(number: int, target: str) -> None:
+    plain, given = CALLS[number]
+    first = "frame" if plain is prediction_filter else "x"
+    f = pyrev.differentiable(plain, target=target)
+    check(f, plain, {first: X.copy(), **given}, [], np.random.default_rng(number))
+
+
+def test_there_is_room_and_no_test_of_it() -> None:
+    text = pyrev.differentiable(one_more_in_each_turn).primal.source
+    assert "out = np.empty(x.shape[0] + 1)" in text
+    assert "grows" not in text
+
+
+def of_a_size_on_one_path(x, n):
+    y = x * x
+    if n < 3:
+        y = np.zeros(n)
+    else:
+        y = np.concatenate((y, x))
+    return np.sum(y) + len(y)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_a_negative_size_raises(target: str) -> None:
+    f = pyrev.differentiable(of_a_size_on_one_path, target=target)
+    assert np.allclose(f.adjoint(X, 3, 1.0)[0], 2 * X + 1)
+    assert np.array_equal(f.adjoint(X, 0, 1.0)[0], 0 * X)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        f.adjoint(X, -1, 1.0)
+
+
+def doubled_in_each_turn(x, n):
+    for _ in range(n):
+        x = np.concatenate((x, x * 2.0))
+    return x
+
+
+def a_size_that_is_none_on_another_path(x, n):
+    if n < 3:
+        y = np.ones(3 - n)
+    else:
+        y = np.zeros(5 - n)
+    return np.sum(y) * x[0]
+
+
+def test_only_the_size_of_the_path_counts() -> None:
+    f = pyrev.differentiable(a_size_that_is_none_on_another_path, target="python")
+    for n in (-4, 0, 2, 3, 5):
+        expected = a_size_that_is_none_on_another_path(X, n)
+        assert f.adjoint(X, n, 1.0)[0][0] * X[0] == expected
+    with pytest.raises(ValueError, match="negative dimensions"):
+        f.adjoint(X, 6, 1.0)
+
+
+def test_room_that_is_not_known_is_checked() -> None:
+    f = pyrev.differentiable(doubled_in_each_turn, target="python")
+    assert np.array_equal(f.adjoint(X, 0, X)[0], X)
+    with pytest.raises(ValueError, match="grows"):
+        f.adjoint(X, 1, np.ones(8))

@@ -1,0 +1,1 @@
+"""Random programs of structures, lists, draws, masks, recursion and their like."""
