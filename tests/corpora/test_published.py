@@ -13,8 +13,6 @@ from tests.turns import share_of
 #: It raises RecursionError, and says so: it halves its argument until one is left, and
 #: its text has room for three levels.
 DEEP = ("cepstrum_radix_two",)
-#: They take lists, and a call is told to pass arrays: `ArgumentError`.
-LISTS = ("walk_water_parcels",)
 BY_NAME = {p.entry.name: p for p in PUBLISHED}
 A_TENTH = share_of(list(BY_NAME), 10)
 A_THIRTIETH = share_of(list(BY_NAME), 30)
@@ -36,9 +34,6 @@ def test_it_is_right_or_refused(name: str) -> None:
     if name in DEEP:
         assert "calls itself more than" in found.message
         return
-    if name in LISTS:
-        assert "is a list; pass a number or a NumPy array" in found.message
-        return
     assert found.outcome != WRONG, found.message
 
 
@@ -48,7 +43,5 @@ def test_it_is_right_or_refused_compiled(name: str) -> None:
     entry = BY_NAME[name].entry
     if name in DEEP:
         pytest.skip("it raises RecursionError: see DEEP")
-    if name in LISTS:
-        pytest.skip("its argument is a list: see LISTS")
     found = judge(entry, "numba", (max(2, entry.least), entry.real), entries=6)
     assert found.outcome != WRONG, found.message

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.parse.rewriting.lists.sharing import effects
 from tests.tools.oracle import check
 
 X = np.array([0.3, -0.7, 1.1, -0.2])
@@ -354,3 +355,18 @@ def test_a_recursion_too_deep_for_the_text_is_refused() -> None:
     with pytest.raises(pyrev.UnsupportedError) as caught:
         pyrev.differentiable(deeper_than_text_can_be, target="python")
     assert {f.code for f in caught.value.findings} == {"P109"}
+
+
+def _halved(a, b):
+    return a if abs(b - a) < 0.2 else _halved(0.5 * (a + b), b)
+
+
+def _marked(a, b):
+    a[0] = 1.0
+    return b if b[0] > 0.0 else _marked(b, a)
+
+
+def test_what_calls_itself_in_what_it_returns_is_looked_at_once() -> None:
+    halved, marked = effects(_halved), effects(_marked)
+    assert halved and halved[0] == {"a", "b"}
+    assert marked == ({"a", "b"}, {"a", "b"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,8 +11,15 @@ import gast
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.parse.source import plain, read
 
-#: The functions that are being looked at: see `looking_at`.
-_LOOKED_AT: list[tuple[str, object]] = []
+
+class _LookedAt(threading.local):
+    """What this thread looks at: see `looking_at`."""
+
+    def __init__(self) -> None:
+        self.keys: list[tuple[str, object]] = []
+
+
+_looked_at = _LookedAt()
 
 
 def definition_of(function: object) -> gast.AST | None:
@@ -30,9 +38,9 @@ def definition_of(function: object) -> gast.AST | None:
 def looking_at(function: object, what: str) -> Iterator[bool]:
     """Is this the first look at a function for `what`, and not one in itself?"""
     key = what, function
-    first = key not in _LOOKED_AT
-    _LOOKED_AT.append(key)
+    first = key not in _looked_at.keys
+    _looked_at.keys.append(key)
     try:
         yield first
     finally:
-        _LOOKED_AT.pop()
+        _looked_at.keys.pop()

@@ -387,11 +387,14 @@ def effects(function: object) -> tuple[frozenset[str], frozenset[str]] | None:
         if not first:
             return None
         seen = Sharing(node, partial(stands_for, own))
+        # Looking at it still: what it returns may be its own call.
+        given = {
+            name
+            for r in own_returns(node)
+            for shared in seen.shares(r.value)
+            for name in seen.of(shared)
+        }
     params = [p.id for p in parameters(node)]
-    given: set[str] = set()
-    for r in own_returns(node):
-        for name in seen.shares(r.value):
-            given |= seen.of(name)
     written = {n for w in seen.written for n in seen.of(w)}
     return (
         frozenset(n for n in params if n in given),
