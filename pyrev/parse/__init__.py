@@ -75,6 +75,7 @@ from pyrev.parse.streams import (
 )
 from pyrev.parse.values import stored_in
 from pyrev.parse.walk import Known, Walk
+from pyrev.parse.without_axes import refuse_shared
 from pyrev.runtime.code_cache import GENERATED
 from pyrev.runtime.stack_depth import deep
 
@@ -402,6 +403,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
+    refuse_shared(walk)
     walk.findings.check()
     check_parts(real.result, body, params)
     program = nodes.Program(

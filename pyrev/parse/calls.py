@@ -68,7 +68,7 @@ from pyrev.parse.source import default_values
 from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
-from pyrev.parse.walk import BARE, Walk
+from pyrev.parse.walk import BARE, Passed, Walk
 from pyrev.parse.whole_arrays import reusable
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
@@ -522,6 +522,8 @@ def _arguments(
             bound.append(name)
             nodes.append(argument)
     given = read_operands(w, nodes, scope)
+    passed = dict(zip(bound, nodes, strict=True))
+    w.found.passed.append(Passed(scope, scope.source.loc(node), passed))
     return dict(zip(bound, given, strict=True)) | fixed, functions
 
 

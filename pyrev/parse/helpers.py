@@ -157,6 +157,7 @@ def enter(
         True,
         (*caller.site, at),
     )
+    w.found.scopes.append(scope)
     scope.helpers.update(functions)
     scope.start = w.emit.path
     simple = is_one_expression(node) and cheap

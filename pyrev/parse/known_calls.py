@@ -64,8 +64,9 @@ from pyrev.parse.scopes import (
 )
 from pyrev.parse.subscripts import measured, read_record_place
 from pyrev.parse.values import Array, Operand
-from pyrev.parse.walk import BARE, Walk
+from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
+from pyrev.parse.without_axes import note_without_axes
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
@@ -102,8 +103,8 @@ def known_call(
         named = module_name(function)
         spreads = named in ("numpy", "scipy") or function in (abs, pow)
         made = apply_meaning(w, found, text, node, scope, spreads)
-        if function is np.where and not isinstance(made, Array):
-            w.ask(BARE)
+        if function is np.where:
+            note_without_axes(w, node, made, scope)
         return made
     if is_range(function):
         w.refuse(

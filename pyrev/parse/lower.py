@@ -61,6 +61,7 @@ def lower_function(
     scope = Scope(source, python, text, text.local, None, (), False)
     scope.stack = (node if python is None else python.__code__,)
     w.env.outermost = scope
+    w.found.scopes.append(scope)
     for name, function in functions.items():
         helper = helper_of(w, function, source.loc(node))
         scope.helpers[name] = helper if isinstance(helper, Helper) else function
@@ -89,6 +90,7 @@ def lower_statements(w: Walk, source: Source) -> Block:
     text = w.names(source.node)
     scope = Scope(source, None, text, text.local, None, (), False)
     w.env.running.append(scope)
+    w.found.scopes.append(scope)
     for node in source.node.body:
         if isinstance(node, gast.Return):
             emit_return(w, *read_return(w, node, scope))

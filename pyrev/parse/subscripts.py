@@ -46,8 +46,9 @@ from pyrev.parse.selections import Subscript, compressed, gathered, is_mask
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand, Tuple, axis, placed, whole_array
 from pyrev.parse.views import Item
-from pyrev.parse.walk import BARE, Walk
+from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, check_length, located
+from pyrev.parse.without_axes import note_without_axes
 
 #: One subscript: an index, the parts of a slice, None or Ellipsis.
 Given = Operand | tuple[Operand | None, Operand | None, int] | EllipsisType | None
@@ -121,18 +122,20 @@ def read_subscript(
         if any(isinstance(item, Array) for item in items):
             selected = selection(w, value, items, at, store and last)
             if selected is None:
-                w.refuse(
-                    "P211",
-                    at,
-                    "an array is the index here, and which elements are meant is not"
-                    " understood",
-                    "write the loop over its elements: `x[k[i]]`, or `if` for a mask",
-                )
+                w.refuse("P211", at, *_SELECTED)
                 return ZERO
             value = selected
             continue
         value = apply_subscripts(w, value, items, at)
+        if Ellipsis in items:
+            note_without_axes(w, node, value, scope)
     return value
+
+
+_SELECTED = (
+    "an array is the index here, and which elements are meant is not understood",
+    "write the loop over its elements: `x[k[i]]`, or `if` for a mask",
+)
 
 
 def check_given(w: Walk, node: gast.Subscript, at: Loc, scope: Scope) -> None:
@@ -423,8 +426,6 @@ def apply_subscripts(
     result = views.part(whole, made)
     if result.rank:
         return located(w, result, at)
-    if any(item is Ellipsis for item in items):
-        w.ask(BARE)
     element = result.element
     if whole.name is None:
         element = views.collected(element)

@@ -270,6 +270,27 @@ class Flat:
     rows: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WithoutAxes:
+    """A number of the program that is an array without axes in NumPy, behind the calls
+    that lead to it: a view of `base`, if that is an array, after so many writes.
+    """
+
+    site: tuple[Loc, ...]
+    at: Loc
+    base: str | None
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What the parameters of a helper get where it is called in a scope."""
+
+    scope: Scope
+    at: Loc
+    arguments: Mapping[str, gast.AST]
+
+
 @dataclass(slots=True)
 class Found:
     """What this walk finds out: facts on ranks and dtypes, captures, rules."""
@@ -297,6 +318,11 @@ class Found:
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
     #: Arrays that are given another shape without a copy.
     flat: list[Flat] = field(default_factory=list)
+    #: The functions that were read, the calls that lead to them, and what they pass on
+    #: may be arrays without axes.
+    scopes: list[Scope] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    without_axes: list[WithoutAxes] = field(default_factory=list)
     #: Has an array more axes than this walk knew?
     unsettled: bool = False
     #: Was a value taken for a number that must be an array in a call?

@@ -43,7 +43,7 @@ from pyrev.parse.rewriting.lists.results import (
     without_literal_results,
 )
 from pyrev.parse.rewriting.lists.room import NotThisWay
-from pyrev.parse.rewriting.lists.sharing import GIVEN, LISTED, listed
+from pyrev.parse.rewriting.lists.sharing import GIVEN, LISTED, in_place, listed
 from pyrev.parse.rewriting.lists.siblings import (
     backwards,
     counted,
@@ -292,7 +292,7 @@ class _Growing:
                 index = self._expression(index)
                 whole = self._whole(s)
                 place = gast.Subscript(whole, copy.deepcopy(index), gast.Load())
-                more = gast.BinOp(place, op, self._expression(value))
+                more = in_place(place, op, self._expression(value))
                 return self._stored(index, more, s)
             case gast.Assign(targets=[gast.Name(id=other)], value=value) if (
                 self._is_part(value)

@@ -25,6 +25,8 @@ from pyrev.parse.source import parameters_of, plain
 LISTED = "pyrev_listed"
 #: That of a list that NumPy, or a helper, is given as an array.
 GIVEN = "pyrev_given"
+#: That of arithmetic that changes an element in place, if this is an object that can.
+IN_PLACE = "pyrev_in_place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,13 @@ def listed(node: gast.AST, name: str, lookup: Lookup, helper: bool) -> Listed:
         return Sharing(node, lookup).refusal(name, helper)
 
     return Listed(name, refusal)
+
+
+def in_place(element: gast.AST, op: gast.AST, value: gast.AST) -> gast.BinOp:
+    """What an element becomes by arithmetic that changes it in place if it can."""
+    made = gast.BinOp(element, op, value)
+    setattr(made, IN_PLACE, True)
+    return made
 
 
 #: Functions of NumPy that give new arrays; so do its ufuncs.
