@@ -29,6 +29,7 @@ from pyrev.driver.held_inputs import Hold
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
+from pyrev.ir.nodes import Grow, walk
 from pyrev.runtime import pool
 from pyrev.runtime.device import copied, is_array
 from pyrev.runtime.error_boundary import guarded
@@ -217,6 +218,9 @@ def _curved(
     weights: Weights,
 ) -> dict[str, Any]:
     """The tangents of the gradients, with an axis of directions in front."""
+    unit = call.readable(Units.adjoint, tuple(names), call.variant)
+    if any(isinstance(s, Grow) for s in walk(unit.program.body)):
+        return _curved_by_tangent(call, names, moves, count, weights)
     try:
         gradient, given = _gradient(call, names, weights)
         inner = Call(gradient, given, {})

@@ -137,11 +137,19 @@ def rosenbrock(x):
 
 
 def halved(x, y):
-    """The steps are data: the adjoint records them in arrays that grow."""
+    """The steps are data: the adjoint records them in arrays that can grow."""
     s = x[0] * y
     while s > 0.01:
         s = s * s * 0.5
     return s
+
+
+def climbed(x, y):
+    """These arrays do grow, one of them has two axes."""
+    u = x * y
+    while u[0] < 20.0:
+        u = u * 1.05 + 0.01 * u * u * y
+    return np.sum(u)
 
 
 def test_hessians() -> None:
@@ -176,8 +184,11 @@ def test_blocks_of_a_hessian() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "numba"])
-def test_where_the_adjoint_records_what_grows(target: str) -> None:
-    f = pyrev.differentiable(halved, target=target)
+@pytest.mark.parametrize("plain", [halved, climbed])
+def test_where_the_adjoint_records_what_grows(
+    plain: Callable[..., Any], target: str
+) -> None:
+    f = pyrev.differentiable(plain, target=target)
     x, step = np.array([0.9]), 1e-5
     h = pyrev.hvp(f, x, 1.3, tangents={"x": np.ones(1), "y": 0.5})
 
