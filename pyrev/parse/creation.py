@@ -15,6 +15,7 @@ import numpy as np
 from pyrev.ir.dtypes import DTYPES
 from pyrev.ir.nodes import (
     ONE,
+    ZERO,
     Assign,
     Call,
     Const,
@@ -39,7 +40,7 @@ from pyrev.parse.stacked import stack
 from pyrev.parse.subscripts import lengths, measured
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import allocate, as_array, located
+from pyrev.parse.whole_arrays import allocate, as_array, is_floating, located
 
 
 def read_creation(
@@ -61,8 +62,8 @@ def read_creation(
             made = read_arange(w, arguments, at, scope)
         case "linspace":
             made = read_linspace(w, arguments, at, scope)
-        case "eye":
-            made = read_eye(w, arguments, at, scope)
+        case "eye" | "identity":
+            made = read_eye(w, arguments, at, scope, kind == "identity")
         case "copy":
             source = arguments.take(0, "a")
             made = None if source is None else read_copy(w, source, scope, False)
@@ -285,19 +286,22 @@ def array_of_values(
 
 
 def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
-    """``np.arange(start, stop, step)`` of integers."""
+    """``np.arange(start, stop, step)``"""
     nodes = [arguments.take(k) for k in range(3)]
     dtype_node = arguments.take(3, "dtype")
     given = read_numbers(w, [n for n in nodes if n is not None], scope)
     if not given:
         return None
     start, stop, step = _range_of(given)
-    if any(isinstance(e, Const) and type(e.value) is not int for e in given):
-        refuse_creation(w, nodes[0], "a range of floats", _LINSPACE, scope)
-        return None
-    if not isinstance(step, Const) or step.value == 0:
-        what = "steps that are not an integer literal"
-        refuse_creation(w, nodes[2], what, _LINSPACE, scope)
+    known = w.known.exact  # parameters are taken for floats before
+    floats = any(_is_float_in_text(e) or known and is_floating(w, e) for e in given)
+    if floats or not isinstance(step, Const):
+        if dtype_node is not None:
+            refuse_creation(w, nodes[0], "a range of floats", _CONVERTED, scope)
+            return None
+        return _stepped(w, start, stop, step, floats, at)
+    if step.value == 0:
+        refuse_creation(w, nodes[2], "steps of zero", _LINSPACE, scope)
         return None
     bounds = views.range_length(start, stop, int(step.value))
     element: Expr = axis(0)
@@ -315,6 +319,52 @@ def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array 
     if dtype != "int64":
         element = Call(dtype, (element,), loc=at)
     return Array((bounds,), element, False, loc=at)
+
+
+def _stepped(
+    w: Walk, start: Expr, stop: Expr, step: Expr, floats: bool, at: Loc
+) -> Array:
+    """A range of floats, or one whose step is known when the program runs.
+
+    NumPy counts the elements with floats, and adds the difference of the first two as
+    often as needed.
+    """
+    first, width = (
+        e if isinstance(e, (Const, Var)) else w.emit.temp(e, name)
+        for e, name in ((start, "start"), (step, "step"))
+    )
+    is_zero = isinstance(first, Const) and first.value == 0
+    span = stop if is_zero else Call("-", (stop, first), loc=at)
+    ratio = span if width == ONE else Call("/", (span, width), loc=at)
+    number = Call("int", (Call("ceil", (ratio,), loc=at),), loc=at)
+    count = w.emit.temp(Call("max", (number, ZERO), loc=at), "count")
+    match first, width:
+        case Const(0), _:
+            pass
+        case Const(a), Const(b):
+            width = Const((a + b) - a, loc=at)
+        case _:
+            second = Call("+", (first, width), loc=at)
+            width = w.emit.temp(Call("-", (second, first), loc=at), "width")
+    # It holds 64 bits, whatever it is made of.
+    place: Expr = axis(0) if floats else Call("int64", (axis(0),), loc=at)
+    moved = place if width == ONE else Call("*", (place, width), loc=at)
+    element = moved if is_zero else Call("+", (first, moved), loc=at)
+    if floats:
+        element = Call("float64", (element,), loc=at)
+    return Array((count,), element, False, loc=at)
+
+
+def _is_float_in_text(e: Expr) -> bool:
+    """Is this a float whatever its names stand for?"""
+    match e:
+        case Const(value):
+            return isinstance(value, float)
+        case Call("/"):
+            return True
+        case Call("+" | "-" | "*", args):
+            return any(map(_is_float_in_text, args))
+    return False
 
 
 def read_linspace(
@@ -339,17 +389,37 @@ def read_linspace(
     return Array((views.size(count),), element, False, loc=at)
 
 
-def read_eye(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
-    """``np.eye(n)``"""
+def read_eye(
+    w: Walk, arguments: _Arguments, at: Loc, scope: Scope, square: bool
+) -> Array | None:
+    """``np.eye(n)``, ``np.eye(n, m, k)``, and ``np.identity(n)``, which is `square`."""
     node = arguments.take(0, "N", "n")
     if node is None:
         return None
-    count = views.size(read_number(w, node, scope))
-    test = Call("==", (axis(0), axis(1)), loc=at)
-    one, zero = Const(1.0), Const(0.0)
+    columns_node = k_node = None
+    if square:
+        dtype_node = arguments.take(1, "dtype")
+    else:
+        columns_node, k_node = arguments.take(1, "M"), arguments.take(2, "k")
+        dtype_node = arguments.take(3, "dtype")
+    given = [n for n in (node, columns_node, k_node) if n is not None]
+    numbers = iter(read_numbers(w, given, scope))
+    rows = views.size(next(numbers))
+    columns = rows if columns_node is None else views.size(next(numbers))
+    place = axis(0) if k_node is None else views.add(axis(0), next(numbers))
+    dtype: Dtype | None = "float64"
+    if dtype_node is not None:
+        dtype = read_dtype(w, dtype_node, scope)
+        if dtype is None:
+            refuse_creation(w, dtype_node, "this dtype", _DTYPE, scope)
+            return None
+    if isinstance(dtype, Promoted):
+        return None
+    one, zero = (Const(n if dtype == "int64" else float(n)) for n in (1, 0))
+    test = Call("==", (place, axis(1)), loc=at)
     element = Call("where", (test, one, zero), loc=at)
-    element = Call("float64", (element,), loc=at)
-    return Array((count, count), element, False, loc=at)
+    assert dtype is not None
+    return Array((rows, columns), Call(dtype, (element,), loc=at), False, loc=at)
 
 
 def read_shape(
@@ -436,6 +506,7 @@ _ARGUMENTS = "give a shape of integers or `a.shape`, a fill value and a dtype, n
 _DTYPE = "use a dtype of bools, ints or floats of up to 64 bits"
 
 
+_CONVERTED = "leave the dtype out, and write `.astype(...)` behind it"
 _LINSPACE = "use `np.linspace`, or fill `np.empty(n)` in a loop"
 
 

@@ -207,7 +207,7 @@ CREATORS: dict[Callable[..., object], tuple[str, float | None]] = {
     np.arange: ("arange", None),
     np.linspace: ("linspace", None),
     np.eye: ("eye", None),
-    np.identity: ("eye", None),
+    np.identity: ("identity", None),
 }
 
 # What looks at a whole array and gives a number, or an array of fewer axes.

@@ -384,8 +384,10 @@ def read_astype(
         return made
     value = read_operand(w, base, scope)
     parts = [] if isinstance(value, Array) else [*w.found.open_parts(value)]
-    loads = [e for e in parts if isinstance(e, Load)]
-    return as_array(w, loads[0], at) if loads else None
+    arrays: list[Expr] = [e for e in parts if isinstance(e, Load)]
+    if not arrays and len(set(parts)) == 1:
+        arrays = parts  # the only one that can be an array
+    return as_array(w, arrays[0], at) if arrays else None
 
 
 def refuse_arguments(w: Walk, text: str, node: gast.Call, scope: Scope) -> None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import gast
 
 from pyrev.ir.nodes import Loc
-from pyrev.parse.bindings import literal_integer
+from pyrev.parse.bindings import literal_integer, parameters
 from pyrev.parse.helpers import default_value, helper_of
 from pyrev.parse.library import Entry, entries_of
 from pyrev.parse.operands import read_operands
-from pyrev.parse.scopes import Helper, Scope
+from pyrev.parse.rewriting.made_texts import name_of, placed
+from pyrev.parse.scopes import NUMPY, Helper, Scope
 from pyrev.parse.source import Source
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
@@ -52,7 +53,8 @@ def chosen_text(
     """
     entries = entries_of(function)
     at = scope.source.loc(node)
-    given = _by_name(entries[0].order, [*first, *node.args], node.keywords)
+    order = max((e.order for e in entries), key=len)  # some texts name more of them
+    given = _by_name(order, [*first, *node.args], node.keywords)
     if given is None:
         return None
     literal = {n: _literal(a) for n, a in given.items()}
@@ -64,7 +66,10 @@ def chosen_text(
     ]
     read = {n for e in fitting for n in e.ranks}
     nodes = {n: a for n, a in given.items() if n in read}
-    values = read_operands(w, list(nodes.values()), scope)
+    several = {n for e in fitting for n, rank in e.ranks.items() if rank}
+    values = read_operands(
+        w, [_as_array(a) if n in several else a for n, a in nodes.items()], scope
+    )
     operands = dict(zip(nodes, values, strict=True))
     open_ones = {e.function: n for e in fitting if (n := _open(w, e, operands)) >= 0}
     found = [e for e in fitting if e.function in open_ones]
@@ -72,6 +77,15 @@ def chosen_text(
         return None
     best = min(found, key=lambda e: open_ones[e.function])
     return _called(w, best, operands, scope, at)
+
+
+def _as_array(node: gast.AST) -> gast.AST:
+    """An array of what is written out as a list or a tuple."""
+    if not isinstance(node, (gast.List, gast.Tuple)) or not node.elts:
+        return node
+    listed = gast.copy_location(gast.List(node.elts, gast.Load()), node)
+    func = placed(gast.Attribute(name_of(NUMPY), "array", gast.Load()), node)
+    return gast.copy_location(gast.Call(func, [listed], []), node)
 
 
 def _by_name(
@@ -122,6 +136,7 @@ def _called(
         return None
     own = helper.source
     standing = Standing(own.file, own.lines, own.node, at)
+    own_names = {p.id for p in parameters(own.node)}
     values: dict[str, Operand] = {}
     for name, rank in entry.ranks.items():
         value = operands.get(name)
@@ -137,5 +152,5 @@ def _called(
                 whole = as_array(w, next(w.found.open_parts(value)), at)
             assert whole is not None
             value = reusable(w, whole, scope, name)
-        values[name] = value
+        values[name if name in own_names else f"{name}_"] = value
     return Chosen(replace(helper, source=standing), values)

@@ -4,6 +4,7 @@ differences.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,41 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.ndarray.sort: [],
     np.ndarray.fill: [],
     np.add.at: [],
+    np.var: [((a,), {"ddof": k}) for a in (V, M) for k in (0, 1)],
+    np.std: [((V,), {"ddof": 1}), ((M,), {"ddof": 1})],
+    np.cov: [((V, W), {}), ((M,), {}), ((M,), {"rowvar": False}), ((M,), {"ddof": 0})],
+    np.corrcoef: [((V, W), {}), ((M,), {}), ((M,), {"rowvar": False})],
+    np.histogram: [((V,), {}), ((V, 4), {}), ((V, SORTED), {}), ((EMPTY, 3), {})]
+    + [((V, 4, np.array([-1.0, 1.0])), {}), ((V, SORTED[1:5]), {"weights": W})]
+    + [((T[:1], 3), {}), ((K, 4), {})],
+    np.nan_to_num: [((t,), {}) for t in (0.3, np.nan, np.inf, -np.inf)]
+    + [((TIES,), {}), ((TIES,), {"nan": 2.0})],
+    np.nonzero: [((M > 0,), {}), ((M,), {})],
+    np.where: [((M > 0,), {})],
+    np.argwhere: [((V > 0,), {}), ((M > 0,), {})],
+    np.triu_indices: [((4,), {}), ((4, 1), {}), ((4, -2), {}), ((3, 5), {})],
+    np.tril_indices: [((4,), {}), ((4, 1), {}), ((4, -2), {}), ((3, -5), {})],
+    np.meshgrid: [((V, T), {}), ((V, T), {"indexing": "ij"})],
+    np.isin: [((K, K[:2]), {}), ((V, V[2:]), {}), ((V, V[2:]), {"invert": True})],
+    np.delete: [((V, k), {}) for k in (0, 3, -1, -7)]
+    + [((M, -1), {"axis": 0}), ((M, 1), {"axis": 1})],
+    np.insert: [((V, k, 0.5), {}) for k in (0, 3, -1, 7)] + [((K, 2, 7), {})],
+    np.pad: [
+        ((a, width), {"mode": mode})
+        for mode in ("constant", "edge", "wrap", "reflect", "symmetric")
+        for a, width in ((V, 2), (T, 7), (M, 2), (V, np.array([0, 3])), (T[:1], 2))
+    ]
+    + [((V, 1), {"constant_values": 2.5}), ((M, 1), {"constant_values": 2.5})],
+    np.linalg.qr: [((M,), {}), ((S,), {}), ((M.T,), {}), ((np.eye(3),), {})],
+    np.polyfit: [((V, W, k), {}) for k in (0, 1, 3)],
+    np.linalg.matrix_power: [((S, k), {}) for k in (0, 1, 3)],
+    np.linalg.slogdet: [((S,), {}), ((S[::-1],), {}), ((np.zeros((2, 2)),), {})],
+    np.linalg.eigvalsh: [((S + S.T,), {}), ((np.eye(3),), {}), ((M @ M.T,), {})]
+    + [((np.zeros((2, 2)),), {}), ((np.diag(T),), {})],
+    math.gamma: [((t,), {}) for t in (0.3, 1.0, 5.5, -0.5, -2.7)],
+    np.add.outer: [((V, T), {})],
+    np.subtract.outer: [((V, T), {})],
+    np.multiply.outer: [((V, T), {})],
     np.tril: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
     np.triu: [((M,), {}), ((M, 1), {}), ((M, -1), {})],
 }
@@ -119,7 +155,10 @@ def text_for(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any
         needed = entry.ranks.keys() - entry.optional
         if ranks.items() <= entry.ranks.items() and needed <= own.keys():
             if entry.takes(said):
-                return entry.function(**own)
+                params = inspect.signature(entry.function).parameters
+                return entry.function(
+                    **{n if n in params else f"{n}_": v for n, v in own.items()}
+                )
     raise AssertionError("no text takes this")
 
 

@@ -5,17 +5,29 @@ read like a call of a helper (`parse.library_calls`), so that all modes and targ
 it. The texts run in CPython, too, which is how they are tested against NumPy.
 """
 
-from pyrev.parse.library import arranging, integers, numerics, sorting, statistics
+from pyrev.parse.library import (
+    arranging,
+    factors,
+    integers,
+    numerics,
+    padding,
+    places,
+    sorting,
+    statistics,
+)
 from pyrev.parse.library.entries import Entry, entries_of, in_words, of_method
 
 __all__ = [
     "Entry",
     "arranging",
     "entries_of",
+    "factors",
     "in_words",
     "integers",
     "numerics",
     "of_method",
+    "padding",
+    "places",
     "sorting",
     "statistics",
 ]

@@ -137,3 +137,33 @@ def add_one_at(a: Vector, indices: Vector, b: Number) -> None:
     """The same of one value."""
     for k in range(indices.shape[0]):
         a[indices[k]] += b
+
+
+@means(np.add.outer)
+def sums(A: Vector, B: Vector) -> Matrix:
+    """Each element of one and each of another."""
+    made = np.empty((A.shape[0], B.shape[0]), dtype=np.result_type(A, B))
+    for i in range(A.shape[0]):
+        for k in range(B.shape[0]):
+            made[i, k] = A[i] + B[k]
+    return made
+
+
+@means(np.subtract.outer)
+def differences(A: Vector, B: Vector) -> Matrix:
+    """Each element of one less each of another."""
+    made = np.empty((A.shape[0], B.shape[0]), dtype=np.result_type(A, B))
+    for i in range(A.shape[0]):
+        for k in range(B.shape[0]):
+            made[i, k] = A[i] - B[k]
+    return made
+
+
+@means(np.multiply.outer)
+def products(A: Vector, B: Vector) -> Matrix:
+    """Each element of one times each of another."""
+    made = np.empty((A.shape[0], B.shape[0]), dtype=np.result_type(A, B))
+    for i in range(A.shape[0]):
+        for k in range(B.shape[0]):
+            made[i, k] = A[i] * B[k]
+    return made

@@ -4,6 +4,7 @@ has to be written out in the call.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -91,7 +92,18 @@ def _parameters(function: object) -> dict[str, object]:
         return {}
     if all(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own.values()):
         return {}
-    return {n: p.default for n, p in own.items()}
+    # What stands for several arguments, or for others by name, has the text's names.
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {n: p.default for n, p in own.items() if p.kind not in several}
+
+
+def _takes_several(function: object) -> bool:
+    """Has it arguments in a row, which the texts give names?"""
+    try:
+        own = signature(function).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return any(p.kind is p.VAR_POSITIONAL for p in own.values())
 
 
 def entries_of(function: object) -> tuple[Entry, ...]:
@@ -110,12 +122,14 @@ def _entries(function: object) -> tuple[Entry, ...]:
 def _entry(
     function: object, text: FunctionType, literals: Mapping[str, object]
 ) -> Entry:
-    own = signature(text).parameters
+    # A name that the text itself needs for something else has an underscore.
+    own = {n.rstrip("_"): p for n, p in signature(text).parameters.items()}
     order = _parameters(function) or dict.fromkeys(own)
-    if "self" in order:
+    if "self" in order or _takes_several(function):
         order = {**dict.fromkeys(own), **order}
-        del order["self"]
-    ranks = {p.name: _RANKS[p.annotation] for p in own.values()}
+        order.pop("self", None)
+    order |= {n: None for n in own if n not in order}
+    ranks = {n: _RANKS[p.annotation] for n, p in own.items()}
     optional = frozenset(n for n, p in own.items() if p.default is not p.empty)
     return Entry(text, ranks, optional, literals, order)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pyrev.parse.library.entries import Count, Matrix, Number, Vector, means
@@ -308,4 +310,16 @@ def det(a: Matrix) -> Number:
                 factor = u[i, j] / u[j, j]
                 for k in range(j, n):
                     u[i, k] -= factor * u[j, k]
+    return found
+
+
+@means(math.gamma)
+def gamma(x: Number) -> Number:
+    """The factorial of a number less one; by reflection where that is negative."""
+    if x <= 0.0 and x == np.floor(x):
+        raise ValueError("math domain error")
+    if x > 0.0:
+        found = np.exp(math.lgamma(x))
+    else:
+        found = np.pi / (np.sin(np.pi * x) * np.exp(math.lgamma(1.0 - x)))
     return found

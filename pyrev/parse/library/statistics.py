@@ -213,3 +213,176 @@ def allclose(a: Vector, b: Vector, rtol: Number = 1e-05, atol: Number = 1e-08) -
         if not np.isclose(a[k], b[k], rtol, atol):
             close = False
     return close
+
+
+@means(np.var)
+def variance(a: Vector, ddof: Number) -> Number:
+    """The mean square of the distance to the mean, for so many elements less."""
+    mean = np.mean(a)
+    total = 0.0 * mean
+    for k in range(a.shape[0]):
+        total += (a[k] - mean) ** 2
+    return total / max(a.shape[0] - ddof, 0)
+
+
+@means(np.var)
+def variance_of_all(a: Matrix, ddof: Number) -> Number:
+    """The same of a matrix."""
+    mean = np.mean(a)
+    total = 0.0 * mean
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            total += (a[i, k] - mean) ** 2
+    return total / max(a.shape[0] * a.shape[1] - ddof, 0)
+
+
+@means(np.std)
+def deviation(a: Vector, ddof: Number) -> Number:
+    """The root of the variance."""
+    return np.sqrt(np.var(a, ddof=ddof))
+
+
+@means(np.std)
+def deviation_of_all(a: Matrix, ddof: Number) -> Number:
+    """The same of a matrix."""
+    return np.sqrt(np.var(a, ddof=ddof))
+
+
+@means(np.cov)
+def cov_of_two(m: Vector, y: Vector, ddof: Number = 1) -> Matrix:
+    """The variances of two vectors, and how they vary together."""
+    if m.shape[0] != y.shape[0]:
+        raise ValueError("all the input array dimensions must match exactly")
+    return np.cov(np.stack((m, y)), ddof=ddof)
+
+
+@means(np.cov)
+def cov(m: Matrix, ddof: Number = 1) -> Matrix:
+    """How the rows of a matrix vary together."""
+    rows = m.shape[0]
+    n = m.shape[1]
+    means_ = np.zeros(rows, dtype=np.result_type(m, 1.0))
+    for i in range(rows):
+        for k in range(n):
+            means_[i] += m[i, k]
+        means_[i] /= n
+    made = np.zeros((rows, rows), dtype=np.result_type(m, 1.0))
+    for i in range(rows):
+        for j in range(rows):
+            for k in range(n):
+                made[i, j] += (m[i, k] - means_[i]) * (m[j, k] - means_[j])
+            made[i, j] /= max(n - ddof, 0)
+    return made
+
+
+@means(np.cov, rowvar=False)
+def cov_of_columns(m: Matrix, ddof: Number = 1) -> Matrix:
+    """How the columns of a matrix vary together."""
+    return np.cov(m.T.copy(), ddof=ddof)
+
+
+@means(np.corrcoef)
+def corrcoef_of_two(x: Vector, y: Vector) -> Matrix:
+    """The same of two vectors, each divided by its deviation."""
+    if x.shape[0] != y.shape[0]:
+        raise ValueError("all the input array dimensions must match exactly")
+    return np.corrcoef(np.stack((x, y)))
+
+
+@means(np.corrcoef)
+def corrcoef(x: Matrix) -> Matrix:
+    """The same of the rows of a matrix."""
+    c = np.cov(x)
+    made = np.empty_like(c)
+    for i in range(c.shape[0]):
+        for k in range(c.shape[1]):
+            value = c[i, k] / np.sqrt(c[i, i]) / np.sqrt(c[k, k])
+            made[i, k] = min(max(value, -1.0), 1.0)
+    return made
+
+
+@means(np.corrcoef, rowvar=False)
+def corrcoef_of_columns(x: Matrix) -> Matrix:
+    """The same of the columns of a matrix."""
+    return np.corrcoef(x.T.copy())
+
+
+@means(np.histogram)
+def histogram_at(a: Vector, bins: Vector) -> tuple[Vector, Vector]:
+    """How many elements lie between one edge and the next; the last one belongs to the
+    last bin.
+    """
+    for k in range(bins.shape[0] - 1):
+        if bins[k] > bins[k + 1]:
+            raise ValueError("`bins` must increase monotonically, when an array")
+    counts = np.zeros(bins.shape[0] - 1, dtype=np.int64)
+    last = bins.shape[0] - 1
+    for k in range(a.shape[0]):
+        if bins[0] <= a[k] <= bins[last]:
+            place = np.searchsorted(bins, a[k], side="right") - 1
+            counts[min(place, last - 1)] += 1
+    return counts, bins.copy()
+
+
+@means(np.histogram)
+def histogram(a: Vector, bins: Count = 10) -> tuple[Vector, Vector]:
+    """The same for so many bins of one width, from the least element on."""
+    if a.shape[0] == 0:
+        return np.histogram(a, np.linspace(0.0, 1.0, bins + 1))
+    return np.histogram(a, bins, (np.min(a), np.max(a)))
+
+
+@means(np.histogram)
+def histogram_between(a: Vector, bins: Count, range_: Vector) -> tuple[Vector, Vector]:
+    """The same from one number to another."""
+    first = 1.0 * range_[0]
+    last = 1.0 * range_[1]
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise ValueError("autodetected range is not finite")
+    if first > last:
+        raise ValueError("max must be larger than min in range parameter.")
+    if first == last:
+        first -= 0.5
+        last += 0.5
+    return np.histogram(a, np.linspace(first, last, bins + 1))
+
+
+@means(np.histogram)
+def weighted_histogram_at(
+    a: Vector, bins: Vector, weights: Vector
+) -> tuple[Vector, Vector]:
+    """The sum of the weights between one edge and the next."""
+    if a.shape[0] != weights.shape[0]:
+        raise ValueError("weights should have the same shape as a.")
+    for k in range(bins.shape[0] - 1):
+        if bins[k] > bins[k + 1]:
+            raise ValueError("`bins` must increase monotonically, when an array")
+    sums = np.zeros(bins.shape[0] - 1, dtype=weights.dtype)
+    last = bins.shape[0] - 1
+    for k in range(a.shape[0]):
+        if bins[0] <= a[k] <= bins[last]:
+            place = np.searchsorted(bins, a[k], side="right") - 1
+            sums[min(place, last - 1)] += weights[k]
+    return sums, bins.copy()
+
+
+@means(np.nan_to_num)
+def nan_to_num(x: Number, nan: Number = 0.0) -> Number:
+    """A number for nan, and the greatest numbers for infinite ones."""
+    found = np.float64(x)
+    if np.isnan(x):
+        found = np.float64(nan)
+    elif x == np.inf:
+        found = np.float64(np.finfo(np.float64).max)
+    elif x == -np.inf:
+        found = np.float64(-np.finfo(np.float64).max)
+    return found
+
+
+@means(np.nan_to_num)
+def nan_to_num_of_all(x: Vector, nan: Number = 0.0) -> Vector:
+    """The same for each element."""
+    made = x.copy()
+    for k in range(x.shape[0]):
+        made[k] = np.nan_to_num(x[k], nan=nan)
+    return made

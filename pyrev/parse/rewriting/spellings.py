@@ -13,7 +13,13 @@ from collections import Counter
 import gast
 import numpy as np
 
-from pyrev.parse.bindings import bindings, local_names, mapped, nodes_of
+from pyrev.parse.bindings import (
+    bindings,
+    literal_integer,
+    local_names,
+    mapped,
+    nodes_of,
+)
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     number_of,
@@ -52,7 +58,7 @@ def respelt(node: gast.AST, lookup: Lookup) -> gast.AST:
     """
     local = local_names(node)
     node = _with_masks(_with_zips(node, node, local, lookup), local, lookup)
-    node = _with_numbers(node)
+    node = _with_tests(_with_numbers(node))
     return _respelt(node, local, lookup)
 
 
@@ -114,6 +120,66 @@ def _with_numbers(node: gast.AST) -> gast.AST:
         return mapped(part, without)
 
     return without(node)
+
+
+def _with_tests(node: gast.AST) -> gast.AST:
+    """``k == a or k == b`` for ``k in (a, b)``, where `k` counts or is an element: no
+    nan, which is in a tuple that has the same object and equals none.
+    """
+    every, counts = Counter(bindings(node)), _counting(node)
+    counted = {name for name in counts if counts[name] == every[name]}
+    simple = (gast.Name, gast.Attribute, gast.Subscript, gast.Constant)
+
+    def tested(part: gast.AST) -> gast.AST:
+        made = mapped(part, tested)
+        match made:
+            case gast.Compare(
+                left=gast.Name() | gast.Subscript() as left,
+                ops=[gast.In() | gast.NotIn()],
+                comparators=[gast.Tuple(elts=[_, *_] as elts) | gast.List(elts=elts)],
+            ) if not isinstance(left, gast.Name) or left.id in counted:
+                calls = any(isinstance(n, gast.Call) for n in nodes_of(left))
+                others = [e for e in elts if not _is_number(e)]
+                if others and not calls and all(isinstance(e, simple) for e in others):
+                    return _either(made, elts)
+        return made
+
+    return tested(node)
+
+
+def _counting(node: gast.AST) -> Counter[str]:
+    """How often each name is bound to an integer, by the text."""
+    found: Counter[str] = Counter()
+    for n in nodes_of(node):
+        match n:
+            case gast.For(target=gast.Name(id=name), iter=gast.Call(func=func)):
+                found[name] += getattr(func, "id", "") == "range"
+            case gast.For(
+                target=gast.Tuple(elts=[gast.Name(id=name), *_]),
+                iter=gast.Call(func=gast.Name(id="enumerate")),
+            ):
+                found[name] += 1
+            case (
+                gast.Assign(targets=[gast.Name(id=name)], value=value)
+                | gast.AugAssign(target=gast.Name(id=name), value=value)
+            ):
+                cast = isinstance(value, gast.Call) and isinstance(
+                    value.func, gast.Name
+                )
+                whole = cast and value.func.id in ("int", "len")
+                found[name] += whole or literal_integer(value) is not None
+    return found
+
+
+def _either(node: gast.Compare, elts: list[gast.AST]) -> gast.AST:
+    """A comparison with one of these, or with another, in place of a search."""
+    outside = isinstance(node.ops[0], gast.NotIn)
+    op, word = (gast.NotEq(), gast.And()) if outside else (gast.Eq(), gast.Or())
+    tests: list[gast.AST] = [
+        gast.Compare(copy.deepcopy(node.left), [op], [e]) for e in elts
+    ]
+    made = tests[0] if len(tests) == 1 else gast.BoolOp(word, tests)
+    return placed(made, node)
 
 
 def _are_numbers(value: gast.AST) -> bool:
@@ -314,13 +380,7 @@ def _compared(
         return None
     if len(elts) > 1 and any(isinstance(n, gast.Call) for n in nodes_of(node.left)):
         return None
-    outside = isinstance(node.ops[0], gast.NotIn)
-    op, word = (gast.NotEq(), gast.And()) if outside else (gast.Eq(), gast.Or())
-    tests: list[gast.AST] = [
-        gast.Compare(copy.deepcopy(node.left), [op], [e]) for e in elts
-    ]
-    made = tests[0] if len(tests) == 1 else gast.BoolOp(word, tests)
-    return placed(made, node)
+    return _either(node, elts)
 
 
 def _flat(array: gast.AST, read: bool) -> gast.AST:
