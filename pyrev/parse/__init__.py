@@ -56,6 +56,7 @@ from pyrev.parse.rewriting.known_kinds import with_kinds
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
+from pyrev.parse.rewriting.maybe_returned import with_found
 from pyrev.parse.rewriting.structures.fields import Structured, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
@@ -496,7 +497,7 @@ def _formed(
     and the functions among the arguments by
     name.
     """
-    node = with_kinds(node, dict(forms.kinds), look)
+    node = with_found(with_kinds(node, dict(forms.kinds), look), look)
     # What says which axis is meant is said by the text then, and no parameter.
     names = [n for n in nodes_of(node) if isinstance(n, gast.Name)]
     met = {n.id for n in names if isinstance(n.ctx, gast.Load)}

@@ -37,6 +37,7 @@ from pyrev.parse.rewriting.by_field.definitions import helper_with_fields
 from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_complex
 from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
+from pyrev.parse.rewriting.found_calls import WITH_FOUND
 from pyrev.parse.rewriting.known_kinds import (
     NUMBER,
     Number,
@@ -52,6 +53,7 @@ from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.lists.results import KNOWN, places_in
 from pyrev.parse.rewriting.lists.room import AHEAD
 from pyrev.parse.rewriting.lists.uses import DEFINITION
+from pyrev.parse.rewriting.maybe_returned import finding, with_found
 from pyrev.parse.rewriting.starred import as_definition, given_to
 from pyrev.parse.rewriting.structures.calls import spread_structures
 from pyrev.parse.rewriting.structures.fields import without_structures
@@ -217,6 +219,7 @@ def _inlined(
     if scope.stack.count(helper.key) >= most:
         refuse_recursion(w, helper.name, at)
         return Refused()
+    helper = _with_found(w, helper, node, scope)
     key, spoken_of = helper.key, helper
     helper = _by_field(w, helper, node, scope)
     whole = helper is spoken_of
@@ -277,12 +280,30 @@ def _counts(node: gast.AST) -> set[int | None]:
     return {len(v.elts) if isinstance(v, gast.Tuple) else None for v in values}
 
 
+def _with_found(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:
+    """The helper with a truth value besides what may be None: where it calls such a
+    helper, and where it is one, and the call asks for that.
+    """
+    if rule_of(helper.python) is not None:
+        return helper
+    definition, once = helper.source.node, w.env.rewritten.once
+    look = _around(w, helper, scope)
+    if hasattr(node, WITH_FOUND):
+        made = once(definition, "finding", look, partial(finding, definition))
+    else:
+        made = definition
+    asking = once(made, "with found", look, partial(with_found, made))
+    return helper if asking is definition else helper.made(asking)
+
+
 def _by_field(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:
     """The helper by the fields of tuples, where these are read so."""
     if not w.known.by_field or rule_of(helper.python) is not None:
         return helper
     definition = helper.source.node
     attached = getattr(node, DEFINITION, None)
+    if hasattr(node, WITH_FOUND):
+        attached = None
     made = None if attached is None else attached.node
     if made is None:
         look = _around(w, helper, scope)

@@ -21,6 +21,7 @@ import gast
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.nodes import NOWHERE, Loc
 from pyrev.parse.grounds import Grounds
+from pyrev.parse.rewriting.named_values import without_named_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
     same = codes.get((code.co_name, code.co_firstlineno), ())
     if len(candidates) != 1 or not any(_equal(code, other) for other in same):
         raise _changed(f, at)
-    node = gast.ast_to_gast(candidates[0])
+    node = without_named_values(gast.ast_to_gast(candidates[0]))
     return Source(code.co_filename, lines, node)
 
 

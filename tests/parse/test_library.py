@@ -137,6 +137,7 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.linalg.eigvalsh: [((S + S.T,), {}), ((np.eye(3),), {}), ((M @ M.T,), {})]
     + [((np.zeros((2, 2)),), {}), ((np.diag(T),), {})],
     math.gamma: [((t,), {}) for t in (0.3, 1.0, 5.5, -0.5, -2.7)],
+    math.fsum: [((V,), {}), ((EMPTY,), {})],
     np.add.outer: [((V, T), {})],
     np.subtract.outer: [((V, T), {})],
     np.multiply.outer: [((V, T), {})],

@@ -313,6 +313,15 @@ def det(a: Matrix) -> Number:
     return found
 
 
+@means(math.fsum)
+def fsum(seq: Vector) -> Number:
+    """The sum; CPython rounds it once only."""
+    total = 0.0
+    for k in range(seq.shape[0]):
+        total += seq[k]
+    return total
+
+
 @means(math.gamma)
 def gamma(x: Number) -> Number:
     """The factorial of a number less one; by reflection where that is negative."""

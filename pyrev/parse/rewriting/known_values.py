@@ -30,6 +30,7 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
+from pyrev.parse.rewriting.found_calls import found_in, without_found
 from pyrev.parse.rewriting.made_texts import stored_in
 from pyrev.parse.rewriting.maybe_none import (
     may_be_set_to_none,
@@ -119,7 +120,9 @@ def with_values(
     if left:
         absent = {n for n, v in values.items() if v is None}
         flagged = with_flags(node, left, absent, inlined)
-        if flagged is not None:
+        if flagged is None:
+            made = without_found(made)
+        else:
             unset = unset_names(flagged)
             left_over = {n: v for n, v in values.items() if n not in unset}
             made, _ = _decided_by(flagged, left_over)
@@ -211,6 +214,7 @@ class _Walk:
                         known |= dict.fromkeys(names, Is(value))
                         return []
                 known |= dict.fromkeys(stored_in(s), OTHER)
+                known |= dict.fromkeys(found_in(s), MayBe(None))
                 return [made]
             case _:
                 made = self.expression(s, known)
@@ -260,6 +264,7 @@ class _Walk:
             if isinstance(child, gast.Assign) and is_known(child.value)
             for n in stored_in(child)
         }
+        emptied |= {n: None for c in nodes_of(s) for n in found_in(c)}
         for n in stored_in(s):
             before = known.get(n, OTHER)
             if n in emptied:

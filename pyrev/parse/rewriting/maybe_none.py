@@ -32,7 +32,9 @@ from pyrev.parse.bindings import (
     nodes_of,
     parameters,
 )
+from pyrev.parse.rewriting.found_calls import found_in
 from pyrev.parse.rewriting.made_texts import (
+    assign,
     name_of,
     placed,
     read_in,
@@ -104,12 +106,13 @@ def with_flags(
 
 def may_be_set_to_none(node: gast.AST) -> set[str]:
     """The names that a definition gives None, or maybe None."""
-    return {
+    given = {
         t.id
         for s in nodes_of(node)
         for t, v in _pairs(s)
         if any(map(_is_none, _ways(v)))
     }
+    return given | {n for s in nodes_of(node) for n in found_in(s)}
 
 
 def unset_names(node: gast.AST) -> set[str]:
@@ -234,6 +237,8 @@ class _Flags:
     # ---------------------------------------------------------------- assignments
 
     def assign(self, s: gast.Assign, states: States) -> tuple[list[gast.AST], States]:
+        if found := found_in(s):
+            return self.found(s, found, states)
         match s:
             case gast.Assign(targets=[gast.Name()], value=gast.IfExp() as choice):
                 if self.may_be_none(choice, states):
@@ -258,6 +263,21 @@ class _Flags:
         new = sorted(stored_in(s) & self.names.keys())
         notes = [self.noted(n, True, s) for n in new]
         return [made, *notes], _bound(self.passed(states), new, ())
+
+    def found(
+        self, s: gast.Assign, names: list[str], states: States
+    ) -> tuple[list[gast.AST], States]:
+        """``flag, name = call`` for a call that gives a truth value in front."""
+        value = self.expression(s.value, states)
+        every = [self.names[names[0]], *names]
+        targets = [name_of(n, ctx=gast.Store()) for n in every]
+        made = [assign([gast.Tuple(targets, gast.Store())], value)]
+        for n in names[1:]:
+            flag = name_of(self.names[n], ctx=gast.Store())
+            made.append(assign([flag], name_of(self.names[names[0]])))
+        after = self.passed(states)
+        there, gone = _bound(after, names, ()), _bound(after, (), names)
+        return [placed(m, s) for m in made], there | gone
 
     def apart(
         self, s: gast.Assign, targets: Sequence[gast.AST], states: States

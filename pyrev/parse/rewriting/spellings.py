@@ -324,6 +324,11 @@ def _respelt(node: gast.AST, local: frozenset[str], lookup: Lookup) -> gast.AST:
             return loop
         case gast.Compare(ops=[gast.In() | gast.NotIn()]):
             return _compared(made, local, lookup) or made
+        case gast.Subscript(
+            value=gast.Tuple(elts=[gast.BinOp(), gast.BinOp()] as pair),
+            slice=gast.Constant(value=0 | 1 as place),
+        ):
+            return pair[place]  # of what `divmod` gives
     if not isinstance(made, gast.Call):
         return made
     meant = _meant(made, local, lookup)
