@@ -181,7 +181,17 @@ def helpers_in_helpers(x):
     return s
 
 
+def put_into_a_list(x):
+    found = []
+    for v in x:
+        t = _root(v, 0.2)
+        if t is not None:
+            found.append(t)
+    return sum(found) * len(found)
+
+
 RIGHT = [
+    put_into_a_list,
     a_number_or_none,
     the_nearest_hit,
     an_index_behind_a_loop,

@@ -1386,6 +1386,14 @@ RELAPSES: list[Relapse] = [
         SELECTED,
     ),
     Relapse(
+        "helpers",
+        "a helper that comes to its end gives something",
+        "pyrev/parse/rewriting/maybe_returned.py",
+        "        none, counts = not _ends(definition.body), set()\n",
+        "        none, counts = False, set()\n",
+        "tests/parse/test_maybe_returned.py",
+    ),
+    Relapse(
         "shapes",
         "a view without axes is not seen where its array is written to",
         "pyrev/parse/without_axes.py",

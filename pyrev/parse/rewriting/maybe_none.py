@@ -84,7 +84,14 @@ def with_flags(
             raise TypeError('`best` is None')
         return best * 2.0
     """
-    names = _copied({*names}, node)
+    # What a name is given where it is not None is none that may be, either.
+    made = _with_flags(node, {*names}, absent, inlined)
+    return made or _with_flags(node, _copied({*names}, node), absent, inlined)
+
+
+def _with_flags(
+    node: gast.AST, names: set[str], absent: Collection[str], inlined: bool
+) -> gast.AST | None:
     if any(_hides(n, names) for n in nodes_of(node) if n is not node):
         return None
     taken = {*identifiers(node)}
@@ -311,6 +318,8 @@ class _Flags:
     ) -> tuple[list[gast.AST], States]:
         """``target = None``, or another name that may be None."""
         name = target.id
+        if name not in self.names:
+            raise _Unproven
         unset = self.unset(name, target)
         if isinstance(value, gast.IfExp):
             raise _Unproven
@@ -321,8 +330,6 @@ class _Flags:
         without = frozenset(s for s in states if value.id in s)
         having = _bound(states - without, (name,), ())
         copied = _located(gast.Assign([target], value, None), value)
-        if name not in self.names:
-            raise _Unproven
         test = self.flag(value.id, value)
         made = _located(
             gast.If(test, [copied, self.noted(name, True, target)], []), value
