@@ -231,6 +231,8 @@ def _several(
                     return None
                 case Tuple(elements):
                     return elements
+                case Array() as whole if count > 1:
+                    return taken_apart(w, whole, count, at)
                 case result:
                     return (result,)
     operand = read_operand(w, value, scope)

@@ -184,7 +184,8 @@ def from_library(
     chosen = chosen_text(w, function, node, first, scope)
     at = scope.source.loc(node)
     if chosen is not None:
-        return _entered(w, chosen.helper, chosen.values, {}, scope, at)
+        given = _entered(w, chosen.helper, chosen.values, {}, scope, at)
+        return Tuple(given.elements, True) if isinstance(given, Tuple) else given
     if is_known(function):
         w.emit.take(mark)
         return None

@@ -28,6 +28,7 @@ from pyrev.ir.nodes import (
     like,
     names,
     resembled,
+    walk_expr,
     written,
 )
 from pyrev.parse import views
@@ -304,10 +305,13 @@ def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array 
         refuse_creation(w, nodes[2], "steps of zero", _LINSPACE, scope)
         return None
     bounds = views.range_length(start, stop, int(step.value))
+    if not names(start) | names(stop) <= names(bounds):
+        # Whether what is left out counts is not asked by the length.
+        return _stepped(w, start, stop, step, False, at)
     element: Expr = axis(0)
     if step != ONE:
         element = Call("*", (element, step), loc=at)
-    element = views.add(start, element) if start != Const(0) else element
+    element = views.add(_of_64_bits(start), element) if start != ZERO else element
     dtype: Dtype | None = "int64"
     if dtype_node is not None:
         dtype = read_dtype(w, dtype_node, scope)
@@ -329,6 +333,10 @@ def _stepped(
     NumPy counts the elements with floats, and adds the difference of the first two as
     often as needed.
     """
+    start, stop, step = (
+        Call("float64", (e,), loc=at) if floats and _is_element(e) else e
+        for e in (start, stop, step)
+    )
     first, width = (
         e if isinstance(e, (Const, Var)) else w.emit.temp(e, name)
         for e, name in ((start, "start"), (step, "step"))
@@ -353,6 +361,18 @@ def _stepped(
     if floats:
         element = Call("float64", (element,), loc=at)
     return Array((count,), element, False, loc=at)
+
+
+def _is_element(e: Expr) -> bool:
+    """Is it read from an array, and may hold fewer bits?"""
+    return any(isinstance(part, Load) for part in walk_expr(e))
+
+
+def _of_64_bits(start: Expr) -> Expr:
+    """An integer, so that what is added to it holds 64 bits, as in NumPy."""
+    if isinstance(start, Load):
+        return Call("int64", (start,), loc=start.loc)
+    return start
 
 
 def _is_float_in_text(e: Expr) -> bool:

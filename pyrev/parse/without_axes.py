@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import gast
 
 from pyrev.ir.nodes import Load, Loc
-from pyrev.parse.bindings import children
+from pyrev.parse.bindings import children, nodes_of
 from pyrev.parse.names import object_of
 from pyrev.parse.points_to import origins_of
 from pyrev.parse.rewriting.lists.sharing import IN_PLACE, LISTED
@@ -67,7 +67,7 @@ def refuse_shared(w: Walk) -> None:
             written = _written(w, one.base, one.since)
             for at in [*changed, *written][:1]:
                 w.refuse("P206", at, *_VIEW)
-        elif changed and len(names) > 1:
+        elif changed:
             w.refuse("P206", changed[0], *_OBJECT)
 
 
@@ -77,8 +77,8 @@ _VIEW = (
     "leave the `...` out, or write `float(...)` around it",
 )
 _OBJECT = (
-    "what `np.where` gives for numbers is an array, which has another name, and is"
-    " changed in place",
+    "what `np.where` gives for numbers is an array, which is changed in place here: it"
+    " keeps its dtype, and shows it under its other names",
     "write `a = a + ...`, or `float(...)` around the call",
 )
 
@@ -117,9 +117,7 @@ class _Flows:
                 self._passes(value, call.scope, (inner, name))
 
     def names_of(self, one: WithoutAxes) -> list[Key]:
-        """The names that may stand for it: none of a function that has given it away,
-        where another one has changed it.
-        """
+        """The names that may stand for it."""
         found: dict[Key | Place, None] = {(one.site, one.at): None}
         stack: list[Key | Place] = [*found]
         while stack:
@@ -127,11 +125,7 @@ class _Flows:
                 if key not in found:
                     found[key] = None
                     stack.append(key)
-        named = [k for k in found if isinstance(k[1], str) and k[1] != _GIVEN]
-        groups: tuple[list[Key], list[Key]] = [], []
-        for key in named:
-            groups[key[0][: len(one.site)] == one.site].append(key)
-        return max(groups, key=lambda g: (any(k in self.changed for k in g), len(g)))
+        return [k for k in found if isinstance(k[1], str) and k[1] != _GIVEN]
 
     def _passes(self, value: gast.AST, scope: Scope, to: Key) -> None:
         """A value is given to a name, or back."""
@@ -162,7 +156,7 @@ class _Flows:
                 | gast.GeneratorExp(elt=inner)
             ):
                 yield from self._sources(inner, scope)
-            case gast.Attribute(value=inner, attr=attr) if attr in _PASSING:
+            case gast.Attribute(value=inner):
                 yield from self._sources(inner, scope)
             case gast.Subscript():
                 yield scope.site, at
@@ -181,7 +175,11 @@ class _Flows:
 
     def _inside(self, node: gast.AST, scope: Scope) -> None:
         """What a statement or an expression passes on."""
-        w, site = self.w, scope.site
+        site = scope.site
+        if self._may_write_between(node, scope):
+            for part in nodes_of(node):
+                if isinstance(part, (gast.Subscript, gast.Call)):
+                    self.kept.add((site, scope.source.loc(part)))
         match node:
             case gast.FunctionDef() | gast.Lambda():
                 return
@@ -200,14 +198,24 @@ class _Flows:
                 self._passes(value, scope, (site, _GIVEN))
             case gast.For(target=target, iter=it):
                 self._bound(target, it, node, scope)
-            case gast.Call(func=func, args=args):
-                known = module_name(object_of(w, func, scope)) in _LIBRARIES
-                named = isinstance(func, gast.Name) and func.id in _NEW
-                if not known and not named:
-                    for a in args:
-                        self._passes(a, scope, (site, f"a call at {node.lineno}"))
+            case gast.Call(args=args) if self._is_users(node, scope):
+                for a in args:
+                    self._passes(a, scope, (site, f"a call at {node.lineno}"))
         for child in children(node):
             self._inside(child, scope)
+
+    def _is_users(self, call: gast.Call, scope: Scope) -> bool:
+        """Is it a call of what may keep what it is given, or write to it?"""
+        named = isinstance(call.func, gast.Name) and call.func.id in _NEW
+        found = object_of(self.w, call.func, scope)
+        return not named and module_name(found) not in _LIBRARIES
+
+    def _may_write_between(self, node: gast.AST, scope: Scope) -> bool:
+        """Is it an expression whose parts are read, and one of which may write?"""
+        if not isinstance(node, (gast.BinOp, gast.Compare, gast.Tuple, gast.AugAssign)):
+            return False
+        calls = (n for n in nodes_of(node) if isinstance(n, gast.Call))
+        return any(self._is_users(call, scope) for call in calls)
 
     def _changes(self, target: gast.AST, node: gast.AST, scope: Scope) -> None:
         name = root_of(target)
@@ -231,6 +239,9 @@ class _Flows:
                     self._bound(t, value, node, scope)
             case gast.Starred(value=inner), _:
                 self._bound(inner, value, node, scope)
+            case gast.Attribute(), _ if root_of(target):
+                name = root_of(target)
+                self._passes(value, scope, (_owner(scope, name).site, name))
             case gast.Subscript(), _ if hasattr(target, LISTED):
                 # An element of a list is an object, one of an array is a number.
                 name = root_of(target)

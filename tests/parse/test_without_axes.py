@@ -286,7 +286,40 @@ def made_a_number(x, t):
     return a * t
 
 
+def operand_before_a_call_that_writes(x, t):
+    return x[..., 0] * bump_first(x) * t
+
+
+def compared_with_what_a_call_gives(x, t):
+    return t if x[..., 0] < bump_first(x) else x[1]
+
+
+def written_by_a_function_inside(x, t):
+    def write():
+        x[0] = 5.0
+        return 1.0
+
+    return x[..., 0] + write() * t
+
+
+def an_object_that_keeps_its_dtype(x, t):
+    v = np.where(t > 0, 1, 2)
+    v += x[0]
+    return v * t
+
+
+def bump_first(u):
+    u[0] = 5.0
+    return 1.0
+
+
 SHARED = [
+    operand_before_a_call_that_writes,
+    compared_with_what_a_call_gives,
+    written_by_a_function_inside,
+    an_object_that_keeps_its_dtype,
+    changed_before_it_is_returned,
+    changed_by_its_only_name,
     view_from_a_helper,
     views_from_a_helper,
     view_of_the_iteration_before,
@@ -318,8 +351,6 @@ SHARED = [
 RIGHT = [
     its_name_is_bound_again,
     read_and_written_in_turn,
-    changed_before_it_is_returned,
-    changed_by_its_only_name,
     stored_in_an_array,
     only_tested,
     made_a_number,

@@ -1405,7 +1405,7 @@ RELAPSES: list[Relapse] = [
         "shapes",
         "an array without axes of two names is taken for a number",
         "pyrev/parse/without_axes.py",
-        "        elif changed and len(names) > 1:\n",
+        "        elif changed:\n",
         "        elif False:\n",
         "tests/parse/test_without_axes.py",
     ),

@@ -324,11 +324,18 @@ def fsum(seq: Vector) -> Number:
 
 @means(math.gamma)
 def gamma(x: Number) -> Number:
-    """The factorial of a number less one; by reflection where that is negative."""
+    """The factorial of a number less one: from the one between one and two, factor by
+    factor, so that integers are exact.
+    """
     if x <= 0.0 and x == np.floor(x):
         raise ValueError("math domain error")
-    if x > 0.0:
-        found = np.exp(math.lgamma(x))
-    else:
-        found = np.pi / (np.sin(np.pi * x) * np.exp(math.lgamma(1.0 - x)))
+    steps = 0
+    if not np.isnan(x):
+        steps = int(np.floor(min(max(x, -200.0), 200.0))) - 1
+    first = x - steps
+    found = np.exp(math.lgamma(first))
+    for k in range(steps):
+        found *= first + k
+    for k in range(-steps):
+        found /= x + k
     return found

@@ -19,6 +19,8 @@ def pad_by(array: Vector, pad_width: Count, constant_values: Number = 0) -> Vect
 def pad(array: Vector, pad_width: Vector, constant_values: Number = 0) -> Vector:
     """The same, as often as said for each end."""
     n = array.shape[0]
+    if pad_width.shape[0] != 2 or min(pad_width[0], pad_width[1]) < 0:
+        raise ValueError("index can't contain negative values")
     before = int(pad_width[0])
     made = np.empty(before + n + int(pad_width[1]), dtype=array.dtype)
     for k in range(made.shape[0]):
@@ -39,10 +41,12 @@ def pad_edge_by(array: Vector, pad_width: Count) -> Vector:
 def pad_edge(array: Vector, pad_width: Vector) -> Vector:
     """The same, as often as said for each end."""
     n = array.shape[0]
+    if pad_width.shape[0] != 2 or min(pad_width[0], pad_width[1]) < 0:
+        raise ValueError("index can't contain negative values")
     before = int(pad_width[0])
-    if n == 0:
-        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     made = np.empty(before + n + int(pad_width[1]), dtype=array.dtype)
+    if n == 0 and made.shape[0] > 0:
+        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     for k in range(made.shape[0]):
         made[k] = array[min(max(k - before, 0), n - 1)]
     return made
@@ -58,10 +62,12 @@ def pad_wrap_by(array: Vector, pad_width: Count) -> Vector:
 def pad_wrap(array: Vector, pad_width: Vector) -> Vector:
     """The same, as often as said for each end."""
     n = array.shape[0]
+    if pad_width.shape[0] != 2 or min(pad_width[0], pad_width[1]) < 0:
+        raise ValueError("index can't contain negative values")
     before = int(pad_width[0])
-    if n == 0:
-        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     made = np.empty(before + n + int(pad_width[1]), dtype=array.dtype)
+    if n == 0 and made.shape[0] > 0:
+        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     for k in range(made.shape[0]):
         made[k] = array[(k - before) % n]
     return made
@@ -77,11 +83,13 @@ def pad_reflect_by(array: Vector, pad_width: Count) -> Vector:
 def pad_reflect(array: Vector, pad_width: Vector) -> Vector:
     """The same, as often as said for each end."""
     n = array.shape[0]
+    if pad_width.shape[0] != 2 or min(pad_width[0], pad_width[1]) < 0:
+        raise ValueError("index can't contain negative values")
     before = int(pad_width[0])
-    if n == 0:
-        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     period = max(2 * (n - 1), 1)
     made = np.empty(before + n + int(pad_width[1]), dtype=array.dtype)
+    if n == 0 and made.shape[0] > 0:
+        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     for k in range(made.shape[0]):
         place = (k - before) % period
         made[k] = array[min(place, period - place)]
@@ -98,10 +106,12 @@ def pad_symmetric_by(array: Vector, pad_width: Count) -> Vector:
 def pad_symmetric(array: Vector, pad_width: Vector) -> Vector:
     """The same, as often as said for each end."""
     n = array.shape[0]
+    if pad_width.shape[0] != 2 or min(pad_width[0], pad_width[1]) < 0:
+        raise ValueError("index can't contain negative values")
     before = int(pad_width[0])
-    if n == 0:
-        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     made = np.empty(before + n + int(pad_width[1]), dtype=array.dtype)
+    if n == 0 and made.shape[0] > 0:
+        raise ValueError("can't extend empty axis 0 using modes other than 'constant'")
     for k in range(made.shape[0]):
         place = (k - before) % (2 * n)
         made[k] = array[min(place, 2 * n - 1 - place)]
@@ -114,6 +124,8 @@ def pad_matrix_by(
 ) -> Matrix:
     """A number around a matrix."""
     w = int(pad_width)
+    if w < 0:
+        raise ValueError("index can't contain negative values")
     n = array.shape[0]
     m = array.shape[1]
     made = np.empty((n + 2 * w, m + 2 * w), dtype=array.dtype)
@@ -130,6 +142,8 @@ def pad_matrix_by(
 def pad_matrix_edge_by(array: Matrix, pad_width: Count) -> Matrix:
     """The elements at the border of a matrix once more."""
     w = int(pad_width)
+    if w < 0:
+        raise ValueError("index can't contain negative values")
     n = array.shape[0]
     m = array.shape[1]
     if n == 0 or m == 0:
@@ -145,6 +159,8 @@ def pad_matrix_edge_by(array: Matrix, pad_width: Count) -> Matrix:
 def pad_matrix_wrap_by(array: Matrix, pad_width: Count) -> Matrix:
     """The elements from the other side of a matrix."""
     w = int(pad_width)
+    if w < 0:
+        raise ValueError("index can't contain negative values")
     n = array.shape[0]
     m = array.shape[1]
     if n == 0 or m == 0:
@@ -160,6 +176,8 @@ def pad_matrix_wrap_by(array: Matrix, pad_width: Count) -> Matrix:
 def pad_matrix_reflect_by(array: Matrix, pad_width: Count) -> Matrix:
     """The elements backwards on all sides, without the last ones again."""
     w = int(pad_width)
+    if w < 0:
+        raise ValueError("index can't contain negative values")
     n = array.shape[0]
     m = array.shape[1]
     if n == 0 or m == 0:
@@ -179,6 +197,8 @@ def pad_matrix_reflect_by(array: Matrix, pad_width: Count) -> Matrix:
 def pad_matrix_symmetric_by(array: Matrix, pad_width: Count) -> Matrix:
     """The elements backwards on all sides, the last ones again, too."""
     w = int(pad_width)
+    if w < 0:
+        raise ValueError("index can't contain negative values")
     n = array.shape[0]
     m = array.shape[1]
     if n == 0 or m == 0:

@@ -215,14 +215,14 @@ def allclose(a: Vector, b: Vector, rtol: Number = 1e-05, atol: Number = 1e-08) -
     return close
 
 
-@means(np.var)
+@means(np.var, method="var")
 def variance(a: Vector, ddof: Number) -> Number:
     """The mean square of the distance to the mean, for so many elements less."""
     mean = np.mean(a)
     total = 0.0 * mean
     for k in range(a.shape[0]):
         total += (a[k] - mean) ** 2
-    return total / max(a.shape[0] - ddof, 0)
+    return total / float(max(a.shape[0] - ddof, 0))
 
 
 @means(np.var)
@@ -233,10 +233,10 @@ def variance_of_all(a: Matrix, ddof: Number) -> Number:
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
             total += (a[i, k] - mean) ** 2
-    return total / max(a.shape[0] * a.shape[1] - ddof, 0)
+    return total / float(max(a.shape[0] * a.shape[1] - ddof, 0))
 
 
-@means(np.std)
+@means(np.std, method="std")
 def deviation(a: Vector, ddof: Number) -> Number:
     """The root of the variance."""
     return np.sqrt(np.var(a, ddof=ddof))
@@ -261,12 +261,14 @@ def cov(m: Matrix, ddof: Number = 1) -> Matrix:
     """How the rows of a matrix vary together."""
     rows = m.shape[0]
     n = m.shape[1]
-    means_ = np.zeros(rows, dtype=np.result_type(m, 1.0))
+    if rows == 1:
+        raise ValueError("of one row that is a number: write np.var(x, ddof=1)")
+    means_ = np.zeros(rows)
     for i in range(rows):
         for k in range(n):
             means_[i] += m[i, k]
         means_[i] /= n
-    made = np.zeros((rows, rows), dtype=np.result_type(m, 1.0))
+    made = np.zeros((rows, rows))
     for i in range(rows):
         for j in range(rows):
             for k in range(n):
@@ -321,20 +323,22 @@ def histogram_at(a: Vector, bins: Vector) -> tuple[Vector, Vector]:
         if bins[0] <= a[k] <= bins[last]:
             place = np.searchsorted(bins, a[k], side="right") - 1
             counts[min(place, last - 1)] += 1
-    return counts, bins.copy()
+    return counts, bins
 
 
 @means(np.histogram)
 def histogram(a: Vector, bins: Count = 10) -> tuple[Vector, Vector]:
     """The same for so many bins of one width, from the least element on."""
     if a.shape[0] == 0:
-        return np.histogram(a, np.linspace(0.0, 1.0, bins + 1))
+        return np.histogram(a, bins, (0.0, 1.0))
     return np.histogram(a, bins, (np.min(a), np.max(a)))
 
 
 @means(np.histogram)
 def histogram_between(a: Vector, bins: Count, range_: Vector) -> tuple[Vector, Vector]:
     """The same from one number to another."""
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
     first = 1.0 * range_[0]
     last = 1.0 * range_[1]
     if not (np.isfinite(first) and np.isfinite(last)):
@@ -344,7 +348,11 @@ def histogram_between(a: Vector, bins: Count, range_: Vector) -> tuple[Vector, V
     if first == last:
         first -= 0.5
         last += 0.5
-    return np.histogram(a, np.linspace(first, last, bins + 1))
+    edges = np.empty(bins + 1, dtype=np.result_type(a, 1.0))
+    for k in range(bins):
+        edges[k] = k * ((last - first) / bins) + first
+    edges[bins] = last
+    return np.histogram(a, edges)
 
 
 @means(np.histogram)
@@ -363,26 +371,18 @@ def weighted_histogram_at(
         if bins[0] <= a[k] <= bins[last]:
             place = np.searchsorted(bins, a[k], side="right") - 1
             sums[min(place, last - 1)] += weights[k]
-    return sums, bins.copy()
+    return sums, bins
 
 
 @means(np.nan_to_num)
-def nan_to_num(x: Number, nan: Number = 0.0) -> Number:
+def nan_to_num(x: Vector, nan: Number = 0.0) -> Vector:
     """A number for nan, and the greatest numbers for infinite ones."""
-    found = np.float64(x)
-    if np.isnan(x):
-        found = np.float64(nan)
-    elif x == np.inf:
-        found = np.float64(np.finfo(np.float64).max)
-    elif x == -np.inf:
-        found = np.float64(-np.finfo(np.float64).max)
-    return found
-
-
-@means(np.nan_to_num)
-def nan_to_num_of_all(x: Vector, nan: Number = 0.0) -> Vector:
-    """The same for each element."""
     made = x.copy()
     for k in range(x.shape[0]):
-        made[k] = np.nan_to_num(x[k], nan=nan)
+        if np.isnan(x[k]):
+            made[k] = nan
+        elif x[k] == np.inf:
+            made[k] = np.finfo(x.dtype).max
+        elif x[k] == -np.inf:
+            made[k] = -np.finfo(x.dtype).max
     return made

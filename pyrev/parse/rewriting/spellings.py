@@ -123,8 +123,8 @@ def _with_numbers(node: gast.AST) -> gast.AST:
 
 
 def _with_tests(node: gast.AST) -> gast.AST:
-    """``k == a or k == b`` for ``k in (a, b)``, where `k` counts or is an element: no
-    nan, which is in a tuple that has the same object and equals none.
+    """``k == a or k == b`` for ``k in (a, b)``, where `k` counts: so it is no nan,
+    which is in a tuple that has the same object and equals none.
     """
     every, counts = Counter(bindings(node)), _counting(node)
     counted = {name for name in counts if counts[name] == every[name]}
@@ -134,13 +134,12 @@ def _with_tests(node: gast.AST) -> gast.AST:
         made = mapped(part, tested)
         match made:
             case gast.Compare(
-                left=gast.Name() | gast.Subscript() as left,
+                left=gast.Name(id=name),
                 ops=[gast.In() | gast.NotIn()],
                 comparators=[gast.Tuple(elts=[_, *_] as elts) | gast.List(elts=elts)],
-            ) if not isinstance(left, gast.Name) or left.id in counted:
-                calls = any(isinstance(n, gast.Call) for n in nodes_of(left))
+            ) if name in counted:
                 others = [e for e in elts if not _is_number(e)]
-                if others and not calls and all(isinstance(e, simple) for e in others):
+                if others and all(isinstance(e, simple) for e in others):
                     return _either(made, elts)
         return made
 
