@@ -12,7 +12,7 @@ from dataclasses import replace
 import gast
 import numpy as np
 
-from pyrev.ir.dtypes import DTYPES
+from pyrev.ir.dtypes import DTYPES, WEAK_INT
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -41,7 +41,14 @@ from pyrev.parse.stacked import stack
 from pyrev.parse.subscripts import lengths, measured
 from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import allocate, as_array, is_floating, located
+from pyrev.parse.whole_arrays import (
+    allocate,
+    as_array,
+    is_floating,
+    is_integral,
+    known_dtype,
+    located,
+)
 
 
 def read_creation(
@@ -288,12 +295,19 @@ def array_of_values(
 
 def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array | None:
     """``np.arange(start, stop, step)``"""
-    nodes = [arguments.take(k) for k in range(3)]
+    start_node = arguments.take(0, "start")
+    stop_node = arguments.take(1, "stop")
+    step_node = arguments.take(2, "step")
     dtype_node = arguments.take(3, "dtype")
-    given = read_numbers(w, [n for n in nodes if n is not None], scope)
-    if not given:
+    if stop_node is None:
+        start_node, stop_node = None, start_node
+    if stop_node is None:
         return None
-    start, stop, step = _range_of(given)
+    nodes = [n for n in (start_node, stop_node, step_node) if n is not None]
+    given = read_numbers(w, nodes, scope)
+    start = ZERO if start_node is None else given[0]
+    stop = given[0 if start_node is None else 1]
+    step = ONE if step_node is None else given[-1]
     known = w.known.exact  # parameters are taken for floats before
     floats = any(_is_float_in_text(e) or known and is_floating(w, e) for e in given)
     if floats or not isinstance(step, Const):
@@ -302,24 +316,25 @@ def read_arange(w: Walk, arguments: _Arguments, at: Loc, scope: Scope) -> Array 
             return None
         return _stepped(w, start, stop, step, floats, at)
     if step.value == 0:
-        refuse_creation(w, nodes[2], "steps of zero", _LINSPACE, scope)
+        refuse_creation(w, step_node, "steps of zero", _LINSPACE, scope)
         return None
     bounds = views.range_length(start, stop, int(step.value))
-    if not names(start) | names(stop) <= names(bounds):
-        # Whether what is left out counts is not asked by the length.
-        return _stepped(w, start, stop, step, False, at)
-    element: Expr = axis(0)
-    if step != ONE:
-        element = Call("*", (element, step), loc=at)
-    element = views.add(_of_64_bits(start), element) if start != ZERO else element
     dtype: Dtype | None = "int64"
     if dtype_node is not None:
         dtype = read_dtype(w, dtype_node, scope)
-        if dtype is None:
-            return None
-    assert dtype is not None
-    if isinstance(dtype, Promoted):
+    if dtype is None or isinstance(dtype, Promoted):
         return None
+    counts = is_integral(w, start) and is_integral(w, stop)
+    if not counts and not names(start) | names(stop) <= names(bounds):
+        # Whether what is left out counts is not asked by the length.
+        made = _stepped(w, start, stop, step, False, at)
+        if dtype_node is None:
+            return made
+        return replace(made, element=Call(dtype, (made.element,), loc=at))
+    element: Expr = axis(0)
+    if step != ONE:
+        element = Call("*", (element, step), loc=at)
+    element = views.add(_of_64_bits(w, start), element) if start != ZERO else element
     if dtype != "int64":
         element = Call(dtype, (element,), loc=at)
     return Array((bounds,), element, False, loc=at)
@@ -351,6 +366,8 @@ def _stepped(
             pass
         case Const(a), Const(b):
             width = Const((a + b) - a, loc=at)
+        case _, Const(int()):
+            pass
         case _:
             second = Call("+", (first, width), loc=at)
             width = w.emit.temp(Call("-", (second, first), loc=at), "width")
@@ -368,9 +385,10 @@ def _is_element(e: Expr) -> bool:
     return any(isinstance(part, Load) for part in walk_expr(e))
 
 
-def _of_64_bits(start: Expr) -> Expr:
+def _of_64_bits(w: Walk, start: Expr) -> Expr:
     """An integer, so that what is added to it holds 64 bits, as in NumPy."""
-    if isinstance(start, Load):
+    short = known_dtype(w, start) not in (None, "int64", WEAK_INT)
+    if short or isinstance(start, Load):
         return Call("int64", (start,), loc=start.loc)
     return start
 
@@ -561,15 +579,3 @@ class _Arguments:
     def left(self) -> bool:
         """Is there an argument that nobody took?"""
         return bool(self.keywords) or any(p is not None for p in self.positional)
-
-
-def _range_of(given: Sequence[Expr]) -> tuple[Expr, Expr, Expr]:
-    """The start, the stop and the step of a range."""
-    zero: Expr = Const(0)
-    match given:
-        case [stop]:
-            return zero, stop, ONE
-        case [start, stop]:
-            return start, stop, ONE
-    start, stop, step = given
-    return start, stop, step

@@ -105,15 +105,18 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     np.ndarray.sort: [],
     np.ndarray.fill: [],
     np.add.at: [],
-    np.var: [((a,), {"ddof": k}) for a in (V, M) for k in (0, 1)],
-    np.std: [((V,), {"ddof": 1}), ((M,), {"ddof": 1})],
+    np.var: [((a,), {"ddof": k}) for a in (V, M) for k in (0, 1)]
+    + [((M,), {"ddof": 1, "axis": k}) for k in (0, 1)],
+    np.std: [((V,), {"ddof": 1}), ((M,), {"ddof": 1})]
+    + [((M,), {"ddof": 1, "axis": k}) for k in (0, 1)],
     np.cov: [((V, W), {}), ((M,), {}), ((M,), {"rowvar": False}), ((M,), {"ddof": 0})],
     np.corrcoef: [((V, W), {}), ((M,), {}), ((M,), {"rowvar": False})],
     np.histogram: [((V,), {}), ((V, 4), {}), ((V, SORTED), {}), ((EMPTY, 3), {})]
     + [((V, 4, np.array([-1.0, 1.0])), {}), ((V, SORTED[1:5]), {"weights": W})]
     + [((T[:1], 3), {}), ((K, 4), {})],
     np.nan_to_num: [((TIES,), {}), ((TIES,), {"nan": 2.0})]
-    + [((np.array([np.inf, 1.0, -np.inf]),), {})],
+    + [((np.array([np.inf, 1.0, -np.inf]),), {})]
+    + [((np.array([[np.inf, 1.0], [-np.inf, np.nan]]),), {"nan": 1.0})],
     np.nonzero: [((M > 0,), {}), ((M,), {})],
     np.where: [((M > 0,), {})],
     np.argwhere: [((V > 0,), {}), ((M > 0,), {})],

@@ -236,6 +236,42 @@ def variance_of_all(a: Matrix, ddof: Number) -> Number:
     return total / float(max(a.shape[0] * a.shape[1] - ddof, 0))
 
 
+@means(np.var, axis=0)
+def variance_of_columns(a: Matrix, ddof: Number) -> Vector:
+    """The same of each column."""
+    made = np.zeros(a.shape[1], dtype=np.result_type(a, 1.0))
+    for k in range(a.shape[1]):
+        mean = np.mean(a[:, k])
+        for i in range(a.shape[0]):
+            made[k] += (a[i, k] - mean) ** 2
+        made[k] /= float(max(a.shape[0] - ddof, 0))
+    return made
+
+
+@means(np.var, axis=1)
+def variance_of_rows(a: Matrix, ddof: Number) -> Vector:
+    """The same of each row."""
+    made = np.zeros(a.shape[0], dtype=np.result_type(a, 1.0))
+    for i in range(a.shape[0]):
+        mean = np.mean(a[i])
+        for k in range(a.shape[1]):
+            made[i] += (a[i, k] - mean) ** 2
+        made[i] /= float(max(a.shape[1] - ddof, 0))
+    return made
+
+
+@means(np.std, axis=0)
+def deviation_of_columns(a: Matrix, ddof: Number) -> Vector:
+    """The root of the variance of each column."""
+    return np.sqrt(np.var(a, axis=0, ddof=ddof))
+
+
+@means(np.std, axis=1)
+def deviation_of_rows(a: Matrix, ddof: Number) -> Vector:
+    """The root of the variance of each row."""
+    return np.sqrt(np.var(a, axis=1, ddof=ddof))
+
+
 @means(np.std, method="std")
 def deviation(a: Vector, ddof: Number) -> Number:
     """The root of the variance."""
@@ -385,4 +421,19 @@ def nan_to_num(x: Vector, nan: Number = 0.0) -> Vector:
             made[k] = np.finfo(x.dtype).max
         elif x[k] == -np.inf:
             made[k] = -np.finfo(x.dtype).max
+    return made
+
+
+@means(np.nan_to_num)
+def nan_to_num_of_all(x: Matrix, nan: Number = 0.0) -> Matrix:
+    """The same of a matrix."""
+    made = x.copy()
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            if np.isnan(x[i, k]):
+                made[i, k] = nan
+            elif x[i, k] == np.inf:
+                made[i, k] = np.finfo(x.dtype).max
+            elif x[i, k] == -np.inf:
+                made[i, k] = -np.finfo(x.dtype).max
     return made
