@@ -8,7 +8,7 @@ from dataclasses import replace
 import gast
 import numpy as np
 
-from pyrev.ir.dtypes import WEAK_FLOAT
+from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT
 from pyrev.ir.nodes import (
     ZERO,
     Call,
@@ -103,8 +103,9 @@ def known_call(
         named = module_name(function)
         spreads = named in ("numpy", "scipy") or function in (abs, pow)
         made = apply_meaning(w, found, text, node, scope, spreads)
-        if function is np.where:
+        if function is np.where and made is not None:
             note_without_axes(w, node, made, scope)
+            made = _of_64_bits(made)
         return made
     if is_range(function):
         w.refuse(
@@ -388,6 +389,17 @@ def read_astype(
     if not arrays and len(set(parts)) == 1:
         arrays = parts  # the only one that can be an array
     return as_array(w, arrays[0], at) if arrays else None
+
+
+def _of_64_bits(value: Operand) -> Operand:
+    """Of two of Python's numbers NumPy makes one that does not adapt."""
+    if isinstance(value, Array):
+        return value
+    kinds = {*views.kinds(value)}
+    if not kinds or not kinds <= {WEAK_INT, WEAK_FLOAT}:
+        return value
+    word = "float64" if WEAK_FLOAT in kinds else "int64"
+    return Call(word, (value,), loc=value.loc)
 
 
 def refuse_arguments(w: Walk, text: str, node: gast.Call, scope: Scope) -> None:

@@ -19,7 +19,7 @@ from pyrev.parse.lower import READERS, lower_function
 from pyrev.parse.rewritten import Rewritten
 from pyrev.parse.scopes import Called
 from pyrev.parse.source import Source, Texts
-from pyrev.parse.walk import Environment, Known, Walk, Wanted
+from pyrev.parse.walk import MOST_AXES, Environment, Known, Walk, Wanted
 
 # Ranks only grow from walk to walk, and each walk passes them one assignment further.
 WALKS = 100
@@ -115,6 +115,8 @@ def settle(text: Text, least: Mapping[str, int], seen: dict[str, int]) -> Settle
             return _unsettled(text, one, found, seen)
         one = _walked(text, last, whole)
         walk, ranks = one.walk, one.ranks
+        if max(ranks.values(), default=0) > MOST_AXES:  # more in each walk
+            return _unsettled(text, one, found, seen)
         kinds = infer(nodes.Program("", tuple(one.params), one.body))
         kinds |= {old: kinds[n] for old, n in walk.found.spelling.items() if n in kinds}
         # What a walk makes itself may have another name in the next one.

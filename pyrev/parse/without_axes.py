@@ -211,9 +211,17 @@ class _Flows:
         return not named and module_name(found) not in _LIBRARIES
 
     def _may_write_between(self, node: gast.AST, scope: Scope) -> bool:
-        """Is it an expression whose parts are read, and one of which may write?"""
-        if not isinstance(node, (gast.BinOp, gast.Compare, gast.Tuple, gast.AugAssign)):
-            return False
+        """May something be written between what it reads, and what is made of that?"""
+        match node:
+            case gast.If() | gast.For() | gast.While() | gast.FunctionDef():
+                return False
+            case gast.Assign(targets=targets) if any(
+                isinstance(part, gast.Subscript)
+                for t in targets
+                if isinstance(t, (gast.Tuple, gast.List)) or len(targets) > 1
+                for part in nodes_of(t)
+            ):
+                return True
         calls = (n for n in nodes_of(node) if isinstance(n, gast.Call))
         return any(self._is_users(call, scope) for call in calls)
 

@@ -230,3 +230,36 @@ def test_what_is_none_where_it_is_read_raises() -> None:
     with pytest.raises(TypeError):
         f(X * 0.1)
     assert np.isclose(f(X + 1.0), used_untested(X + 1.0))
+
+
+def _is_large(x, i):
+    if x[i] < 0.25:
+        return None
+    return x[i] > 1.0
+
+
+def truths_or_none(x):
+    b = _is_large(x, 3)
+    if b is None:
+        return x[0]
+    return np.sum(np.array([b, b]) + np.array([b, b])) * x[0]
+
+
+def of_a_function_inside(x):
+    def first(i):
+        best = None
+        for k in range(i, 5):
+            if best is None or x[k] < best:
+                best = x[k]
+        return best
+
+    r = first(2)
+    if r is None:
+        return x[0]
+    return r
+
+
+@pytest.mark.parametrize("plain", [truths_or_none, of_a_function_inside])
+def test_what_is_not_followed_is_refused(plain: Callable[..., Any]) -> None:
+    with pytest.raises(pyrev.UnsupportedError):
+        assert pyrev.differentiable(plain, target="python").adjoint.source

@@ -71,7 +71,19 @@ def in_a_helper(x):
     return s
 
 
+def behind_another_test(x):
+    i = 0
+    s = 0.0
+    while i < len(x) and (v := x[i]) < 1.0:
+        s += v * v
+        i += 1
+    if i > 0 and (d := x[i - 1]) > 0.0 and d < 3.0:
+        s += d
+    return s
+
+
 RIGHT = [
+    behind_another_test,
     until_large,
     until_small_with_continue,
     a_branch,
@@ -91,9 +103,13 @@ def test_it_is_a_statement_before(
 
 
 def only_sometimes(x):
-    if x[0] > 0.0 and (d := x[1]) > 0.0:
-        return d
-    return x[0]
+    if x[0] > 0.0 or (d := x[1]) > 0.0:
+        return x[1]
+    return d
+
+
+def read_as_the_owner(x):
+    return x.dot(x := x * 2.0)
 
 
 def read_before(x):
@@ -106,7 +122,9 @@ def behind_a_call(x):
     return np.sum(y) * (d := y[1]) + d
 
 
-@pytest.mark.parametrize("plain", [only_sometimes, read_before, behind_a_call])
+@pytest.mark.parametrize(
+    "plain", [only_sometimes, read_as_the_owner, read_before, behind_a_call]
+)
 def test_what_would_be_computed_otherwise_is_refused(plain: Callable[..., Any]) -> None:
     with pytest.raises(pyrev.UnsupportedError, match="named inside an expression"):
         assert pyrev.differentiable(plain, target="python").adjoint.source

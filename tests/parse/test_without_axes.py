@@ -313,7 +313,32 @@ def bump_first(u):
     return 1.0
 
 
+def swapped_by_elements(x, t):
+    x[0], x[1] = x[..., 1], x[..., 0]
+    return x[0] * t
+
+
+def beside_a_call_in_a_list(x, t):
+    r = np.array([x[..., 0], bump_first(x)])
+    return r[0] * r[1] * t
+
+
+def beside_a_call_as_an_argument(x, t):
+    return np.hypot(x[..., 0], bump_first(x)) * t
+
+
+def a_view_of_a_reshaped_array(x, t):
+    z = x.reshape(1, 3)
+    a = z[0, ..., 0]
+    z[0, 0] = 5.0 * x[1]
+    return a * t
+
+
 SHARED = [
+    swapped_by_elements,
+    beside_a_call_in_a_list,
+    beside_a_call_as_an_argument,
+    a_view_of_a_reshaped_array,
     operand_before_a_call_that_writes,
     compared_with_what_a_call_gives,
     written_by_a_function_inside,
@@ -375,3 +400,16 @@ def test_what_does_not_is_right(
     plain(written, 0.4)
     outputs = [] if np.array_equal(written, X) else ["x"]
     check(f, plain, {"x": X.copy(), "t": 0.4}, outputs, rng)
+
+
+def two_numbers_of_python(k, x):
+    a = np.where(x[0] > 0, 1, 2)
+    return (k[2] + a) * x[1] + (k[0] * (a + 1)) * np.where(x[0] > 0, 1.0, 2.0)
+
+
+def test_what_it_makes_of_pythons_numbers_does_not_adapt() -> None:
+    k, short = np.array([100, -3, 120], np.int8), X.astype(np.float32)
+    f = pyrev.differentiable(two_numbers_of_python, target="numba")
+    assert f(k, X) == two_numbers_of_python(k, X)
+    g = pyrev.differentiable(lambda x: np.where(x[0] > 0, 1.0, 2.0) * x, target="numba")
+    assert g(short).dtype == np.float64

@@ -68,7 +68,8 @@ def finding(node: gast.AST, lookup: Lookup) -> gast.AST:
     """The definition of a helper that gives a truth value besides: see above."""
     calls = _Calls(node, lookup)
     count = calls.values(node)
-    assert count is not None
+    if count is None:  # what is around it has been decided: it gives one value now
+        return node
     made = copy.copy(node)
     made.body = [r for s in node.body for r in _found(s, calls, count, node)]
     if not _ends(node.body):
@@ -115,6 +116,8 @@ class _Calls:
             for value in _ways(r.value):
                 if _is_none(value):
                     none = True
+                elif any(map(_is_truth, getattr(value, "elts", [value]))):
+                    return None  # what stands for None is a number
                 elif isinstance(value, gast.Tuple):
                     counts.add(len(value.elts))
                 elif (inner := self.of(value)) is not None:
@@ -304,6 +307,15 @@ def _nothing(count: int) -> gast.AST:
 
 def _truth(value: bool) -> gast.AST:
     return gast.Constant(value, None)
+
+
+def _is_truth(value: gast.AST) -> bool:
+    match value:
+        case gast.Compare() | gast.BoolOp() | gast.UnaryOp(op=gast.Not()):
+            return True
+        case gast.Constant(value=bool()):
+            return True
+    return False
 
 
 def _none() -> gast.AST:

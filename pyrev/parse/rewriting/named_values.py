@@ -58,20 +58,37 @@ def _statement(s: gast.AST) -> list[gast.AST]:
     before: list[gast.AST] = []
     match s:
         case gast.While(test=test, orelse=[]):
-            test = _lifted(test, before)
-            if before:
-                leave = gast.If(gast.UnaryOp(gast.Not(), test), [gast.Break()], [])
-                s.body = [*before, _placed(leave, s.test), *s.body]
-                s.test = gast.copy_location(gast.Constant(True, None), s.test)
+            for part in _tests(test):
+                named: list[gast.AST] = []
+                part = _lifted(part, named)
+                leave = gast.If(gast.UnaryOp(gast.Not(), part), [gast.Break()], [])
+                before += [*named, _placed(leave, test)]
+            if any(isinstance(b, gast.Assign) for b in before):
+                s.body = [*before, *s.body]
+                s.test = gast.copy_location(gast.Constant(True, None), test)
             return [s]
-        case gast.If(test=test):
-            s.test = _lifted(test, before)
+        case gast.If(test=test, orelse=orelse):
+            first, *rest = _tests(test) if not orelse else [test]
+            s.test = _lifted(first, before)
+            if rest and (before or any(map(_names_some, rest))):
+                more = rest[0] if len(rest) == 1 else gast.BoolOp(gast.And(), rest)
+                inner = gast.If(gast.copy_location(more, test), s.body, [])
+                s.body = _statement(gast.copy_location(inner, s))
+            elif rest:
+                s.test = test
         case (
             gast.Assign(value=value) | gast.Return(value=value) | gast.Expr(value=value)
         ):
             if value is not None:
                 s.value = _lifted(value, before)
     return [*before, s]
+
+
+def _tests(test: gast.AST) -> list[gast.AST]:
+    """What has to hold, one after the other."""
+    if isinstance(test, gast.BoolOp) and isinstance(test.op, gast.And):
+        return list(test.values)
+    return [test]
 
 
 def _lifted(e: gast.AST, before: list[gast.AST]) -> gast.AST:
@@ -120,10 +137,12 @@ def _in_order(e: gast.AST) -> list[gast.AST]:
             return [test]
         case gast.Subscript(value=value) | gast.Attribute(value=value):
             return [value]
-        case gast.Call(func=gast.Name(), args=[first, *_]):
-            return [first]
-        case gast.Call(func=gast.Attribute(value=gast.Name()), args=[first, *_]):
-            return [first]
+        case gast.Call(func=gast.Name() as func, args=[first, *_]):
+            return [func, first]
+        case gast.Call(
+            func=gast.Attribute(value=gast.Name() as owner), args=[first, *_]
+        ):
+            return [owner, first]
     return []
 
 
