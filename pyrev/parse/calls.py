@@ -29,7 +29,7 @@ from pyrev.parse.helpers import (
 )
 from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
-from pyrev.parse.library_calls import chosen_text
+from pyrev.parse.library_calls import Standing, chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
@@ -220,6 +220,9 @@ def _inlined(
     if scope.stack.count(helper.key) >= most:
         refuse_recursion(w, helper.name, at)
         return Refused()
+    if isinstance(scope.source, Standing):  # what a text of the library calls
+        own = helper.source
+        helper = replace(helper, source=Standing(own.file, own.lines, own.node, at))
     helper = _with_found(w, helper, node, scope)
     key, spoken_of = helper.key, helper
     helper = _by_field(w, helper, node, scope)
