@@ -30,6 +30,7 @@ from pyrev.driver.plan import Plan
 from pyrev.driver.precision import check_precision
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
+from pyrev.driver.slices import Objects
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import AUTO, PYTHON, named
 from pyrev.driver.targets.target import Target
@@ -142,6 +143,8 @@ class Call:
         self.variant = _PLAIN
         #: The generators that were drawn from for this call.
         self._generators: Generators | None = None
+        #: The results that are arrays of the caller in this call, by their places.
+        self._objects: dict[int, str] = {}
 
     def _read(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], flat: bool
@@ -298,6 +301,12 @@ class Call:
                 return
             self._draw(writes)
         self.variant = self.plan.check(self.values)
+        if draws and self.function.parsed.objects is not None:
+            objects = self.derived(
+                ("objects", key_of(self.kinds), self.target.name),
+                lambda: Objects(self.function, self.plan),
+            )
+            self._objects = objects.find(self.values)
 
     def _left_plain(self) -> frozenset[str]:
         """The cells that are left with numbers of Python's; `ArgumentError` if there
@@ -403,7 +412,15 @@ class Call:
         """Scalars come back as the types that NumPy and Python would give."""
         if result is None:
             return None
-        return self.function.restore(result, self.kinds, self.values)
+        found = self.function.restore(result, self.kinds, self.values)
+        if not self._objects:
+            return found
+        if not isinstance(found, tuple):
+            return self.values[self._objects[0]]
+        names = self._objects
+        return tuple(
+            self.values[names[k]] if k in names else v for k, v in enumerate(found)
+        )
 
     def result_dtypes(self) -> tuple[str, ...]:
         """The dtype (weak kinds included) of each returned value."""

@@ -17,13 +17,14 @@ import numpy as np
 from pyrev.driver.forms import at_path
 from pyrev.driver.plan import Plan, Plans
 from pyrev.driver.request import Request
+from pyrev.driver.slices import Slice
 from pyrev.driver.targets import PYTHON
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.counting import counting, reads
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.nodes import Assign, Const, For, Load, Program, While, walk, written
+from pyrev.ir.nodes import Assign, Const, Load, Program, walk, written
 from pyrev.parse import Parsed
 from pyrev.parse.streams import GLOBAL, Drawing, Site
 from pyrev.runtime.device import copied, is_array
@@ -76,7 +77,8 @@ class Draws:
             slice_ = counting(program, count, checks=True)
             if not reads(slice_) & drawing.dtypes.keys():
                 self._site = site
-                self._counted = _Counted(units.function.parsed, slice_, drawing, plan)
+                parsed, left_out = units.function.parsed, drawing.dtypes.keys()
+                self._counted = Slice(parsed, slice_, plan, left_out)
 
     def draw(
         self, values: Mapping[str, Any], generators: Generators, writes: bool
@@ -88,7 +90,7 @@ class Draws:
         """
         if self._site is not None:
             try:
-                number = self._counted.number(values)
+                number = int(self._counted.run(values))
             except Exception:  # noqa: BLE001
                 # It is raised again where some may have been drawn.
                 return self._drawer.draw(values, generators, writes)
@@ -112,43 +114,6 @@ def _only_site(program: Program, drawing: Drawing) -> Site | None:
     (site,) = sites
     known = site.stream == GLOBAL or site.stream in drawing.paths
     return site if known and site.buffer and not site.given else None
-
-
-class _Counted:
-    """How many numbers calls draw: the part of a program that says so, for a target."""
-
-    def __init__(
-        self, parsed: Parsed, program: Program, drawing: Drawing, plan: Plan
-    ) -> None:
-        # Only its loops are worth compiled code.
-        loops = any(isinstance(s, (For, While)) for s in walk(program.body))
-        target: Target = plan.target if loops else PYTHON
-        self._written = written(program.body)
-        captured = tuple(c for c in parsed.captured if c.name in program.captured)
-        left_out = {c.name for c in parsed.captured} - set(program.captured)
-        left_out |= drawing.dtypes.keys()
-        program = replace(
-            program,
-            params=tuple(p for p in program.params if p.name not in left_out),
-        )
-        parsed = replace(
-            parsed, program=program, captured=captured, callbacks=(), drawing=None
-        )
-        self._names = tuple(p.name for p in program.params)
-        self._units = Units(parsed)
-        self._plans = Plans(target)
-
-    def number(self, values: Mapping[str, Any]) -> int:
-        """How many numbers a call with these values draws."""
-        own = {n: values[n] for n in self._names}
-        plan = self._plans.plan(self._units, own)
-        variant = plan.check(own)
-        unit = plan.made(Units.primal, own, variant)
-        given = [
-            copied(own[p]) if p in self._written and plan.kinds[p].rank else own[p]
-            for p in unit.params
-        ]
-        return int(unit.call(given))
 
 
 class _Drawer:

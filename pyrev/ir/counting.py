@@ -28,14 +28,18 @@ def counting(program: Program, name: str, checks: bool = False) -> Program:
 
     It tests nothing but what may end a `while`, unless it is to make all `checks`.
     """
-    needed = {name}
+    return sliced(program, Return((Var(name),), True, loc=program.loc), checks)
+
+
+def sliced(program: Program, result: Return, checks: bool = False) -> Program:
+    """The part of a program that decides what `result` gives where it returns."""
+    needed = {n for v in result.values for n in mentioned(v)}
     while True:
         before = len(needed)
         body = _block(program.body, needed, checks, checks)
         if len(needed) == before:
             break
-    result = Return((Var(name),), True, loc=program.loc)
-    read = {n for s in body for n in _read(s)}
+    read = {n for s in (*body, result) for n in _read(s)}
     return Program(
         program.name,
         program.params,

@@ -35,6 +35,7 @@ from pyrev.parse.forms import Forms, Path
 from pyrev.parse.functions import is_dtype
 from pyrev.parse.grounds import Grounds, lookup
 from pyrev.parse.guesses import decrements, increments
+from pyrev.parse.joins import refuse_paths
 from pyrev.parse.laid_out import written_flat
 from pyrev.parse.lower import READERS, lower_statements
 from pyrev.parse.real_definitions import (
@@ -57,6 +58,7 @@ from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
 from pyrev.parse.rewriting.made_texts import Lookup
 from pyrev.parse.rewriting.maybe_returned import with_found
+from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_objects
 from pyrev.parse.rewriting.structures.fields import Structured, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
@@ -134,6 +136,8 @@ class Parsed:
     drawing: Drawing | None = None
     drawer: Parsed | None = None
     draws: bool = False
+    #: The results that are parameters on some paths.
+    objects: Tracked | None = None
 
 
 @deep
@@ -145,6 +149,7 @@ def parse(
     rolled: bool = False,
     forms: Forms | None = None,
     guesses: int = 0,
+    objects: Tracked | None = None,
 ) -> Parsed:
     """Read a function; `types` gives parameters the rank and dtype of actual arguments.
 
@@ -160,12 +165,13 @@ def parse(
     NumPy's functions take numbers too, some are numbers: a call says what is so.
     Arrays that change places in a loop do so by their names, in a body that stands
     there several times, or by their contents if it is to be `rolled`.
-    Guesses end behind so many statements as `guesses` says, if it says that.
+    Guesses end behind so many statements as `guesses` says, if it says that. With
+    `objects` what is read is which of the parameters these results are.
     The texts that are `known` from earlier readings are not looked for again.
     Raises `UnsupportedError` with every finding.
     """
     effort = Effort(guesses or _MOST_STATEMENTS)
-    asked = _Asked(f, types, known, final, rolled, effort)
+    asked = _Asked(f, types, known, final, rolled, effort, objects=objects)
     if forms is not None:
         asked = replace(asked, forms=forms)
     read_ = _by_default if forms is None else _ranked
@@ -326,6 +332,8 @@ class _Asked:
     split: frozenset[str] | None = frozenset()
     #: Are tuples read field by field?
     by_field: bool = False
+    #: The results of which is read which parameters they are.
+    objects: Tracked | None = None
 
 
 def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
@@ -381,6 +389,8 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         source, asked.forms, structured, function, grounds, effort.rewritten
     )
     source = replace(source, node=real.node)
+    if asked.objects is not None:
+        source = replace(source, node=with_objects(source.node, asked.objects))
     text = Text(
         function,
         source,
@@ -405,6 +415,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
     refuse_shared(walk)
+    objects = _objects(walk, source.node, body, parts)
     walk.findings.check()
     check_parts(real.result, body, params)
     program = nodes.Program(
@@ -442,8 +453,28 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         real.result,
         {p.id: used_fields(whole, p.id, outside) for p in parameters(whole)},
         stored_fields(whole, outside),
+        objects=objects,
     )
     return _drawn(parsed, walk.env.drawing, functions)
+
+
+def _objects(
+    walk: Walk, node: gast.AST, body: nodes.Block, views: Sequence[nodes.View]
+) -> Tracked | None:
+    """The arrays that are returned, and are parameters on some paths only."""
+    last = body[-1] if body else None
+    if not isinstance(last, nodes.Return):
+        return None
+    made = {s.array for s in nodes.walk(body) if isinstance(s, nodes.Alloc)}
+    made -= {v.result for v in views}
+    names = [v.name if isinstance(v, nodes.Var) else "" for v in last.values]
+    arrays = [k for k, name in enumerate(names) if name in made]
+    found = tracked(node, arrays)
+    if found.places:
+        return found
+    for at in walk.found.lent_back:
+        refuse_paths(walk, at, "another path returns another array")
+    return None
 
 
 def _alike(walk: Walk, at: nodes.Loc) -> list[tuple[str, nodes.Dtype, nodes.Loc]]:

@@ -14,6 +14,8 @@ from pyrev.parse.joins import (
     compound_at,
     gives_arrays,
     is_deeper,
+    lends_back,
+    refuse_paths,
     replace_elements,
     take_over,
 )
@@ -97,11 +99,9 @@ def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool
     That these are no numbers is known to the next walk.
     """
     if value.view and value.base not in w.storage.allocated and not scope.inlined:
-        # Its caller would get another object than in Python.
-        because = "another path returns another array"
-        helps = "return one array on every path: the paths may fill it"
-        w.refuse("P110", at, because, helps)
-        return False
+        if not lends_back(w, value, at):
+            refuse_paths(w, at, "another path returns another array")
+            return False
     w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
     return gives_arrays(w, name, scope)
 

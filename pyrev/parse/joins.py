@@ -98,6 +98,25 @@ def gives_arrays(w: Walk, name: str, scope: Scope) -> bool:
     return w.wants(Wanted(name, scope.source.loc(scope.source.node), "result"))
 
 
+def lends_back(w: Walk, value: Array, at: Loc) -> bool:
+    """Is this a parameter, of which the caller gets the object where it is returned?"""
+    captured = {c.name for c in w.found.captures.values()}
+    if value.name != value.base or value.base in captured:
+        return False
+    w.found.lent_back.append(at)
+    return True
+
+
+def refuse_paths(w: Walk, at: Loc, because: str) -> None:
+    """Paths that return unlike things."""
+    w.refuse(
+        "P110",
+        at,
+        because,
+        "return one array on every path: the paths may fill it",
+    )
+
+
 def is_deeper(w: Walk, name: str, scope: Scope) -> bool:
     """Is this a loop or a branch inside the block where the name was bound?"""
     bound = scope.paths.get(name, scope.start)

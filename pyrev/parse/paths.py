@@ -21,7 +21,9 @@ from pyrev.parse.calls import read_call
 from pyrev.parse.copies import end_function
 from pyrev.parse.joins import (
     array_bindings,
+    lends_back,
     rebind_arrays,
+    refuse_paths,
     replace_elements,
     take_over,
 )
@@ -208,8 +210,7 @@ def array_result(
     elif not w.wants(differ):
         if not same(value, first):
             w.ask(differ)
-    elif foreign and not scope.inlined:
-        # Its caller would get another object than in Python.
+    elif foreign and not scope.inlined and not lends_back(w, value, at):
         refuse_paths(w, at, "another path returns another array")
     else:
         found = w.env.differing.get(k)
@@ -235,16 +236,6 @@ def array_result(
     if isinstance(value, (Array, Var)):
         return value
     return Var(w.emit.fresh("result"), loc=at)
-
-
-def refuse_paths(w: Walk, at: Loc, because: str) -> None:
-    """Paths that return unlike things."""
-    w.refuse(
-        "P110",
-        at,
-        because,
-        "return one array on every path: the paths may fill it",
-    )
 
 
 def note_choice(w: Walk, differing: Differing) -> None:
