@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pyrev.adjoint.activity import returned
 from pyrev.driver.function import Function
 from pyrev.driver.plan import Plan, Plans
 from pyrev.driver.targets import PYTHON
@@ -78,7 +79,8 @@ class Objects:
             )
         except (UnsupportedError, InternalError):
             return  # a copy is returned
-        last = found.program.body[-1]
+        last = returned(found.program)
+        assert last is not None
         program = sliced(found.program, last)
         self._slice = Slice(found, program, plan, ())
 

@@ -335,6 +335,10 @@ class _Asked:
     #: The results of which is read which parameters they are.
     objects: Tracked | None = None
 
+    def objects_of(self, node: gast.AST) -> gast.AST:
+        """The definition, or that of which parameters it returns if that is asked."""
+        return node if self.objects is None else with_objects(node, self.objects)
+
 
 def _in_versions(asked: _Asked, seen: dict[str, int]) -> Parsed:
     """The reading in which names are one variable each, for the text of a derivative
@@ -381,16 +385,13 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     if function is None:
         raise UnsupportedError([Finding(*_no_function(f))])
     source = read(function, texts)
-    _refuse_method(function, source)
-    _refuse_rule(function, source)
+    _refuse_others(function, source)
     whole, outside = source.node, functools.partial(lookup, function)
     structured, source, functions = _spelt(asked, source, function, grounds)
     real, twins = real_definition(
         source, asked.forms, structured, function, grounds, effort.rewritten
     )
-    source = replace(source, node=real.node)
-    if asked.objects is not None:
-        source = replace(source, node=with_objects(source.node, asked.objects))
+    source = replace(source, node=asked.objects_of(real.node))
     text = Text(
         function,
         source,
@@ -407,19 +408,18 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     )
     settled = settle(text, asked.least, seen)
     walk, body = settled.walk, _checked(text, settled)
-    params = tuple(settled.params)
-    at = source.loc(source.node)
+    params, at = tuple(settled.params), source.loc(source.node)
     body, pairs = shapes.settle_dtypes(body, params, _alike(walk, at))
     body, sizes = shapes.fold_sizes(body, params)
     body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
-    refuse_shared(walk)
     objects = _objects(walk, source.node, body, parts)
+    refuse_shared(walk)
     walk.findings.check()
     check_parts(real.result, body, params)
     program = nodes.Program(
-        function.__name__ if function.__name__.isidentifier() else "function",
+        _name(function),
         params,
         body,
         tuple(settled.values),
@@ -458,6 +458,11 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     return _drawn(parsed, walk.env.drawing, functions)
 
 
+def _name(function: FunctionType) -> str:
+    """What the program is called: a lambda has no name."""
+    return function.__name__ if function.__name__.isidentifier() else "function"
+
+
 def _objects(
     walk: Walk, node: gast.AST, body: nodes.Block, views: Sequence[nodes.View]
 ) -> Tracked | None:
@@ -470,11 +475,10 @@ def _objects(
     names = [v.name if isinstance(v, nodes.Var) else "" for v in last.values]
     arrays = [k for k, name in enumerate(names) if name in made]
     found = tracked(node, arrays)
-    if found.places:
-        return found
-    for at in walk.found.lent_back:
-        refuse_paths(walk, at, "another path returns another array")
-    return None
+    for place, at in walk.found.lent_back:
+        if place not in found.places:
+            refuse_paths(walk, at, "another path returns another array")
+    return found if found.places else None
 
 
 def _alike(walk: Walk, at: nodes.Loc) -> list[tuple[str, nodes.Dtype, nodes.Loc]]:
@@ -615,8 +619,11 @@ _NO_METHOD = (
 )
 
 
-def _refuse_method(function: FunctionType, source: Source) -> None:
-    """`UnsupportedError` for a function that is defined in a class and takes `self`."""
+def _refuse_others(function: FunctionType, source: Source) -> None:
+    """`UnsupportedError` for a method, which takes `self`, and for a function that has
+    a derivative of its own.
+    """
+    _refuse_rule(function, source)
     around = function.__qualname__.rpartition(".")[0]
     first = next(iter(parameters(source.node)), None)
     if not around or around.endswith("<locals>") or first is None:

@@ -21,7 +21,7 @@ from pyrev.parse.joins import (
 )
 from pyrev.parse.names import array_name, program_name
 from pyrev.parse.points_to import origins_of, shares, turned
-from pyrev.parse.rewriting.control import RETURNED
+from pyrev.parse.rewriting.control import PLACE, RETURNED
 from pyrev.parse.rooms import refuse_rebinding
 from pyrev.parse.scopes import Scope, parameter_ids
 from pyrev.parse.shapes import RankFact
@@ -49,7 +49,7 @@ def bind_name(
         read_target(w, target, scope)
         return
     if hasattr(target, RETURNED):
-        if not take_result(w, name, value, at, scope):
+        if not take_result(w, target, value, at, scope):
             return
         if getattr(target, RETURNED) and is_left(w, value):
             value = replace(value, view=False)
@@ -93,17 +93,19 @@ def bind_name(
     bind_array(w, name, reusable(w, value, scope, name), scope)
 
 
-def take_result(w: Walk, name: str, value: Array, at: Loc, scope: Scope) -> bool:
+def take_result(
+    w: Walk, target: gast.Name, value: Array, at: Loc, scope: Scope
+) -> bool:
     """Is an array that an early `return` gives bound to the name of the results?
 
     That these are no numbers is known to the next walk.
     """
     if value.view and value.base not in w.storage.allocated and not scope.inlined:
-        if not lends_back(w, value, at):
+        if not lends_back(w, getattr(target, PLACE), value, at):
             refuse_paths(w, at, "another path returns another array")
             return False
-    w.ask(Wanted(name, scope.source.loc(scope.source.node), "result"))
-    return gives_arrays(w, name, scope)
+    w.ask(Wanted(target.id, scope.source.loc(scope.source.node), "result"))
+    return gives_arrays(w, target.id, scope)
 
 
 def is_left(w: Walk, value: Array) -> bool:

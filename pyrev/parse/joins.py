@@ -98,12 +98,12 @@ def gives_arrays(w: Walk, name: str, scope: Scope) -> bool:
     return w.wants(Wanted(name, scope.source.loc(scope.source.node), "result"))
 
 
-def lends_back(w: Walk, value: Array, at: Loc) -> bool:
-    """Is this a parameter, of which the caller gets the object where it is returned?"""
+def lends_back(w: Walk, place: int, value: Array, at: Loc) -> bool:
+    """Is this result a parameter, of which the caller is to get the object?"""
     captured = {c.name for c in w.found.captures.values()}
     if value.name != value.base or value.base in captured:
         return False
-    w.found.lent_back.append(at)
+    w.found.lent_back.append((place, at))
     return True
 
 

@@ -210,7 +210,7 @@ def array_result(
     elif not w.wants(differ):
         if not same(value, first):
             w.ask(differ)
-    elif foreign and not scope.inlined and not lends_back(w, value, at):
+    elif foreign and not scope.inlined and not lends_back(w, k, value, at):
         refuse_paths(w, at, "another path returns another array")
     else:
         found = w.env.differing.get(k)

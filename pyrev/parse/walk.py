@@ -316,8 +316,8 @@ class Found:
     sums: set[str] = field(default_factory=set)
     #: The copies of parts of the caller's arrays that are returned: whose they are.
     parts: dict[str, tuple[str, Loc]] = field(default_factory=dict)
-    #: Where a parameter is returned, while another path returns another array.
-    lent_back: list[Loc] = field(default_factory=list)
+    #: Which results are parameters, while another path returns another array.
+    lent_back: list[tuple[int, Loc]] = field(default_factory=list)
     #: Arrays that are given another shape without a copy.
     flat: list[Flat] = field(default_factory=list)
     #: The functions that were read, the calls that lead to them, and what they pass on

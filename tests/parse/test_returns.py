@@ -161,24 +161,11 @@ def in_an_argument_and_in_a_return(x, w, c):
 
 
 @refused("P110")
-def the_callers_array_from_a_loop(x, w, c):
-    for i in range(len(x)):
-        if x[i] > c:
-            return x
-    return x * w
-
-
-@refused("P110")
 def an_array_or_a_number(x, w, c):
     for i in range(len(x)):
         if x[i] > c:
             return x * w
     return w[0]
-
-
-@refused("P110")
-def one_or_another_of_the_callers(x, w, c):
-    return x if c > 0.5 else w
 
 
 @refused("P206")

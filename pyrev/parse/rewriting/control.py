@@ -23,6 +23,8 @@ LEAVE = "pyrev_leave"
 #: The attribute of a target that takes one of the values of an early `return`: is that
 #: the only one?
 RETURNED = "pyrev_returned"
+#: Which of what the definition returns that is.
+PLACE = "pyrev_place"
 #: That of one that has no such value yet.
 EMPTY = "pyrev_empty"
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
@@ -314,6 +316,7 @@ class _Rewriter:
         names = [_store(n, s) for n, _ in pairs]
         for name in names:
             setattr(name, RETURNED, len(pairs) == 1 == len(self.results))
+            setattr(name, PLACE, self.results.index(name.id))
         if len(pairs) == 1:
             return [_at(gast.Assign(names, pairs[0][1], None), s)]
         targets = _at(gast.Tuple(names, gast.Store()), s)

@@ -173,9 +173,7 @@ def _sources(node: gast.AST) -> dict[str, set[str]] | None:
             case gast.FunctionDef() | gast.Lambda() | gast.ClassDef():
                 if any(isinstance(i, gast.Nonlocal) for i in nodes_of(n)):
                     return None
-    inner = [n for n in _own(node) if isinstance(n, (gast.ListComp, gast.GeneratorExp))]
-    own = {name for n in inner for c in n.generators for name in _stored(c.target)}
-    return None if own & into.keys() else into
+    return into
 
 
 def _closed(names: set[str], into: Mapping[str, set[str]]) -> set[str]:
