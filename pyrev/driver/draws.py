@@ -22,9 +22,20 @@ from pyrev.driver.targets import PYTHON
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
-from pyrev.ir.counting import counting, reads
+from pyrev.ir.counting import counting, reads, sliced
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.nodes import Assign, Const, Load, Program, walk, written
+from pyrev.ir.nodes import (
+    Assign,
+    Block,
+    Const,
+    If,
+    Load,
+    Program,
+    blocks,
+    walk,
+    with_blocks,
+    written,
+)
 from pyrev.parse import Parsed
 from pyrev.parse.streams import GLOBAL, Drawing, Site
 from pyrev.runtime.device import copied, is_array
@@ -68,13 +79,18 @@ class Draws:
     def __init__(self, units: Units, plan: Plan, drawing: Drawing) -> None:
         drawer = units.function.parsed.drawer
         assert drawer is not None
-        self._drawer = _Drawer(drawer, drawing)
-        program = units.function.typed(plan.kinds)
+        self._whole = _Drawer(drawer, drawing)
+        # What is raised when all is drawn the call raises itself.
+        asking = replace(
+            drawer.program, body=_until(drawer.program.body, drawing.requests)
+        )
+        part = sliced(asking, {drawing.requests}, (), True)
+        self._part = _Drawer(replace(drawer, program=part), drawing)
         self._site: Site | None = None
         site = _only_site(drawer.program, drawing)
         if site is not None:
             count = drawing.counts[site.buffer]
-            slice_ = counting(program, count, checks=True)
+            slice_ = counting(units.function.typed(plan.kinds), count, checks=True)
             if not reads(slice_) & drawing.dtypes.keys():
                 self._site = site
                 parsed, left_out = units.function.parsed, drawing.dtypes.keys()
@@ -88,16 +104,26 @@ class Draws:
         What the function raises is raised where it raises it; what it has written by
         then is in the arguments if it `writes`.
         """
-        if self._site is not None:
-            try:
-                number = int(self._counted.run(values))
-            except Exception:  # noqa: BLE001
-                # It is raised again where some may have been drawn.
-                return self._drawer.draw(values, generators, writes)
-            site = self._site
-            draw = getattr(generators.streams[site.stream], site.method)
-            return {site.buffer: draw(number)}
-        return self._drawer.draw(values, generators, writes)
+        try:
+            if self._site is None:
+                return self._part.draw(values, generators, False)
+            number = int(self._counted.run(values))
+        except Exception:  # noqa: BLE001
+            # It is raised again, where it may have drawn some and written some.
+            generators.rewind()
+            return self._whole.draw(values, generators, writes)
+        site = self._site
+        draw = getattr(generators.streams[site.stream], site.method)
+        return {site.buffer: draw(number)}
+
+
+def _until(block: Block, name: str) -> Block:
+    """A block up to where `name` is written for the last time."""
+    last = max((k for k, s in enumerate(block) if name in written((s,))), default=-1)
+    end = block[last : last + 1]
+    if end and isinstance(end[0], If):
+        end = (with_blocks(end[0], tuple(_until(b, name) for b in blocks(end[0]))),)
+    return (*block[: max(last, 0)], *end)
 
 
 def _only_site(program: Program, drawing: Drawing) -> Site | None:
@@ -122,6 +148,9 @@ class _Drawer:
     def __init__(self, parsed: Parsed, drawing: Drawing) -> None:
         self._drawing = drawing
         self._written = written(parsed.program.body)
+        # What nobody reads before it is all there need not be a list.
+        own = reads(parsed.program) & drawing.dtypes.keys()
+        self._kinds = {n: _Kept if n in own else _Pieces for n in drawing.dtypes}
         self._units = Units(replace(parsed, callbacks=()))
         self._plans = Plans(PYTHON)
 
@@ -141,7 +170,7 @@ class _Drawer:
             return plan.units.primal(request)
 
         unit: Unit = plan.once("draws", make)
-        drawn = {n: _Kept(dtype) for n, dtype in drawing.dtypes.items()}
+        drawn = {n: self._kinds[n](dtype) for n, dtype in drawing.dtypes.items()}
         copies = {
             n: copied(v) if n in self._written and is_array(v) else v
             for n, v in own.items()
@@ -155,7 +184,7 @@ class _Drawer:
                 if is_array(values[n]):
                     np.copyto(values[n], copies[n])
             raise
-        return {n: np.array(v, drawing.dtypes[n]) for n, v in drawn.items()}
+        return {n: v.whole() for n, v in drawn.items()}
 
 
 class _Kept(list[Any]):
@@ -170,6 +199,40 @@ class _Kept(list[Any]):
         """How many there are."""
         return (len(self),)
 
+    def take(self, found: Any) -> None:
+        """This is drawn next."""
+        self += np.ravel(found).tolist()
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """All that was drawn."""
+        return np.array(self, self.dtype)
+
+
+class _Pieces:
+    """An array that grows, and is read when it is whole."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype, self._pieces = np.dtype(dtype), [np.empty(0, dtype)]
+        self._single: list[Any] = []
+
+    def take(self, found: Any) -> None:
+        """This is drawn next."""
+        if not isinstance(found, np.ndarray):
+            self._single.append(found)
+            return
+        self._flush()
+        self._pieces.append(np.ravel(found))
+
+    def _flush(self) -> None:
+        if self._single:
+            self._pieces.append(np.array(self._single, self.dtype))
+            self._single = []
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """All that was drawn."""
+        self._flush()
+        return np.concatenate(self._pieces, dtype=self.dtype, casting="unsafe")
+
 
 class _Requests:
     """What stands for the array of requests in a run: it draws where one is whole."""
@@ -178,7 +241,7 @@ class _Requests:
         self,
         drawing: Drawing,
         streams: Mapping[str, Any],
-        drawn: Mapping[str, list[Any]],
+        drawn: Mapping[str, _Kept | _Pieces],
     ) -> None:
         self._sites, self._drawn = drawing.sites, drawn
         self._streams = dict(streams)
@@ -199,7 +262,7 @@ class _Requests:
             given["size"] = value
         found = draw(**given, **dict(site.fixed))
         if site.buffer:
-            self._drawn[site.buffer] += np.ravel(found).tolist()
+            self._drawn[site.buffer].take(found)
 
 
 def check_drawing(what: str, target: Target) -> None:

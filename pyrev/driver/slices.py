@@ -14,7 +14,7 @@ from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
 from pyrev.ir.counting import sliced
 from pyrev.ir.diagnostics import InternalError, UnsupportedError
-from pyrev.ir.nodes import For, Program, While, walk, written
+from pyrev.ir.nodes import For, Program, While, mentioned, walk, written
 from pyrev.parse import Parsed, parse
 from pyrev.runtime.device import copied, is_array
 
@@ -81,7 +81,8 @@ class Objects:
             return  # a copy is returned
         last = returned(found.program)
         assert last is not None
-        program = sliced(found.program, last)
+        named = {n for v in last.values for n in mentioned(v)}
+        program = sliced(found.program, named, (last,))
         self._slice = Slice(found, program, plan, ())
 
     def find(self, values: Mapping[str, Any]) -> dict[int, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from pyrev.ir.nodes import (
     Alloc,
     Block,
@@ -28,23 +30,26 @@ def counting(program: Program, name: str, checks: bool = False) -> Program:
 
     It tests nothing but what may end a `while`, unless it is to make all `checks`.
     """
-    return sliced(program, Return((Var(name),), True, loc=program.loc), checks)
+    result = Return((Var(name),), True, loc=program.loc)
+    return sliced(program, {name}, (result,), checks)
 
 
-def sliced(program: Program, result: Return, checks: bool = False) -> Program:
-    """The part of a program that decides what `result` gives where it returns."""
-    needed = {n for v in result.values for n in mentioned(v)}
+def sliced(
+    program: Program, names: Set[str], end: Block = (), checks: bool = False
+) -> Program:
+    """The part of a program that decides what is in these `names`, and an `end`."""
+    needed = {*names}
     while True:
         before = len(needed)
         body = _block(program.body, needed, checks, checks)
         if len(needed) == before:
             break
-    read = {n for s in (*body, result) for n in _read(s)}
+    read = {n for s in (*body, *end) for n in _read(s)}
     return Program(
         program.name,
         program.params,
-        (*body, result),
-        tuple(n for n in program.captured if n in read),
+        (*body, *end),
+        tuple(n for n in program.captured if n in read or n in names),
         loc=program.loc,
     )
 
