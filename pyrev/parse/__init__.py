@@ -28,6 +28,7 @@ from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.counters import with_one_value, without_counters
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.draws import without_requests
 from pyrev.parse.expression import parse_expr
@@ -410,8 +411,8 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     walk, body = settled.walk, _checked(text, settled)
     params, at = tuple(settled.params), source.loc(source.node)
     body, pairs = shapes.settle_dtypes(body, params, _alike(walk, at))
-    body, sizes = shapes.fold_sizes(body, params)
-    body = shapes.number(shallow(settle_sizes(body, params), walk.emit.taken))
+    body, sizes = _with_sizes(walk, body, params)
+    body = shapes.number(shallow(body, walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
     objects = _objects(walk, source.node, body, parts)
@@ -456,6 +457,20 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         objects=objects,
     )
     return _drawn(parsed, walk.env.drawing, functions)
+
+
+def _with_sizes(
+    walk: Walk, body: nodes.Block, params: tuple[nodes.Param, ...]
+) -> tuple[nodes.Block, dict[str, nodes.Expr]]:
+    """The block with the values of sizes and counters where they are read, and what
+    each of the scalars stood for.
+    """
+    body, sizes = shapes.fold_sizes(body, params)
+    drawing = walk.env.drawing
+    counts = drawing.counts.values() if drawing is not None else ()
+    body = settle_sizes(without_counters(body, params, counts), params)
+    made = with_one_value(body, params, counts)
+    return (body if made is body else settle_sizes(made, params)), sizes
 
 
 def _name(function: FunctionType) -> str:

@@ -1,0 +1,335 @@
+"""Counters whose values the text says: induction variables in closed form.
+
+    k = 0                                   k = 0
+    for i in range(n):                      for i in range(n):
+        out[k] = x[i]           becomes         out[i] = x[i]
+        k += 1                              k = n
+
+A scalar that each iteration of a loop increments once, by a literal, is where it began
+and a multiple of the number of the iteration (Aho, Sethi and Ullman 1986, section
+10.7). No iteration waits for another one then, lengths of lists are known, and nothing
+of it is kept for the derivative.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Set
+from dataclasses import replace
+
+from pyrev.ir.affine import from_linear, linear
+from pyrev.ir.nodes import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Call,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Grow,
+    If,
+    Param,
+    Stmt,
+    Var,
+    While,
+    blocks,
+    changed,
+    exprs,
+    map_expr,
+    map_whole,
+    mentioned,
+    walk,
+    walk_expr,
+    with_blocks,
+    written,
+)
+from pyrev.ir.simplify import add_int
+from pyrev.ir.trip_counts import iteration, trip_count
+from pyrev.parse.capacity import is_length
+
+_Values = Mapping[str, Expr]
+
+
+def without_counters(
+    block: Block, params: tuple[Param, ...], kept: Collection[str] = ()
+) -> Block:
+    """`block` with the values of counters where they are read. What nobody reads then
+    goes away, but for those that are to be `kept`.
+
+    >>> from pyrev.ir.text import block_text
+    >>> from pyrev.parse import parse_text
+    >>> f = parse_text('''
+    ... def f(x, out):
+    ...     k = 0
+    ...     for i in range(len(x)):
+    ...         out[k] = x[i]
+    ...         k += 2
+    ...     out[k] = 1.0
+    ... ''')
+    >>> print(block_text(f.body))
+    for i in range(x.shape[0]):
+        out[2 * i] = x[i]
+    out[2 * x.shape[0]] = 1.0
+    """
+    counters = _counters(block, params)
+    if not counters:
+        return block
+    made = _Closing(counters, _Steady(block, params)).block(block, {})
+    used = {n for s in walk(made) for n in _read(s)}
+    return _without(made, counters - used - {*kept})
+
+
+def _read(s: Stmt) -> set[str]:
+    """The scalars that a statement itself reads."""
+    found = {n for e in exprs(s) for n in mentioned(e)}
+    if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+        found = {*mentioned(s.value)}
+    return found
+
+
+def with_one_value(
+    block: Block, params: tuple[Param, ...], kept: Collection[str] = ()
+) -> Block:
+    """`block` without the scalars that get the same value wherever they get one,
+    but for those that are to be `kept`.
+    """
+    steady = _Steady(block, params)
+    values: dict[str, set[Expr]] = {}
+    given = {*kept, *(p.name for p in params)}
+    for s in walk(block):
+        match s:
+            case Assign(Var(name), value):
+                values.setdefault(name, set()).add(steady.settled(value))
+            case Add(Var(name), _):
+                given.add(name)
+            case For(index) | While(index=index):
+                given.add(index)
+    several = Counter(
+        s.target_name
+        for s in walk(block)
+        if isinstance(s, Assign) and isinstance(s.target, Var)
+    )
+    found: dict[str, Expr] = {}
+    for name, own in values.items():
+        (one, *others) = own
+        if name not in given and several[name] > 1 and not others and steady.holds(one):
+            found[name] = one
+    if not found:
+        return block
+    return tuple(_replaced(s, found) for s in _without(block, found.keys()))
+
+
+def _without(block: Block, names: Set[str]) -> Block:
+    """A block without what gives these scalars their values."""
+    return tuple(
+        with_blocks(s, tuple(_without(b, names) for b in blocks(s)))
+        for s in block
+        if not (isinstance(s, Assign) and s.target_name in names)
+    )
+
+
+def _step(s: Stmt) -> tuple[str, int] | None:
+    """The scalar that a statement increments by a literal, and by how much."""
+    match s:
+        case Add(Var(name), Const(int(k))) if not isinstance(k, bool):
+            return name, k
+        case Assign(Var(name), Call("+" | "-" as op, (Var(same), Const(int(k))))) if (
+            name == same and not isinstance(k, bool)
+        ):
+            return name, k if op == "+" else -k
+    return None
+
+
+def _counters(block: Block, params: tuple[Param, ...]) -> frozenset[str]:
+    """The integers that some loop increments; nothing else may happen to them than that
+    they begin with literals.
+    """
+    barred = {p.name for p in params}
+    found: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, (For, While)):
+            barred.add(s.index)
+            found |= {step[0] for b in s.body if (step := _step(b)) is not None}
+        match s:
+            case Assign(Var(name), Const(int(k))) if not isinstance(k, bool):
+                pass
+            case Assign(Var(name), _) | Add(Var(name), _) if _step(s) is None:
+                barred.add(name)
+    return frozenset(found - barred)
+
+
+class _Steady:
+    """The expressions that have one value from the beginning to the end."""
+
+    def __init__(self, block: Block, params: tuple[Param, ...]) -> None:
+        made = Counter(s.array for s in walk(block) if isinstance(s, Alloc))
+        grown = {s.array for s in walk(block) if isinstance(s, Grow)}
+        outer = {s.array for s in block if isinstance(s, Alloc) and made[s.array] == 1}
+        self.arrays = {p.name for p in params if p.rank} | outer
+        self.arrays -= grown
+        self.arrays -= {p.name for p in params if p.rank and made[p.name]}
+        new = written(block)
+        self.numbers = {
+            p.name
+            for p in params
+            if not p.rank and p.dtype.startswith("int") and p.name not in new
+        }
+        #: The shapes of arrays that are made in one place, with one shape.
+        self.shapes: dict[str, tuple[Expr, ...]] = {}
+        for s in walk(block):
+            if isinstance(s, Alloc) and made[s.array] == 1 and s.array not in grown:
+                shape = tuple(map(self.settled, s.shape))
+                if all(map(self.holds, shape)):
+                    self.shapes[s.array] = shape
+
+    def holds(self, e: Expr) -> bool:
+        """Is this one of them, an integer?"""
+        for part in walk_expr(e):
+            match part:
+                case Const(int(k)) if not isinstance(k, bool):
+                    pass
+                case Extent(name) if name in self.arrays:
+                    pass
+                case Var(name) if name in self.numbers:
+                    pass
+                case Call("+" | "-" | "*" | "max" | "min"):
+                    pass
+                case _:
+                    return False
+        return True
+
+    def settled(self, e: Expr) -> Expr:
+        """The same with less in it, where lengths are not negative."""
+        return map_expr(e, self._settled)
+
+    def _settled(self, e: Expr) -> Expr:
+        match e:
+            case Extent(name, axis) if name in self.shapes:
+                return self.shapes[name][axis]
+            case Call("where", (Call("<", (a, Const(0))), _, other)) if is_length(a):
+                return other
+            case Call("min" | "max", (a, b)) if a == b:
+                return a
+            case Call("max", (a, Const(0))) | Call("max", (Const(0), a)):
+                return a if is_length(a) else e
+        return e
+
+
+class _Closing:
+    def __init__(self, counters: Set[str], steady: _Steady) -> None:
+        self.counters, self.steady = counters, steady
+
+    def block(self, block: Block, known: _Values) -> Block:
+        """A block at whose beginning the counters that are `known` are that."""
+        known = dict(known)
+        out: list[Stmt] = []
+        for s in block:
+            s = _own_replaced(s, known)
+            new = written((s,)) & self.counters
+            if isinstance(s, For):
+                s, ends = self.loop(s, known)
+                out.append(s)
+                for end in ends:
+                    out.append(self.assigned(end, known))
+                for name in new - {e.target_name for e in ends}:
+                    known.pop(name, None)
+                continue
+            if isinstance(s, (If, While)):
+                entry = known
+                if isinstance(s, While):
+                    entry = {n: v for n, v in known.items() if n not in new}
+                s = with_blocks(s, tuple(self.block(b, entry) for b in blocks(s)))
+                for name in new:
+                    known.pop(name, None)
+                out.append(s)
+                continue
+            step = _step(s)
+            if step is not None and step[0] in self.counters:
+                assert isinstance(s, (Add, Assign))
+                value = add_int(Var(step[0]), step[1])
+                s = Assign(Var(step[0]), value, loc=s.loc, note=s.note)
+            out.append(self.assigned(s, known))
+        return tuple(out)
+
+    def assigned(self, s: Stmt, known: dict[str, Expr]) -> Stmt:
+        """A statement, and what is `known` behind it."""
+        if isinstance(s, Assign) and s.target_name in self.counters:
+            value = _substituted(s.value, known)
+            known.pop(s.target_name, None)
+            if self.steady.holds(value):
+                known[s.target_name] = value
+            return Assign(s.target, value, loc=s.loc, note=s.note)
+        return s
+
+    def loop(self, s: For, known: _Values) -> tuple[For, list[Assign]]:
+        """A loop, and what gives its counters their values behind it."""
+        new = written(s.body)
+        inside = {n: v for n, v in known.items() if n not in new}
+        s = replace(s, body=self.block(s.body, inside))
+        ends: list[Assign] = []
+        steady = not {n for e in (s.lo, s.hi) for n in mentioned(e)} & new
+        if steady and s.index not in new and s.step in (Const(1), Const(-1)):
+            for name in sorted(new & self.counters):
+                found = self.closed(s, name, known)
+                if found is not None:
+                    s, end = found
+                    ends.append(end)
+        return s, ends
+
+    def closed(self, s: For, name: str, known: _Values) -> tuple[For, Assign] | None:
+        """The loop in which a counter is a multiple of the iteration, and what it is
+        then; None where that is not so.
+        """
+        steps = [(k, _step(b)) for k, b in enumerate(s.body) if name in written((b,))]
+        if len(steps) != 1 or steps[0][1] is None:
+            return None
+        ((at, step),) = steps
+        assert step is not None
+        by = step[1]
+        start = known.get(name, Var(name))
+        turn = iteration(s.index, s.lo, s.step)
+        before = _moved(start, turn, by)
+        behind = from_linear(linear(add_int(before, by)))
+        body = (
+            *(_replaced(b, {name: before}) for b in s.body[:at]),
+            *(_replaced(b, {name: behind}) for b in s.body[at + 1 :]),
+        )
+        end = Assign(Var(name), _moved(start, trip_count(s), by), loc=s.loc)
+        return replace(s, body=body), end
+
+
+def _moved(start: Expr, turns: Expr, by: int) -> Expr:
+    """``start + by * turns``"""
+    far = Call("*", (Const(by), turns))
+    return from_linear(linear(Call("+", (start, far))))
+
+
+def _substituted(e: Expr, values: _Values) -> Expr:
+    def put(part: Expr) -> Expr:
+        return values.get(part.name, part) if isinstance(part, Var) else part
+
+    return map_expr(e, put)
+
+
+def _own_replaced(s: Stmt, values: _Values) -> Stmt:
+    """A statement with the values in its own expressions, those of no block in it."""
+    if not values or not any({*mentioned(e)} & values.keys() for e in exprs(s)):
+        return s
+    if isinstance(s, While):
+        return s
+    inner = blocks(s)
+    if not inner:
+        return _replaced(s, values)
+    bare = with_blocks(s, tuple(() for _ in inner))
+    return with_blocks(_replaced(bare, values), inner)
+
+
+def _replaced(s: Stmt, values: _Values) -> Stmt:
+    def put(e: Expr) -> Expr:
+        return _substituted(e, values)
+
+    if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
+        return changed(s, value=put(s.value))
+    return map_whole(s, put)
