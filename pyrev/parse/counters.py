@@ -144,7 +144,7 @@ def _step(s: Stmt) -> tuple[str, int] | None:
 
 def _counters(block: Block, params: tuple[Param, ...]) -> frozenset[str]:
     """The integers that some loop increments; nothing else may happen to them than that
-    they begin with literals.
+    they begin with literals and lengths.
     """
     barred = {p.name for p in params}
     found: set[str] = set()
@@ -153,11 +153,24 @@ def _counters(block: Block, params: tuple[Param, ...]) -> frozenset[str]:
             barred.add(s.index)
             found |= {step[0] for b in s.body if (step := _step(b)) is not None}
         match s:
-            case Assign(Var(name), Const(int(k))) if not isinstance(k, bool):
+            case Assign(Var(), value) if _is_count(value):
                 pass
             case Assign(Var(name), _) | Add(Var(name), _) if _step(s) is None:
                 barred.add(name)
     return frozenset(found - barred)
+
+
+def _is_count(e: Expr) -> bool:
+    """Is this made of literal integers and lengths, and nothing that may be a float?"""
+    for part in walk_expr(e):
+        match part:
+            case Const(int(k)) if not isinstance(k, bool):
+                pass
+            case Extent() | Call("+" | "-" | "*" | "max" | "min"):
+                pass
+            case _:
+                return False
+    return True
 
 
 class _Steady:
