@@ -50,6 +50,7 @@ from pyrev.parse.rewriting.by_field.definitions import with_fields
 from pyrev.parse.rewriting.complex_numbers.arguments import (
     maybe_complex,
     no_integers,
+    pairs_in,
     surely_complex,
     without_pairs,
 )
@@ -415,7 +416,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
     body = shapes.number(shallow(body, walk.emit.taken))
     parts = lent(body, walk.found.parts, params, walk.findings)
     flat = written_flat(walk, body, params)
-    objects = _objects(walk, source.node, body, parts)
+    objects = _objects(walk, source.node, body, parts, real.result)
     refuse_shared(walk)
     walk.findings.check()
     check_parts(real.result, body, params)
@@ -479,9 +480,16 @@ def _name(function: FunctionType) -> str:
 
 
 def _objects(
-    walk: Walk, node: gast.AST, body: nodes.Block, views: Sequence[nodes.View]
+    walk: Walk,
+    node: gast.AST,
+    body: nodes.Block,
+    views: Sequence[nodes.View],
+    result: Shape | None,
 ) -> Tracked | None:
-    """The arrays that are returned, and are parameters on some paths only."""
+    """The arrays that are returned, and are parameters on some paths only.
+
+    A complex array is put together anew.
+    """
     last = body[-1] if body else None
     if not isinstance(last, nodes.Return):
         return None
@@ -489,6 +497,8 @@ def _objects(
     made -= {v.result for v in views}
     names = [v.name if isinstance(v, nodes.Var) else "" for v in last.values]
     arrays = [k for k, name in enumerate(names) if name in made]
+    if any(True for _ in pairs_in(result)):
+        arrays = []
     found = tracked(node, arrays)
     for place, at in walk.found.lent_back:
         if place not in found.places:

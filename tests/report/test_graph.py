@@ -462,7 +462,7 @@ def test_a_scalar_that_a_loop_carries_is_data() -> None:
             k = 0
             for i in range(n):
                 d_a[k] += a[i]
-                k = k + 2
+                k = k + (2 if a[i] > 0.5 else 1)
             for i in range(k):
                 d_a[0] += a[i]
         """

@@ -6,8 +6,15 @@ import ast
 
 from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.numba.module import Module
-from pyrev.ir.dtypes import WEAK_FLOAT, concrete, expr_dtype, is_float, promote
-from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Var
+from pyrev.ir.dtypes import (
+    WEAK_FLOAT,
+    WEAK_INT,
+    concrete,
+    expr_dtype,
+    is_float,
+    promote,
+)
+from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Var, walk_expr
 from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.special import SPECIAL
 from pyrev.ir.text import call, constant, expr_tree
@@ -105,9 +112,28 @@ def power(m: Module, pairs: list[tuple[Expr, str]], dtype: str) -> Expr:
             return Call("/", (one, Call("**", (base, Const(-n)))))
     if is_float(dtype):
         want = concrete(dtype)
-        return Call("**", (cast(base, kind, want), cast(exponent, other, want)))
+        base = cast(base, kind, want)
+        if want == "float64" and _is_short_count(exponent, other):
+            # Multiplied by itself, which takes a tenth of the time of `pow`.
+            above = Call("**", (base, exponent))
+            below = Call("**", (base, Call("neg", (exponent,))))
+            inverse = Call("/", (cast(Const(1.0), WEAK_FLOAT, want), below))
+            return Call("where", (Call(">=", (exponent, ZERO)), above, inverse))
+        return Call("**", (base, cast(exponent, other, want)))
     out = Call("**", (base, exponent))
     return Call(dtype, (out,)) if dtype in NARROW else out
+
+
+def _is_short_count(exponent: Expr, kind: str) -> bool:
+    """Is this an integer that may be computed again and again?"""
+    if kind not in (WEAK_INT, "int64"):
+        return False
+    parts = [*walk_expr(exponent)]
+    return len(parts) <= 4 and all(
+        isinstance(p, (Var, Const, Extent))
+        or (isinstance(p, Call) and p.op in ("+", "-", "*", "neg"))
+        for p in parts
+    )
 
 
 def zero(dtype: str) -> ast.expr:
