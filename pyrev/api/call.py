@@ -343,7 +343,8 @@ class Call:
             ("draws", key_of(self.kinds), self.target.name),
             lambda: Draws(self.units, self.plan, drawing),
         )
-        drawn = draws.draw(self.values, generators, writes)
+        before = self.values
+        drawn = draws.draw(before, generators, writes)
         self._generators = generators
         try:
             self.values = {**self.values, **drawn}
@@ -351,6 +352,8 @@ class Call:
             self.plan = plans.plan(self.reading.units, self.values)
             self.plan.check(self.values)
         except BaseException:
+            # An index is outside, where CPython would have drawn no more.
+            draws.draw_whole(before, generators, writes)
             generators.rewind()
             raise
 

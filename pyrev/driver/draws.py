@@ -109,12 +109,19 @@ class Draws:
                 return self._part.draw(values, generators, False)
             number = int(self._counted.run(values))
         except Exception:  # noqa: BLE001
-            # It is raised again, where it may have drawn some and written some.
-            generators.rewind()
-            return self._whole.draw(values, generators, writes)
+            return self.draw_whole(values, generators, writes)
         site = self._site
         draw = getattr(generators.streams[site.stream], site.method)
         return {site.buffer: draw(number)}
+
+    def draw_whole(
+        self, values: Mapping[str, Any], generators: Generators, writes: bool
+    ) -> dict[str, Any]:
+        """The same by a run of all: what is raised is raised where some may have been
+        drawn, and some written.
+        """
+        generators.rewind()
+        return self._whole.draw(values, generators, writes)
 
 
 def _until(block: Block, name: str) -> Block:

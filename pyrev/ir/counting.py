@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Set
 
 from pyrev.ir.nodes import (
+    RISKY,
     Alloc,
     Block,
+    Call,
     Check,
     For,
     If,
@@ -19,6 +21,7 @@ from pyrev.ir.nodes import (
     exprs,
     mentioned,
     walk,
+    walk_expr,
     with_blocks,
     written,
 )
@@ -28,7 +31,8 @@ def counting(program: Program, name: str, checks: bool = False) -> Program:
     """The program that returns what `name` is where `program` returns, and does nothing
     else: a slice (Weiser 1984).
 
-    It tests nothing but what may end a `while`, unless it is to make all `checks`.
+    It tests nothing but what may end a `while`, unless it is to make all `checks`: what
+    may raise is in it then.
     """
     result = Return((Var(name),), True, loc=program.loc)
     return sliced(program, {name}, (result,), checks)
@@ -66,6 +70,15 @@ def _read(s: Stmt) -> set[str]:
     return found.union(*(_read(inner) for b in blocks(s) for inner in b))
 
 
+def _may_raise(s: Stmt) -> bool:
+    """May it raise for other reasons than that an index is outside?"""
+    return isinstance(s, Check) or any(
+        isinstance(part, Call) and part.op in RISKY - {"**", "round"}
+        for e in exprs(s)
+        for part in walk_expr(e)
+    )
+
+
 def _block(block: Block, needed: set[str], tests: bool, checks: bool) -> Block:
     kept = [_statement(s, needed, tests, checks) for s in reversed(block)]
     return tuple(s for s in kept if s is not None)[::-1]
@@ -77,7 +90,7 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
         case For() | While() | If():
             inner = blocks(s)
             if not any(written(b) & needed for b in inner) and not (
-                checks and any(isinstance(t, Check) for b in inner for t in walk(b))
+                checks and any(_may_raise(t) for b in inner for t in walk(b))
             ):
                 return None
             inside = tests or isinstance(s, While)
@@ -88,7 +101,7 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
             if not tests:
                 return None
         case _:
-            if not written((s,)) & needed:
+            if not written((s,)) & needed and not (checks and _may_raise(s)):
                 return None
     needed |= {n for e in exprs(s) for n in mentioned(e)}
     if isinstance(s, Alloc) and s.source is not None:
