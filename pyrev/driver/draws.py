@@ -25,17 +25,25 @@ from pyrev.driver.units import Units
 from pyrev.ir.counting import counting, reads, sliced
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import (
+    ZERO,
     Assign,
     Block,
+    Call,
+    Check,
     Const,
+    For,
     If,
     Load,
     Program,
+    Stmt,
     blocks,
+    exprs,
+    mentioned,
     walk,
     with_blocks,
     written,
 )
+from pyrev.ir.trip_counts import trip_count
 from pyrev.parse import Parsed
 from pyrev.parse.streams import GLOBAL, Drawing, Site
 from pyrev.runtime.device import copied, is_array
@@ -85,7 +93,10 @@ class Draws:
             drawer.program, body=_until(drawer.program.body, drawing.requests)
         )
         part = sliced(asking, {drawing.requests}, (), True)
-        self._part = _Drawer(replace(drawer, program=part), drawing)
+        sites = [*drawing.sites]
+        body = _at_once(part.body, drawing.requests, sites)
+        own = replace(drawer, program=replace(part, body=body))
+        self._part = _Drawer(own, replace(drawing, sites=sites))
         self._site: Site | None = None
         site = _only_site(drawer.program, drawing)
         if site is not None:
@@ -131,6 +142,47 @@ def _until(block: Block, name: str) -> Block:
     if end and isinstance(end[0], If):
         end = (with_blocks(end[0], tuple(_until(b, name) for b in blocks(end[0]))),)
     return (*block[: max(last, 0)], *end)
+
+
+def _at_once(block: Block, requests: str, sites: list[Site]) -> Block:
+    """A block in which a loop that asks for the same again and again, and does nothing
+    else, asks once for all of it; `sites` receives what is new among them.
+    """
+    found: list[Stmt] = []
+    for s in block:
+        if inner := blocks(s):
+            s = with_blocks(s, tuple(_at_once(b, requests, sites) for b in inner))
+        if isinstance(s, For) and s.body:
+            s = _asked_once(s, requests, sites) or s
+        found.append(s)
+    return tuple(found)
+
+
+def _asked_once(loop: For, requests: str, sites: list[Site]) -> Stmt | None:
+    *checks, last = loop.body
+    changing = {n for s in (loop,) for n in written((s,))} | {loop.index}
+    read = {n for s in loop.body for e in exprs(s) for n in mentioned(e)} - {requests}
+    match last:
+        case Assign(Load(array, (Const(int(k)), _)), value) if (
+            array == requests
+            and all(isinstance(c, Check) for c in checks)
+            and not read & changing
+        ):
+            site = sites[k]
+            if site.given or not site.buffer:
+                return None
+            each = value if site.size else Const(1)
+            if site.size:
+                number = k
+            else:
+                number = len(sites)
+                sites.append(replace(site, size=True))
+            count = trip_count(loop)
+            every = Call("*", (count, each))
+            ask = Assign(Load(requests, (Const(number), ZERO)), every, loc=last.loc)
+            test = Call("<", (ZERO, count))
+            return If(test, (*checks, ask), (), loc=loop.loc)
+    return None
 
 
 def _only_site(program: Program, drawing: Drawing) -> Site | None:

@@ -247,3 +247,28 @@ def test_parameters_are_applied_as_numpy_does(kind):
         assert one.normal(loc, scale) == loc + scale * other.standard_normal()
         high = loc + scale
         assert one.uniform(loc, high) == loc + (high - loc) * other.random()
+
+
+def paths_of_one_kind(x, n, rng):
+    total = 0.0
+    first = rng.integers(1, 4)
+    for _ in range(n):
+        z = rng.standard_normal(3)
+        total += x * z[0] * z[2] + z[1] * first
+    for _ in range(n - 1):
+        total += x * x * rng.random()
+    return total + rng.normal(x, 2.0)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_what_a_loop_asks_for_again_and_again_is_drawn_at_once(n, target):
+    """The same numbers, and the generator is left as it was."""
+    f = pyrev.differentiable(paths_of_one_kind, target=target)
+    mine, theirs = default_rng(3), default_rng(3)
+    got, want = f.primal(1.5, n, mine), paths_of_one_kind(1.5, n, theirs)
+    assert got == pytest.approx(want, rel=1e-12)
+    assert mine.bit_generator.state == theirs.bit_generator.state
+    near = [paths_of_one_kind(1.5 + h, n, default_rng(3)) for h in (-1e-6, 1e-6)]
+    found = pyrev.grad(f, wrt="x")(1.5, n, default_rng(3))
+    assert found == pytest.approx((near[1] - near[0]) / 2e-6, rel=1e-6)

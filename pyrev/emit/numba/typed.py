@@ -129,7 +129,7 @@ def _is_short_count(exponent: Expr, kind: str) -> bool:
     if kind not in (WEAK_INT, "int64"):
         return False
     parts = [*walk_expr(exponent)]
-    return len(parts) <= 4 and all(
+    return len(parts) <= 8 and all(
         isinstance(p, (Var, Const, Extent))
         or (isinstance(p, Call) and p.op in ("+", "-", "*", "neg"))
         for p in parts
