@@ -40,6 +40,7 @@ from pyrev.ir.nodes import (
     map_expr,
     map_whole,
     mentioned,
+    resembled,
     walk,
     walk_expr,
     with_blocks,
@@ -73,12 +74,18 @@ def without_counters(
         out[2 * i] = x[i]
     out[2 * x.shape[0]] = 1.0
     """
-    counters = _counters(block, params)
+    counters = _counters(block, params) - _kinds(block)
     if not counters:
         return block
     made = _Closing(counters, _Steady(block, params)).block(block, {})
     used = {n for s in walk(made) for n in _read(s)}
     return _without(made, counters - used - {*kept})
+
+
+def _kinds(block: Block) -> frozenset[str]:
+    """What arrays have their dtypes from: ``np.full(n, k)`` has that of `k`."""
+    made = (s for s in walk(block) if isinstance(s, Alloc))
+    return frozenset(n for s in made for n in resembled(s.dtype))
 
 
 def _read(s: Stmt) -> set[str]:
@@ -97,7 +104,7 @@ def with_one_value(
     """
     steady = _Steady(block, params)
     values: dict[str, set[Expr]] = {}
-    given = {*kept, *(p.name for p in params)}
+    given = {*kept, *_kinds(block), *(p.name for p in params)}
     for s in walk(block):
         match s:
             case Assign(Var(name), value):

@@ -153,6 +153,31 @@ def lists_that_are_bound_again(x):
     return s
 
 
+def of_the_dtype_of_a_counter(x):
+    k = 0
+    for _i in range(3):
+        k += 1
+    if len(x) > 2:
+        m = 2
+    else:
+        m = 2
+    return x[0] * np.full(2, k) + np.full((m, m), m)[1] * x[-1]
+
+
+def _filled(x, k):
+    return np.full(2, k) * x[0]
+
+
+def of_its_dtype_in_a_helper(x):
+    k = 0
+    s = 0.0
+    for _i in range(3):
+        s += _filled(x, k)[1]
+        k += 1
+    y = np.full(len(x), k) * 0.5
+    return y * x * s
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     conditional,
     of_a_while,
@@ -167,6 +192,8 @@ FUNCTIONS: list[Callable[..., Any]] = [
     computed_of_it,
     loops_that_do_not_run,
     lists_that_are_bound_again,
+    of_the_dtype_of_a_counter,
+    of_its_dtype_in_a_helper,
 ]
 
 
