@@ -351,9 +351,9 @@ class Call:
             plans = self.reading.plans(self.target)
             self.plan = plans.plan(self.reading.units, self.values)
             self.plan.check(self.values)
-        except BaseException:
-            # An index is outside, where CPython would have drawn no more.
-            draws.draw_whole(before, generators, writes)
+        except BaseException as error:
+            if isinstance(error, IndexError):  # where CPython would draw no more
+                draws.draw_whole(before, generators, writes)
             generators.rewind()
             raise
 

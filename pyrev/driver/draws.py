@@ -1,9 +1,10 @@
 """What is drawn from generators of random numbers, before a call runs.
 
-The program with its requests is run on copies of the arguments: it draws where the
-function would, so that what is drawn may decide what is drawn then, and raises where
-the function would. Where all is of one kind, and only its number is to be known, that
-is counted, and all of it is drawn at once.
+The part of the program that decides its requests is run on copies of the arguments: it
+draws where the function would, so that what is drawn may decide what is drawn then.
+Where that raises, or an index turns out to be outside, the whole program is run, which
+raises where the function would. Where all is of one kind, and only its number is to be
+known, that is counted, and all of it is drawn at once.
 """
 
 from __future__ import annotations
@@ -160,8 +161,8 @@ def _at_once(block: Block, requests: str, sites: list[Site]) -> Block:
 
 def _asked_once(loop: For, requests: str, sites: list[Site]) -> Stmt | None:
     *checks, last = loop.body
-    changing = {n for s in (loop,) for n in written((s,))} | {loop.index}
-    read = {n for s in loop.body for e in exprs(s) for n in mentioned(e)} - {requests}
+    changing = {*written(loop.body), loop.index} - {requests}
+    read = {n for s in loop.body for e in exprs(s) for n in mentioned(e)}
     match last:
         case Assign(Load(array, (Const(int(k)), _)), value) if (
             array == requests

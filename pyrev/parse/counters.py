@@ -28,7 +28,6 @@ from pyrev.ir.nodes import (
     Expr,
     Extent,
     For,
-    Grow,
     If,
     Param,
     Stmt,
@@ -37,10 +36,10 @@ from pyrev.ir.nodes import (
     blocks,
     changed,
     exprs,
-    map_expr,
     map_whole,
     mentioned,
     resembled,
+    substitute,
     walk,
     walk_expr,
     with_blocks,
@@ -48,7 +47,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.simplify import add_int
 from pyrev.ir.trip_counts import iteration, trip_count
-from pyrev.parse.capacity import is_length
+from pyrev.parse.sizes import Settler
 
 _Values = Mapping[str, Expr]
 
@@ -103,26 +102,22 @@ def with_one_value(
     but for those that are to be `kept`.
     """
     steady = _Steady(block, params)
-    values: dict[str, set[Expr]] = {}
+    values: dict[str, list[Expr]] = {}
     given = {*kept, *_kinds(block), *(p.name for p in params)}
     for s in walk(block):
         match s:
             case Assign(Var(name), value):
-                values.setdefault(name, set()).add(steady.settled(value))
+                values.setdefault(name, []).append(steady.settled(value))
             case Add(Var(name), _):
                 given.add(name)
             case For(index) | While(index=index):
                 given.add(index)
-    several = Counter(
-        s.target_name
-        for s in walk(block)
-        if isinstance(s, Assign) and isinstance(s.target, Var)
-    )
-    found: dict[str, Expr] = {}
-    for name, own in values.items():
-        (one, *others) = own
-        if name not in given and several[name] > 1 and not others and steady.holds(one):
-            found[name] = one
+    found = {
+        name: own[0]
+        for name, own in values.items()
+        if name not in given and len(own) > 1
+        if len({*own}) == 1 and steady.holds(own[0])
+    }
     if not found:
         return block
     return tuple(_replaced(s, found) for s in _without(block, found.keys()))
@@ -185,10 +180,8 @@ class _Steady:
 
     def __init__(self, block: Block, params: tuple[Param, ...]) -> None:
         made = Counter(s.array for s in walk(block) if isinstance(s, Alloc))
-        grown = {s.array for s in walk(block) if isinstance(s, Grow)}
         outer = {s.array for s in block if isinstance(s, Alloc) and made[s.array] == 1}
         self.arrays = {p.name for p in params if p.rank} | outer
-        self.arrays -= grown
         self.arrays -= {p.name for p in params if p.rank and made[p.name]}
         new = written(block)
         self.numbers = {
@@ -196,13 +189,7 @@ class _Steady:
             for p in params
             if not p.rank and p.dtype.startswith("int") and p.name not in new
         }
-        #: The shapes of arrays that are made in one place, with one shape.
-        self.shapes: dict[str, tuple[Expr, ...]] = {}
-        for s in walk(block):
-            if isinstance(s, Alloc) and made[s.array] == 1 and s.array not in grown:
-                shape = tuple(map(self.settled, s.shape))
-                if all(map(self.holds, shape)):
-                    self.shapes[s.array] = shape
+        self._settler = Settler(block, params)
 
     def holds(self, e: Expr) -> bool:
         """Is this one of them, an integer?"""
@@ -221,20 +208,8 @@ class _Steady:
         return True
 
     def settled(self, e: Expr) -> Expr:
-        """The same with less in it, where lengths are not negative."""
-        return map_expr(e, self._settled)
-
-    def _settled(self, e: Expr) -> Expr:
-        match e:
-            case Extent(name, axis) if name in self.shapes:
-                return self.shapes[name][axis]
-            case Call("where", (Call("<", (a, Const(0))), _, other)) if is_length(a):
-                return other
-            case Call("min" | "max", (a, b)) if a == b:
-                return a
-            case Call("max", (a, Const(0))) | Call("max", (Const(0), a)):
-                return a if is_length(a) else e
-        return e
+        """The same in terms of the sizes of parameters, without idle clamps."""
+        return self._settler.size(self._settler.norm(e, {}), {}, {})
 
 
 class _Closing:
@@ -276,7 +251,7 @@ class _Closing:
     def assigned(self, s: Stmt, known: dict[str, Expr]) -> Stmt:
         """A statement, and what is `known` behind it."""
         if isinstance(s, Assign) and s.target_name in self.counters:
-            value = _substituted(s.value, known)
+            value = substitute(s.value, known)
             known.pop(s.target_name, None)
             if self.steady.holds(value):
                 known[s.target_name] = value
@@ -326,29 +301,17 @@ def _moved(start: Expr, turns: Expr, by: int) -> Expr:
     return from_linear(linear(Call("+", (start, far))))
 
 
-def _substituted(e: Expr, values: _Values) -> Expr:
-    def put(part: Expr) -> Expr:
-        return values.get(part.name, part) if isinstance(part, Var) else part
-
-    return map_expr(e, put)
-
-
 def _own_replaced(s: Stmt, values: _Values) -> Stmt:
     """A statement with the values in its own expressions, those of no block in it."""
-    if not values or not any({*mentioned(e)} & values.keys() for e in exprs(s)):
-        return s
-    if isinstance(s, While):
-        return s
     inner = blocks(s)
-    if not inner:
-        return _replaced(s, values)
-    bare = with_blocks(s, tuple(() for _ in inner))
-    return with_blocks(_replaced(bare, values), inner)
+    if isinstance(s, While) or not values:
+        return s
+    return with_blocks(_replaced(with_blocks(s, ((),) * len(inner)), values), inner)
 
 
 def _replaced(s: Stmt, values: _Values) -> Stmt:
     def put(e: Expr) -> Expr:
-        return _substituted(e, values)
+        return substitute(e, values)
 
     if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
         return changed(s, value=put(s.value))

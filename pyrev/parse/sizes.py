@@ -43,14 +43,16 @@ _DEEP = 12  # steps of a proof
 
 def settle_sizes(block: Block, params: tuple[Param, ...]) -> Block:
     """`block` without the clamps and the checks that always hold."""
-    return _Settler(block, params).block(block, {}, {})
+    return Settler(block, params).block(block, {}, {})
 
 
 _Ranges = Mapping[str, Range]
 _Known = Mapping[Expr, Expr]
 
 
-class _Settler:
+class Settler:
+    """What is known of sizes in a block, and what is simpler with that."""
+
     def __init__(self, block: Block, params: tuple[Param, ...]) -> None:
         written = {n for s in walk(block) for n in _scalars(s)}
         self.steady = {p.name for p in params if not p.rank and p.name not in written}

@@ -16,7 +16,20 @@ from dataclasses import dataclass
 import gast
 
 from pyrev.ir.nodes import fresh
-from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
+from pyrev.parse.bindings import (
+    bindings,
+    children,
+    identifiers,
+    nodes_of,
+    parameters,
+)
+from pyrev.parse.rewriting.made_texts import (
+    assign,
+    name_of,
+    number_of,
+    placed,
+    stored_in,
+)
 
 #: What gives its argument back if that is an array (of the dtype that is asked for).
 _SAME = frozenset(["asarray", "asanyarray", "ascontiguousarray", "atleast_1d"])
@@ -99,7 +112,7 @@ def _outside(node: gast.AST) -> list[gast.AST]:
     inner = (gast.FunctionDef, gast.Lambda, gast.ClassDef)
     for n in found:
         if not isinstance(n, inner):
-            found += gast.iter_child_nodes(n)
+            found += children(n)
     return found
 
 
@@ -127,10 +140,8 @@ def _is_steady(test: gast.AST) -> bool:
     return not any(isinstance(n, (gast.Call, gast.NamedExpr)) for n in nodes_of(test))
 
 
-def _pairs(s: gast.AST) -> list[tuple[str, gast.AST | None]] | None:
-    """The names that an assignment binds, each with its value, None for one of many
-    parts; None if it binds others than names.
-    """
+def _pairs(s: gast.AST) -> list[tuple[str, gast.AST | None]]:
+    """The names that an assignment binds, and their values; None for parts of one."""
     found: list[tuple[str, gast.AST | None]] = []
     targets = s.targets if isinstance(s, gast.Assign) else [s.target]
     for target in targets:
@@ -146,13 +157,8 @@ def _pairs(s: gast.AST) -> list[tuple[str, gast.AST | None]] | None:
                     if isinstance(e, gast.Name):
                         found.append((e.id, values[k] if alike else None))
                     else:
-                        found += [(n, None) for n in _stored(e)]
+                        found += [(n, None) for n in stored_in(e)]
     return found
-
-
-def _stored(node: gast.AST) -> list[str]:
-    every = (n for n in nodes_of(node) if isinstance(n, gast.Name))
-    return [n.id for n in every if isinstance(n.ctx, gast.Store)]
 
 
 def _sources(node: gast.AST) -> dict[str, set[str]] | None:
@@ -163,12 +169,11 @@ def _sources(node: gast.AST) -> dict[str, set[str]] | None:
             case gast.Global() | gast.Nonlocal() | gast.Delete() | gast.NamedExpr():
                 return None
             case gast.Assign() | gast.AnnAssign(value=gast.AST()):
-                pairs = _pairs(n) or []
-                for name, value in pairs:
+                for name, value in _pairs(n):
                     origins = [""] if value is None else _origins(value)
                     into.setdefault(name, set()).update(origins)
             case gast.For(target=target):
-                for name in _stored(target):
+                for name in stored_in(target):
                     into.setdefault(name, set()).add("")
             case gast.FunctionDef() | gast.Lambda() | gast.ClassDef():
                 if any(isinstance(i, gast.Nonlocal) for i in nodes_of(n)):
@@ -197,7 +202,7 @@ class _Objects:
         node = copy.copy(self.node)
         order = [p.id for p in parameters(node)]
         first = [
-            _set([self.of[n]], [_number(order.index(n) if n in order else -1)], node)
+            _set([self.of[n]], [number_of(order.index(n) if n in order else -1)], node)
             for n in sorted(self.what.names)
         ]
         node.body = [*first, *self.block(node.body)]
@@ -214,8 +219,10 @@ class _Objects:
                 row = _elements(s.value)
                 values = [self.object(row[k]) for k in self.what.places]
                 made = copy.copy(s)
-                made.value = values[0] if len(values) == 1 else _tuple(values)
-                return [_placed(made, s)]
+                made.value = (
+                    values[0] if len(values) == 1 else gast.Tuple(values, gast.Load())
+                )
+                return [placed(made, s)]
             case gast.Assign() | gast.AnnAssign(value=gast.AST()):
                 return [*self.moved(s), s]
         s = copy.copy(s)
@@ -224,51 +231,35 @@ class _Objects:
             if isinstance(inner, list):
                 setattr(s, part, self.block(inner))
         if isinstance(s, gast.For):
-            new = [self.of[n] for n in _stored(s.target) if n in self.of]
-            ends = [_set([n], [_number(-1)], s) for n in new]
+            new = [self.of[n] for n in stored_in(s.target) if n in self.of]
+            ends = [_set([n], [number_of(-1)], s) for n in new]
             s.body = [*ends, *s.body]
         return [s]
 
     def moved(self, s: gast.AST) -> list[gast.AST]:
-        pairs = [(n, v) for n, v in _pairs(s) or [] if n in self.of]
+        pairs = [(n, v) for n, v in _pairs(s) if n in self.of]
         if not pairs:
             return []
-        values = [_number(-1) if v is None else self.object(v) for _, v in pairs]
+        values = [number_of(-1) if v is None else self.object(v) for _, v in pairs]
         return [_set([self.of[n] for n, _ in pairs], values, s)]
 
     def object(self, e: gast.AST) -> gast.AST:
         match e:
             case gast.Name(id=name) if name in self.of:
-                return gast.Name(self.of[name], gast.Load(), None, None)
+                return name_of(self.of[name])
             case gast.IfExp(test=test) if _is_steady(test):
                 a, b = self.object(e.body), self.object(e.orelse)
                 return gast.IfExp(copy.deepcopy(test), a, b)
             case gast.Call(args=[a]) if _origins(e) != [""]:
                 return self.object(a)
-        return _number(-1)
+        return number_of(-1)
 
 
-def _number(k: int) -> gast.AST:
-    if k < 0:
-        return gast.UnaryOp(gast.USub(), gast.Constant(-k, None))
-    return gast.Constant(k, None)
-
-
-def _tuple(values: list[gast.AST]) -> gast.AST:
-    return gast.Tuple(values, gast.Load())
+def _in_a_row(values: list[gast.AST]) -> gast.AST:
+    return values[0] if len(values) == 1 else gast.Tuple(values, gast.Load())
 
 
 def _set(names: list[str], values: list[gast.AST], at: gast.AST) -> gast.AST:
-    stored = [gast.Name(n, gast.Store(), None, None) for n in names]
-    target, value = stored[0], values[0]
-    if len(names) > 1:
-        target, value = gast.Tuple(stored, gast.Store()), _tuple(values)
-    return _placed(gast.Assign([target], value, None), at)
-
-
-def _placed(made: gast.AST, at: gast.AST) -> gast.AST:
-    """What was made for the node `at`, as if it stood there."""
-    for n in nodes_of(made):
-        if not hasattr(n, "lineno"):
-            gast.copy_location(n, at)
-    return made
+    stored = [name_of(n, ctx=gast.Store()) for n in names]
+    target = stored[0] if len(names) == 1 else gast.Tuple(stored, gast.Store())
+    return placed(assign([target], _in_a_row(values)), at)
