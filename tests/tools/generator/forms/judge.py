@@ -68,6 +68,8 @@ class Expected:
     slope: float
     error: float
     raised: Exception | None = None
+    #: Does it return in several places?
+    paths: bool = False
 
     @property
     def precision(self) -> str:
@@ -146,16 +148,32 @@ def expect(program: Generated, plain: Any, sizes: Sizes) -> Expected | Verdict:
         return reject("not differentiable: differences do not converge")
     if not bends[1] <= 0.12 * bends[0] + noise:
         return reject("not differentiable: a kink")
+    paths = program.source.rpartition("\ndef f(")[2].count("return ") > 1
     return Expected(
-        given, flat, found, result, own, weights, direction, slope.value, slope.error
+        given,
+        flat,
+        found,
+        result,
+        own,
+        weights,
+        direction,
+        slope.value,
+        slope.error,
+        paths=paths,
     )
 
 
 # ---------------------------------------------------------------- what is compared
 
 
-def unlike(want: Any, got: Any, allowed: float, where: str) -> Iterator[str]:
-    """What differs between two results, types included."""
+def unlike(
+    want: Any, got: Any, allowed: float, where: str, paths: bool = False
+) -> Iterator[str]:
+    """What differs between two results, types included.
+
+    An integer may be a float if there are several `paths`: it is one on all if it is
+    one on any, as `docs/language.md` says.
+    """
     if isinstance(want, np.random.Generator):
         if want.bit_generator.state != got.bit_generator.state:
             yield f"{where}: another state of the generator"
@@ -172,7 +190,7 @@ def unlike(want: Any, got: Any, allowed: float, where: str) -> Iterator[str]:
             yield f"{where}: {[*theirs]} for {[*mine]}"
             return
         for k, part in mine.items():
-            yield from unlike(part, theirs[k], allowed, f"{where}.{k}")
+            yield from unlike(part, theirs[k], allowed, f"{where}.{k}", paths)
         return
     if want is None or isinstance(want, str) or callable(want):
         if want is not got and want != got:
@@ -180,14 +198,14 @@ def unlike(want: Any, got: Any, allowed: float, where: str) -> Iterator[str]:
         return
     if inside is not None:
         for k, part in inside.items():
-            yield from unlike(part, got[k], allowed, f"{where}.{k}")
+            yield from unlike(part, got[k], allowed, f"{where}.{k}", paths)
         return
     p, q = np.asarray(want), np.asarray(got)
     if p.shape != q.shape:
         yield f"{where}: shape {q.shape} for {p.shape}"
     elif isinstance(want, np.ndarray) != isinstance(got, np.ndarray):
         yield f"{where}: {type(got).__name__} for {type(want).__name__}"
-    elif (p.dtype.kind != q.dtype.kind and not _counts(want, got)) or (
+    elif (p.dtype.kind != q.dtype.kind and not (paths and _counts(want, got))) or (
         isinstance(want, np.ndarray) and p.dtype != q.dtype
     ):
         yield f"{where}: {q.dtype} for {p.dtype}"
@@ -199,9 +217,6 @@ def unlike(want: Any, got: Any, allowed: float, where: str) -> Iterator[str]:
 
 
 def _counts(want: Any, got: Any) -> bool:
-    """Is this an integer of a result that is a float on other paths? It is one on all,
-    as `docs/language.md` says.
-    """
     return isinstance(want, (int, np.integer)) and isinstance(got, (float, np.floating))
 
 
@@ -212,7 +227,8 @@ def _records(value: Any) -> bool:
 def same(result: Any, own: dict[str, Any], expected: Expected) -> str:
     """What differs between two calls: results, and what is left in the arguments."""
     allowed = PRIMAL[expected.precision]
-    first = next(unlike(expected.result, result, allowed, "the result"), "")
+    differ = unlike(expected.result, result, allowed, "the result", expected.paths)
+    first = next(differ, "")
     for n, value in expected.left.items():
         first = first or next(unlike(value, own[n], allowed, f"`{n}`"), "")
     return first or next(shared(result, own, expected), "")
