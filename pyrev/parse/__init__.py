@@ -364,7 +364,7 @@ _OF_VERSIONS = frozenset(["P201", "P202", "P203", "P206", "P210", "P211"])
 # What may be found only because a parameter has more axes than the text shows.
 _OF_RANKS = frozenset(
     ["P108", "P110", "P111", "P112", "P201", "P202", "P203", "P204", "P206", "P209"]
-    + ["P211"]
+    + ["P210", "P211"]
 )
 # What says that ranks do not fit: another refusal is not to be put off to the call.
 _SAYS_RANKS = frozenset(["P201", "P202", "P203"])

@@ -401,18 +401,46 @@ def check_integers(
     logical |= {
         s.array for s in walk(program) if isinstance(s, Alloc) and s.dtype == "bool"
     }
+    logical = _truths(program, logical)
     for e in found.subscripts:
-        match e:
-            case Const(bool()):
-                places.append((e, "NumPy takes a bool for a mask"))
-            case Call(op) if op in LOGICAL:
-                places.append((e, "NumPy takes a bool for a mask"))
-            case Var(name) | Load(name) if name in logical:
-                places.append((e, "NumPy takes a bool for a mask"))
+        if _is_truth(e, logical):
+            places.append((e, "NumPy takes a bool for a mask"))
+    for s in walk(program):
+        if isinstance(s, Alloc):
+            truths = (e for e in s.shape if _is_truth(e, logical))
+            places += ((e, "a truth value is no size") for e in truths)
     for e, because in places:
         findings.add(
             "P210", e.loc, because, "convert it with `int(...)`, or divide with `//`"
         )
+
+
+def _truths(program: Block, logical: set[str]) -> set[str]:
+    """`logical` with the scalars that any assignment makes a truth value."""
+    values = [
+        (s.target.name, s.value)
+        for s in walk(program)
+        if isinstance(s, Assign) and isinstance(s.target, Var)
+    ]
+    while more := {n for n, e in values if _is_truth(e, logical)} - logical:
+        logical = logical | more
+    return logical
+
+
+def _is_truth(e: Expr, logical: Set[str]) -> bool:
+    """Is `e` a bool on some path, if the scalars and arrays `logical` hold such?"""
+    match e:
+        case Const(bool()):
+            return True
+        case Var(name) | Load(name):
+            return name in logical
+        case Call("where", (_, a, b)):
+            return _is_truth(a, logical) or _is_truth(b, logical)
+        case Call("&" | "|" | "^" | "min" | "max", args):
+            return all(_is_truth(a, logical) for a in args)
+        case Call(op):
+            return op in LOGICAL
+    return False
 
 
 def settle_dtypes(

@@ -46,6 +46,8 @@ from pyrev.ir.nodes import (
     all_names,
     assigned_scalars,
     fresh,
+    map_stmt_exprs,
+    mentioned,
     risky,
     walk,
     written,
@@ -183,12 +185,8 @@ class _Planner:
         Data decides how large some arrays are, so one thread makes them and all that
         uses them runs in it. What else is made there and read later is made before.
         """
-        own = {s.array for s in walk(block) if isinstance(s, Grow)}
-        own |= {
-            s.array
-            for s in walk(block)
-            if isinstance(s, Alloc) and not all(map(self.known, s.shape))
-        }
+        own = self.of_device(block)
+        block = tuple(t for s in block for t in self.measured(s, own))
         here = [k for k, s in enumerate(block) if own & names_in(s)]
         direct = [k for k in here if isinstance(block[k], Alloc)]
         if not own or not direct:
@@ -211,6 +209,38 @@ class _Planner:
                 inside += (s,)
         whole = (*block[:first], *before, *inside, *block[last + 1 :])
         return whole, frozenset(map(id, inside))
+
+    def of_device(self, block: Block) -> frozenset[str]:
+        """The arrays whose lengths data decides, and those as long as one of them."""
+        found = {s.array for s in walk(block) if isinstance(s, Grow)}
+        made = [s for s in walk(block) if isinstance(s, Alloc)]
+        while True:
+            more = {
+                s.array
+                for s in made
+                if not all(map(self.known, s.shape))
+                or any(a in found for e in s.shape for a in mentioned(e))
+            }
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+    def measured(self, s: Stmt, own: frozenset[str]) -> Block:
+        """A `Return` behind the lengths of `own` that it asks for; others as is."""
+        if not isinstance(s, Return) or not own:
+            return (s,)
+        lengths: dict[Expr, str] = {}
+
+        def asked(e: Expr) -> Expr:
+            if not isinstance(e, Extent) or e.array not in own:
+                return e
+            if e not in lengths:
+                lengths[e] = fresh("length", self.taken)
+                self.types[lengths[e]] = "weak int"
+            return Var(lengths[e])
+
+        returned = map_stmt_exprs(s, asked)
+        return (*(Assign(Var(n), e, loc=s.loc) for e, n in lengths.items()), returned)
 
     def refilled(self, s: Alloc) -> Block:
         """What fills an array that is made before, where it was made."""
@@ -490,9 +520,15 @@ def _by(fill: Expr | None) -> bool:
 
 
 def _pushed(test: Expr, s: Stmt) -> Stmt:
-    """`s` under a test, inside the loops around it."""
+    """`s` under a test, inside the loops around it.
+
+    A scalar of an iteration stays private: it is set and read under one test.
+    """
     match s:
         case For(body=body):
+            own = assigned_scalars(tuple(x for x in body if not isinstance(x, For)))
+            if own:
+                return replace(s, body=(If(test, body, loc=s.loc),))
             return replace(s, body=tuple(_pushed(test, x) for x in body))
         case If(inner, _, ()):
             return replace(s, test=Call("and", (test, Call("bool", (inner,)))))
