@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pyrev.analysis.bounds.facts import Facts
-from pyrev.analysis.bounds.terms import Context, Terms, Unknowns
+from pyrev.analysis.bounds.facts import Facts, renewed
+from pyrev.analysis.bounds.terms import HELD, Context, Terms, Unknowns
 from pyrev.analysis.dependence import OPAQUE
-from pyrev.analysis.poly import TRUE_TEXT, conj
+from pyrev.analysis.poly import TRUE_TEXT, conj, disj, some
 from pyrev.ir.affine import integer
+from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
+    Alloc,
     Assign,
     Block,
     Call,
@@ -26,10 +29,15 @@ from pyrev.ir.nodes import (
     While,
     exprs,
     map_block,
+    map_expr,
     names,
-    written,
+    walk,
+    walk_expr,
 )
 from pyrev.ir.renaming import guarded_leaves
+
+#: A scalar with more assignments is not followed.
+_MOST_VALUES = 8
 
 
 class Accessed(NamedTuple):
@@ -47,12 +55,15 @@ class Accessed(NamedTuple):
 
 def accessed(facts: Facts, blind: bool) -> Iterator[Accessed]:
     """All accesses, in order; `blind` to the tests of what float arithmetic made."""
-    walk = _Walk(facts, Terms(facts), blind)
+    own = _Walk(facts, Terms(facts), blind)
     free = {name: f"s{k}" for k, name in enumerate(sorted(facts.single))}
     start = Context(
         free, tuple(free.values()), TRUE_TEXT, True, frozenset(), facts.single
     )
-    yield from walk.block(map_block(facts.program.body, facts.sized), start, 0)
+    body = map_block(facts.program.body, facts.sized)
+    start = replace(start, held=own.held(body, start))
+    for stmt, here, depth in own.block(body, start, 0):
+        yield from own.own(stmt, here, depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +74,53 @@ class _Walk:
     terms: Terms
     blind: bool
 
-    def block(self, block: Block, here: Context, depth: int) -> Iterator[Accessed]:
-        """The accesses of a block that `depth` loops are around."""
+    def held(self, body: Block, start: Context) -> dict[str, str]:
+        """What scalars that are assigned in several places lie between: each time they
+        are read they have a value of one of their assignments.
+
+        ``best = 0``, and ``best = k`` in a loop under a test of data: formulas of
+        `HELD`, for those whose assignments are made of indices and sizes.
+        """
+        wanted = self.facts.several & _in_subscripts(body)
+        assigned: dict[str, list[tuple[Expr, Context]]] = {n: [] for n in wanted}
+        if not wanted:
+            return {}
+        for stmt, here, _ in self.block(body, start, 0):
+            match stmt:
+                case Assign(Var(name), value) if name in assigned:
+                    assigned[name].append((value, here))
+        found = {n: self._either(values) for n, values in assigned.items()}
+        return {n: formula for n, formula in found.items() if formula is not None}
+
+    def _either(self, values: Sequence[tuple[Expr, Context]]) -> str | None:
+        """That `HELD` is one of these values; None where one of them is opaque."""
+        if len(values) > _MOST_VALUES:
+            return None
+        parts = []
+        for value, here in values:
+            value = map_expr(value, here.sized)
+            text = self.facts.space.compare(HELD, "=", value, here.env, here.formula)
+            if text is None or names(value) & here.wild:
+                return None
+            formula = conj((here.formula, text))
+            for v in here.variables:  # those around a use have the same names
+                formula = re.sub(rf"\b{v}\b", f"h{v}", formula)
+            parts.append(some([f"h{v}" for v in here.variables], formula))
+        return disj(parts)
+
+    def block(
+        self, block: Block, here: Context, depth: int
+    ) -> Iterator[tuple[Stmt, Context, int]]:
+        """The statements of a block that `depth` loops are around, parents first."""
         for stmt in block:
-            yield from self._own(stmt, here, depth)
+            here = self._bound(stmt, here)
+            yield stmt, here, depth
             match stmt:
                 case For():
-                    inner = self._inside(stmt, here, depth).without(written(stmt.body))
+                    inner = self._inside(stmt, here, depth)
                     yield from self.block(stmt.body, inner, depth + 1)
                 case While(test):
-                    inner = self._inside(stmt, here, depth).without(written(stmt.body))
+                    inner = self._inside(stmt, here, depth)
                     inner = self._under(test, inner)
                     yield from self.block(stmt.body, inner, depth + 1)
                 case If(test, then, orelse):
@@ -81,7 +129,23 @@ class _Walk:
                     yield from self.block(orelse, other, depth)
             here = self._behind(stmt, here)
 
-    def _own(self, stmt: Stmt, here: Context, depth: int) -> Iterator[Accessed]:
+    def _bound(self, stmt: Stmt, here: Context) -> Context:
+        """The context of a statement with the scalars it uses that are `held`: each has
+        one value until it is assigned again.
+        """
+        read = live_before((stmt,), frozenset())
+        for name in sorted((here.held.keys() - here.env.keys()) & read):
+            own = f"w{len(here.variables)}_"
+            known = re.sub(rf"\b{HELD}\b", own, here.held[name])
+            here = replace(
+                here,
+                env={**here.env, name: own},
+                variables=(*here.variables, own),
+                formula=conj((here.formula, known)),
+            )
+        return here
+
+    def own(self, stmt: Stmt, here: Context, depth: int) -> Iterator[Accessed]:
         """The accesses that stand in a statement itself."""
         for expr in exprs(stmt):
             # The test of a `while` is evaluated again and again, inside its range.
@@ -105,16 +169,23 @@ class _Walk:
                 here = replace(self._under(test, here), exact=here.exact)
             case Assign(Var(name), value) if name in self.facts.single:
                 here = self._pinned(name, value, here)
+            case Alloc(array, shape) if array not in self.facts.shapes:
+                here = here.without(frozenset({array}))
+                sizes = tuple(map_expr(n, here.sized) for n in shape)
+                if any(self.terms.overflows(n, here) for n in sizes):
+                    return here
+                return replace(here, sizes={**here.sizes, array: sizes})
             case Assign(Var(name), value) if self.facts.is_float(value):
                 floor = self.terms.floor(value, here)
                 here = here.without(frozenset({name}))
                 if floor is None:
                     return here
                 return replace(here, floors={**here.floors, name: floor})
-        return here.without(written((stmt,)))
+        return here.without(renewed(stmt))
 
     def _pinned(self, name: str, value: Expr, here: Context) -> Context:
         """What holds behind the one assignment of scalar `name`, in its block."""
+        value = map_expr(value, here.sized)
         if self.terms.free(value, here) or self.terms.overflows(value, here):
             return here
         extra = Unknowns(f"w{len(here.variables)}_")
@@ -137,19 +208,20 @@ class _Walk:
     def _inside(self, loop: Loop, here: Context, depth: int) -> Context:
         """What holds in each iteration of a loop."""
         if not loop.index:
-            return replace(here, exact=False)
+            return replace(here, exact=False).without(renewed(loop))
         name = f"v{depth}"
+        lo, hi = (map_expr(e, here.sized) for e in (loop.lo, loop.hi))
         sure = replace(
             loop,
-            lo=OPAQUE if self.terms.overflows(loop.lo, here) else loop.lo,
-            hi=OPAQUE if self.terms.overflows(loop.hi, here) else loop.hi,
+            lo=OPAQUE if self.terms.overflows(lo, here) else lo,
+            hi=OPAQUE if self.terms.overflows(hi, here) else hi,
         )
         text = self.facts.region.in_range(sure, name, here.env, here.formula)
         bounds, wild = (sure.lo, sure.hi), here.wild - {loop.index}
         exact = here.exact and isinstance(loop, For) and integer(loop.step) is not None
         for bound in bounds:
             known = self.facts.space.cases(bound, here.env, here.formula) is not None
-            exact = exact and known and not self.terms.free(bound, here)
+            exact = exact and known and not self.terms.roams(bound, here)
             if not known or names(bound) & here.wild:
                 wild |= {loop.index}
         return replace(
@@ -159,10 +231,11 @@ class _Walk:
             variables=(*here.variables, name),
             formula=conj((here.formula, text)),
             exact=exact,
-        )
+        ).without(renewed(loop))
 
     def _under(self, test: Expr, here: Context) -> Context:
         """What holds where a test does."""
+        test = map_expr(test, here.sized)
         if self.blind and names(test) & self.facts.of_floats:
             return replace(here, exact=False)
         formula, exact = here.formula, here.exact
@@ -172,8 +245,21 @@ class _Walk:
                 exact = False
             else:
                 formula = conj((formula, found))
-                exact = exact and not self.terms.free(part, here)
+                exact = exact and not self.terms.roams(part, here)
         return replace(here, formula=formula, exact=exact)
+
+
+def _in_subscripts(body: Block) -> frozenset[str]:
+    """The scalars in subscripts and in ranges of loops."""
+    found: set[str] = set()
+    for s in walk(body):
+        if isinstance(s, (For, While)):
+            found |= names(s.lo) | names(s.hi)
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    found.update(*map(names, e.index))
+    return frozenset(found)
 
 
 def _conjuncts(test: Expr) -> Iterator[Expr]:

@@ -6,7 +6,7 @@ them, and what float arithmetic has a part in: ``int(x / h)`` and all made of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyrev.analysis.dependence import Region
@@ -14,6 +14,7 @@ from pyrev.analysis.poly import Space
 from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import expr_dtype, infer, is_float
 from pyrev.ir.liveness import live_before
+from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -24,9 +25,12 @@ from pyrev.ir.nodes import (
     Expr,
     Extent,
     For,
+    Grow,
     Program,
+    Stmt,
     Var,
     While,
+    assignments,
     map_expr,
     mentioned,
     names,
@@ -46,6 +50,8 @@ class Facts:
     types: Mapping[str, str]
     #: Integer scalars with one assignment, before every use.
     single: frozenset[str]
+    #: Those with several assignments, one of which is before every use.
+    several: frozenset[str]
     #: Parameters that nothing changes or makes again.
     known: frozenset[str]
     #: Scalars that are the integers of floats.
@@ -97,7 +103,13 @@ def facts(program: Program) -> Facts:
         for name in _assigned_once(body)
         if name not in early and "int" in types[name]
     )
-    known = frozenset(p.name for p in program.params) - frozenset(_remade(body))
+    several = frozenset(
+        name
+        for name in _only_assigned(body)
+        if name not in early and name not in single and "int" in types[name]
+    )
+    params = frozenset(p.name for p in program.params)
+    known = params.difference(*map(renewed, body))
     from_float = frozenset(
         s.target_name
         for s in walk(body)
@@ -111,6 +123,7 @@ def facts(program: Program) -> Facts:
         Region(body, frozenset(), (), numbers),
         types,
         single,
+        several - params,
         known,
         from_float,
         of_floats,
@@ -216,16 +229,18 @@ def _tests(e: Expr) -> tuple[Expr, ...]:
 
 def _assigned_once(block: Block) -> tuple[str, ...]:
     """Scalars with a single assignment: guard and use of one see the same value."""
-    count: dict[str, int] = {}
-    for s in walk(block):
-        match s:
-            case Assign(Var(name), _):
-                count[name] = count.get(name, 0) + 1
-            case Add(Var(name), _):
-                count[name] = count.get(name, 0) + 2
-            case For(index) | While(index=index):
-                count[index] = count.get(index, 0) + 2
-    return tuple(name for name, k in count.items() if k == 1)
+    count = assignments(block)
+    return tuple(n for n in _only_assigned(block) if count[n] == 1)
+
+
+def _only_assigned(block: Block) -> tuple[str, ...]:
+    """Scalars that nothing increments, and no loop counts."""
+    changed = {
+        s.target_name if isinstance(s, Add) else s.index
+        for s in walk(block)
+        if isinstance(s, (Add, For, While))
+    }
+    return tuple(n for n in assignments(block) if n not in changed)
 
 
 def fixed_shapes(block: Block, known: frozenset[str]) -> dict[str, tuple[Expr, ...]]:
@@ -248,11 +263,18 @@ def fixed_shapes(block: Block, known: frozenset[str]) -> dict[str, tuple[Expr, .
     return found
 
 
-def _remade(block: Block) -> Iterator[str]:
-    """Names whose value, or whose extents, are not those of a parameter."""
-    for s in walk(block):
-        match s:
-            case Assign(Var(name), _) | Add(Var(name), _) | Alloc(name) | For(name):
-                yield name
-            case While(index=name) if name:
-                yield name
+@by_identity
+def renewed(stmt: Stmt) -> frozenset[str]:
+    """The names of a statement whose value, or whose extents, it may change."""
+    return frozenset(
+        name for s in walk((stmt,)) for name in _renews(s) if name is not None
+    )
+
+
+def _renews(s: Stmt) -> tuple[str | None, ...]:
+    match s:
+        case Assign(Var(name)) | Add(Var(name)) | Alloc(name) | Grow(name):
+            return (name,)
+        case For(index) | While(index=index):
+            return (index,)
+    return ()

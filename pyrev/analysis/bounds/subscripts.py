@@ -20,6 +20,7 @@ from pyrev.ir.nodes import (
     Expr,
     Load,
     Loc,
+    map_expr,
     mentioned,
     names,
     walk_expr,
@@ -163,13 +164,15 @@ class _Judge:
         What is not affine in it is abstracted: no answer of "yes" is wrong then, but
         none of "no" is exact any more, and data decides.
         """
-        here, space, index = a.here, self.facts.space, one.index
+        here, space = a.here, self.facts.space
+        index = map_expr(one.index, here.sized)
         extra = Unknowns()
         plain = self.terms.abstract(index, here, extra)
         env = {**here.env, **extra.env}
         formula = conj((here.formula, *extra.facts))
         cases = space.cases(plain, env, formula)
-        size = space.cases(self.facts.size(one.load.array, one.axis), env, formula)
+        extent = here.sized(self.facts.size(one.load.array, one.axis))
+        size = space.cases(extent, env, formula)
         if cases is None or size is None or self.terms.overflows(index, here, True):
             return Verdict("inspected", _signed(one), True)
         variables = (*here.variables, *extra.env.values())
@@ -193,7 +196,7 @@ class _Judge:
             one = _signed(one)
         elif not outside:
             return Verdict("proved", one)
-        affine = not extra.env and not self.terms.free(index, here)
+        affine = not extra.env and not self.terms.roams(index, here)
         try:
             if not here.exact or not affine:
                 doubt = self._test(variables, disj((*outside, *below)))

@@ -14,8 +14,10 @@ from pyrev.analysis.bounds.facts import Facts, whole
 from pyrev.analysis.poly import conj, disj, is_empty
 from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import WEAK_INT, expr_dtype
-from pyrev.ir.nodes import Call, Const, Expr, Var, names
+from pyrev.ir.nodes import Call, Const, Expr, Extent, Var, mentioned, names
 
+#: The ISL name of a scalar in a formula that tells what values it may have.
+HELD = "held"
 _ARITHMETIC = frozenset({"+", "-", "*", "//", "%", "neg", "abs"})
 
 
@@ -33,11 +35,33 @@ class Context:
     wild: frozenset[str] = frozenset()  # what may be as large as data: near 64 bits
     #: Floats that are no less than one of these integers, if they are numbers at all.
     floors: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
+    #: Scalars with several assignments: formulas of what they are, as `HELD`.
+    held: Mapping[str, str] = field(default_factory=dict)
+
+    #: Of arrays made on the way here, the shapes.
+    sizes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
+
+    def sized(self, e: Expr) -> Expr:
+        """An extent of an array made on the way here is what it was made of."""
+        match e:
+            case Extent(array, axis) if array in self.sizes:
+                return self.sizes[array][axis]
+            case _:
+                return e
 
     def without(self, changed: frozenset[str]) -> Context:
-        """The same where floats may have been assigned."""
-        kept = {n: f for n, f in self.floors.items() if n not in changed}
-        return replace(self, floors=kept)
+        """The same where these may have been assigned, or made again."""
+        gone = changed & self.held.keys()
+        return replace(
+            self,
+            env={n: v for n, v in self.env.items() if n not in gone},
+            floors={n: f for n, f in self.floors.items() if n not in changed},
+            sizes={
+                a: shape
+                for a, shape in self.sizes.items()
+                if a not in changed and changed.isdisjoint(*map(mentioned, shape))
+            },
+        )
 
 
 @dataclass(slots=True)
@@ -66,6 +90,10 @@ class Terms:
     def free(self, e: Expr, here: Context) -> bool:
         """Does `e` mention a scalar of unknown value?"""
         return bool(names(e) & self.facts.single - here.pinned)
+
+    def roams(self, e: Expr, here: Context) -> bool:
+        """Does `e` mention a scalar of which it is at most known what it is between?"""
+        return self.free(e, here) or not here.held.keys().isdisjoint(names(e))
 
     def abstract(self, e: Expr, here: Context, extra: Unknowns) -> Expr:
         """`e` with what ISL can't express replaced by unknowns, as deep as possible."""
