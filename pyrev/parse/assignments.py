@@ -340,6 +340,16 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
     if place is None:
         return
     if isinstance(place, Array):
+        copied = place.mask is not None or place.scattered
+        selects = place.reads() | (names(place.mask) if place.mask else frozenset())
+        if copied and written(w.emit.since(mark)) & selects:
+            w.refuse(
+                "P206",
+                at,
+                "the value is computed by a call that writes what is selected here",
+                "call it in a statement of its own, in front of or behind this one",
+            )
+            return
         if isinstance(node.op, gast.MatMult):
             value = matrix_product(w, place, value, at)
             assign_elements(w, place, value, at)
