@@ -347,7 +347,7 @@ def read_augmented(w: Walk, node: gast.AugAssign, scope: Scope) -> None:
                 "P206",
                 at,
                 "the value is computed by a call that writes what is selected here",
-                "call it in a statement of its own, in front of or behind this one",
+                "select in a statement of its own first, and add what the call returns",
             )
             return
         if isinstance(node.op, gast.MatMult):

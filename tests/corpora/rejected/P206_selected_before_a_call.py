@@ -13,4 +13,4 @@ def f(g, t):
 # P206_selected_before_a_call.py:9:5: P206 a name stands for one array or one function
 #    9 |     g[m] += halved(g, t)
 #      |     ^^^^^^^^^^^^^^^^^^^^ the value is computed by a call that writes what is selected here
-#   help: call it in a statement of its own, in front of or behind this one
+#   help: select in a statement of its own first, and add what the call returns
