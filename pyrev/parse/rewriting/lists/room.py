@@ -192,7 +192,7 @@ class _Dry:
         """The counting statements; `NotThisWay` if they would not be the same."""
         if any(returns(s) for s in self.stmts):
             raise NotThisWay
-        self.stmts = [self._own(s) for s in self.stmts]
+        self.stmts = [own for s in self.stmts for own in self._own(s)]
         begins: list[gast.AST] = []
         for name in [n for n in self.first if n in self.reads_last and self.first[n]]:
             last = copy.deepcopy(self.first[name][-1])
@@ -305,8 +305,8 @@ class _Dry:
         visit(self.owner.node.body)
         return found
 
-    def _own(self, s: gast.AST) -> gast.AST:
-        """The statement with a count for the list."""
+    def _own(self, s: gast.AST) -> list[gast.AST]:
+        """The statement with a count for the list, as statements."""
         own = self
         last, room, name = self.last, self.room, self.owner.name
 
@@ -345,7 +345,8 @@ class _Dry:
                         return name_of(last[n])
                 return self.generic_visit(node)
 
-        return Own().visit(s)
+        made = Own().visit(s)
+        return made if isinstance(made, list) else [made]
 
     def _grow(self, s: gast.AST, needed: set[str], tests: tuple[set[str], ...]) -> bool:
         """Add what the names that are needed rest on; is the statement needed?"""
