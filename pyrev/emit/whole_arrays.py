@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
+from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import concrete, expr_dtype
 from pyrev.ir.liveness import read_first
 from pyrev.ir.nodes import (
@@ -34,6 +35,7 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     exprs,
+    loop_indices,
     map_expr,
     mentioned,
     names,
@@ -73,6 +75,7 @@ class WholeArrays:
         for s in walk(body):
             for e in exprs(s):
                 self.mentioned.update(mentioned(e))
+        self.counters = loop_indices(body)
         #: The scalars that no block reads before it has set them.
         self.private = frozenset(self.mentioned) - read_first(body)
 
@@ -326,7 +329,9 @@ class _Elements:
             case Var(scalar):
                 return None if scalar in counted else e
             case Load(array) if self.is_float(array):
-                return e if counted.isdisjoint(names(e)) else self.opened(e)
+                if counted.isdisjoint(names(e)):
+                    return e if self.runs or self.is_around(e) else None
+                return self.opened(e)
             case Call("+" | "-" | "*" | "neg", args):
                 parts = tuple(map(self.arithmetic, args))
                 if None in parts:
@@ -339,6 +344,18 @@ class _Elements:
                 if None not in parts and self.of.is_array(found):
                     return found
         return None
+
+    @property
+    def runs(self) -> bool:
+        """Is there an element, whatever the sizes of arguments?"""
+        return all((integer(n) or 0) > 0 for n in self.sizes)
+
+    def is_around(self, e: Load) -> bool:
+        """Is it an element that loops around decide, as in ``y += a[i] * x``?
+
+        An array without elements has none at `0`, which the loop would not ask for.
+        """
+        return all(names(k) & self.of.counters for k in e.index)
 
     def is_float(self, array: str) -> bool:
         return self.of.types.get(array, "").startswith("float")

@@ -59,9 +59,14 @@ FOUND = {
         "u -= v",
     ),
     "arithmetic": (
-        BOTH + "for k in range(a.shape[0]):\n    v[k] = s * v[k] - a[k] * t[0]\n"
+        BOTH + "for k in range(a.shape[0]):\n    v[k] = s * v[k] - a[k] * s\n"
         "return u, v",
-        "v[:] = s * v - a * t[0]",
+        "v[:] = s * v - a * s",
+    ),
+    "an element of a loop around it": (
+        BOTH + "for i in range(n):\n    for k in range(a.shape[0]):\n"
+        "        v[k] -= a[k] * t[i]\nreturn u, v",
+        "v -= a * t[i]",
     ),
     "an array that is made for it": (
         BOTH + "for k in range(a.shape[0]):\n    u[k] += v[k]\nv[0] = 1.0\nreturn u, v",
@@ -165,6 +170,9 @@ KEPT = {
     ),
     "a quotient of numbers, which may not be evaluated": (
         BOTH + "for k in range(a.shape[0]):\n    v[k] = v[k] * (s / t[0])\nreturn u, v"
+    ),
+    "an element that an array may not have where the loop does not run": (
+        BOTH + "for k in range(a.shape[0]):\n    v[k] -= a[k] * t[0]\nreturn u, v"
     ),
     "an element that the nest writes": (
         BOTH + "for k in range(a.shape[0]):\n    v[k] = v[0] + a[k]\nreturn u, v"
