@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from pyrev.ir.dtypes import wraps
 from pyrev.ir.liveness import occurs, read_first
+from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -179,40 +181,40 @@ class _Forward:
         """``d_v = d_s``, ``d_s = d_v * w`` and then a use of `d_v`: that stands first
         and reads `d_s` itself.
         """
+        places = _Places(block)
         for k, s in enumerate(block):
             match s:
                 case Assign(Var(name), Var() | Load() as place) if (
                     self.is_ours(name) and self.uses.times[name] == 1
                 ):
-                    found = self.overwritten_last(block, k, name, place)
+                    found = self.overwritten_last(block, places, k, name, place)
                     if found is not None:
                         return self.read_first(found)
         return block
 
     def overwritten_last(
-        self, block: Block, k: int, name: str, place: Var | Load
+        self, block: Block, places: _Places, k: int, name: str, place: Var | Load
     ) -> Block | None:
         """The block in which what reads `name`, statement `k`, which is `place`, stands
         before the one statement that overwrites that; None where it can't.
         """
         where = {*mentioned(place)}
         own = place.name if isinstance(place, Var) else place.array
-        at = next(
-            (j for j, t in enumerate(block) if j > k and where & written((t,))), None
-        )
+        at = places.first_write(where, k)
         if at is None:
             return None
         over = block[at]
-        reading = [j for j in range(k + 1, len(block)) if _reads((block[j],), name)]
+        reading = [j for j in places.reads.get(name, ()) if j > k]
         if not isinstance(over, (Assign, Add)) or over.target != place or not reading:
             return None
         behind = block[at + 1 : reading[-1] + 1]
-        if not behind or _reads(block[k + 1 :], name) < self.uses.reads[name]:
+        times = _reads([block[j] for j in reading], name)
+        if not behind or times < self.uses.reads[name]:
             return None
         most = 3 if isinstance(place, Load) else len(block)
         touched = written(behind)
         if (
-            _reads(block, name) > most
+            times > most
             or any(isinstance(t, _FIXED) for t in walk(behind))
             or occurs(behind, own)
             or touched & (where | {*names(over.value)})
@@ -317,15 +319,14 @@ class _Forward:
     def taking(self, out: list[Stmt], s: Assign | Add, here: _Uses) -> Assign | Add:
         """The statement with what was computed for it alone, which goes from `out`."""
         between: set[str] = set()
+        wanted = self.taken_once(s.value, here)
         for k in range(len(out) - 1, -1, -1):
+            if not wanted:
+                break
             one = out[k]
             match one:
                 case Assign(Var(name), value) if (
-                    self.is_ours(name)
-                    and (
-                        self.uses.once(name) or name in self.private and here.once(name)
-                    )
-                    and name in names(s.value)
+                    name in wanted
                     and between.isdisjoint(names(value))
                     and not _is_choice(value)
                 ):
@@ -338,11 +339,22 @@ class _Forward:
                         if len(expr_text(new.value)) <= WIDEST:
                             del out[k]
                             s = new
+                            wanted = self.taken_once(s.value, here)
                             continue
             if isinstance(one, _FIXED) or blocks(one):
                 break
             between |= written((one,))
+            wanted -= written((one,))
         return s
+
+    def taken_once(self, value: Expr, here: _Uses) -> frozenset[str]:
+        """The scalars in it that pyrev has computed for it alone."""
+        return frozenset(
+            n
+            for n in names(value)
+            if (self.uses.once(n) or n in self.private and here.once(n))
+            and self.is_ours(n)
+        )
 
     def scaled(self, e: Expr) -> Expr:
         """A product in which two literals may have met: one that rounds nothing; and
@@ -404,9 +416,38 @@ class _Forward:
         return adjoint is None or adjoint[1] not in self.users
 
 
-def _reads(block: Block, name: str) -> int:
+class _Places:
+    """Where the statements of a block read names, and where they write them."""
+
+    def __init__(self, block: Block) -> None:
+        self.reads: dict[str, list[int]] = {}
+        self.writes: dict[str, list[int]] = {}
+        for k, s in enumerate(block):
+            for name in _read_by(s):
+                self.reads.setdefault(name, []).append(k)
+            for name in written((s,)):
+                self.writes.setdefault(name, []).append(k)
+
+    def first_write(self, names: Set[str], k: int) -> int | None:
+        """The first statement behind `k` that writes one of these."""
+        found: int | None = None
+        for name in names:
+            places = self.writes.get(name, [])
+            behind = bisect_right(places, k)
+            if behind < len(places) and (found is None or places[behind] < found):
+                found = places[behind]
+        return found
+
+
+@by_identity
+def _read_by(stmt: Stmt) -> Counter[str]:
+    """How often a statement reads each name."""
+    return Counter(n for t in walk((stmt,)) for e in exprs(t) for n in mentioned(e))
+
+
+def _reads(block: Sequence[Stmt], name: str) -> int:
     """How often statements read a scalar."""
-    return sum(mentioned(e).count(name) for t in walk(block) for e in exprs(t))
+    return sum(_read_by(s)[name] for s in block)
 
 
 def _is_power_of_two(value: float) -> bool:

@@ -42,17 +42,22 @@ def found_once(block: Block, most: int) -> Block:
     Law: every name and element gets the same values, added in the same order.
     """
     out: list[Stmt] = []
+    at: int | None = None  # the last loop, if nothing after it has to stay there
     for s in block:
         s = with_blocks(s, tuple(found_once(b, most) for b in blocks(s)))
-        at = _last_loop(out)
         if at is not None and isinstance(s, For):
             first = out[at]
             assert isinstance(first, For)
             joined = _joined(first, s, out[at + 1 :], most)
             if joined is not None:
                 out[at:] = joined
+                at = _last_loop(out)
                 continue
         out.append(s)
+        if isinstance(s, For):
+            at = len(out) - 1
+        elif at is not None and not _movable(s):
+            at = None
     return tuple(out)
 
 
