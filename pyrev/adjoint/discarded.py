@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from pyrev.adjoint.activity import flows, written_arrays
 from pyrev.adjoint.rules import RULES, implied, is_tame, nonempty
 from pyrev.analysis.array_shapes import ArrayShapes
-from pyrev.analysis.dependence import Access, Leaf, Region, remade
+from pyrev.analysis.dependence import Access, Leaf, Near, Region, remade
 from pyrev.analysis.poly import TRUE_TEXT, Case, conj, disj, is_empty, negated, some
 from pyrev.analysis.value_ranges import UNKNOWN, ValueRanges
 from pyrev.ir.affine import integer
@@ -223,9 +223,9 @@ Used = frozenset[tuple[str, Range | None]]
 class _Array:
     """The accesses of one array, by statement."""
 
-    writes: list[tuple[Leaf, Access]]
-    kills: list[tuple[Leaf, Access]]
-    reads: list[tuple[Leaf, Access]]
+    writes: Sequence[tuple[Leaf, Access]]
+    kills: Near
+    reads: Near
 
 
 class _Analysis:
@@ -365,18 +365,20 @@ class _Analysis:
                 self.gone.add(write[0].stmt.id)
 
     def accesses(self, name: str) -> _Array:
-        found = _Array([], [], [])
+        writes: list[tuple[Leaf, Access]] = []
+        kills: list[tuple[Leaf, Access]] = []
+        reads: list[tuple[Leaf, Access]] = []
         region = self.region
         for leaf in region.touching().get(name, ()):
             for a in region.changed(leaf)[name]:
                 stmt = leaf.stmt
                 if a.kind != "read" and not isinstance(stmt, Alloc):
-                    found.writes.append((leaf, a))
+                    writes.append((leaf, a))
                 if a.kind == "write":
-                    found.kills.append((leaf, a))
+                    kills.append((leaf, a))
                 if a.kind == "read" and self.passes(leaf, a):
-                    found.reads.append((leaf, a))
-        return found
+                    reads.append((leaf, a))
+        return _Array(writes, Near(kills), Near(reads))
 
     def passes(self, leaf: Leaf, read: Access) -> bool:
         """Is this a read, of elements that are known, whose value is passed on?"""
@@ -408,12 +410,12 @@ class _Analysis:
         region = self.region
         s, a = write
         somewhere, inside = self.anywhere(write)
-        for t, b in found.kills:
+        for t, b in found.kills.to(a):
             ways = self.before(write, (t, b), "a", "b")
             same = region.same_element(s, a, t, b) if ways else None
             if same is None:
                 continue
-            between = disj(self.read(write, r, (t, b)) for r in found.reads)
+            between = disj(self.read(write, r, (t, b)) for r in found.reads.to(a))
             where = conj((region.domain(s, "a"), region.domain(t, "b"), inside))
             text = conj((where, same, disj(ways), negated(between)))
             variables = (
@@ -425,7 +427,7 @@ class _Analysis:
                 return False
         if name in self.outputs:
             return True
-        later = disj(self.read(write, r, None) for r in found.reads)
+        later = disj(self.read(write, r, None) for r in found.reads.to(a))
         text = conj((region.domain(s, "a"), inside, negated(later)))
         return is_empty(region.space, (*region.variables(s, "a"), *somewhere), text)
 

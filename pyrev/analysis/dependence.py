@@ -8,6 +8,7 @@ tests) is left unconstrained, so "no" is a proof and "yes" is a possibility.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -258,6 +259,37 @@ def remade(block: Block) -> frozenset[str]:
         if isinstance(loop, (For, While)):
             made += [s.array for s in walk(loop.body) if isinstance(s, Alloc)]
     return frozenset(a for a in made if made.count(a) > 1)
+
+
+class Near:
+    """Accesses of one array, those at other literals left out where one is asked for.
+
+    A long program of ``a[0] = ...``, ``a[1] = ...`` has one or two at each.
+    """
+
+    def __init__(self, accesses: Iterable[tuple[Leaf, Access]]) -> None:
+        self._every = tuple(accesses)
+        self._at: dict[int, list[int]] = {}
+        self._anywhere: list[int] = []
+        for k, (_, access) in enumerate(self._every):
+            at = _literal(access)
+            there = self._anywhere if at is None else self._at.setdefault(at, [])
+            there.append(k)
+
+    def to(self, access: Access) -> Iterator[tuple[Leaf, Access]]:
+        """Those that may meet `access`, in order."""
+        at = _literal(access)
+        if at is None:
+            yield from self._every
+            return
+        for k in heapq.merge(self._at.get(at, ()), self._anywhere):
+            yield self._every[k]
+
+
+def _literal(access: Access) -> int | None:
+    """The first subscript, if it is a literal that does not count from the end."""
+    first = integer(access.index[0]) if access.index else None
+    return None if first is None or first < 0 else first
 
 
 #: What an access touches: per subscript its cases, None where opaque; None for all.
@@ -663,9 +695,21 @@ class _Body:
         self.region = Region(body, all_names(body))
         self.indices = _loop_indices(body)
         self.control = frozenset(s.id for s in walk(body) if blocks(s))
+        self.writes: dict[str, Near] = {}
         self.leaves: dict[int, list[Leaf]] = {}
         for leaf in self.region.leaves:
             self.leaves.setdefault(leaf.stmt.id, []).append(leaf)
+
+    def _writes(self, name: str) -> Near:
+        found = self.writes.get(name)
+        if found is None:
+            found = self.writes[name] = Near(
+                (t, b)
+                for t in self.region.touching().get(name, ())
+                for b in self.region.changed(t)[name]
+                if b.kind != "read"
+            )
+        return found
 
     def overwritten_after(self, stmt_id: int, load: Load | Var, or_same: bool) -> bool:
         region = self.region
@@ -676,16 +720,13 @@ class _Body:
             return True
         for s in readers:
             read = Access("read", name, index, s.number, s.depth)
-            for t in region.touching().get(name, ()):
-                for b in region.changed(t)[name]:
-                    if b.kind == "read":
-                        continue
-                    ways = region.before(s, read, t, b, or_same=or_same)
-                    same = region.same_element(s, read, t, b) if ways else None
-                    if same is not None and any(
-                        region.possible(s, t, conj((w, same))) for w in ways
-                    ):
-                        return True
+            for t, b in self._writes(name).to(read):
+                ways = region.before(s, read, t, b, or_same=or_same)
+                same = region.same_element(s, read, t, b) if ways else None
+                if same is not None and any(
+                    region.possible(s, t, conj((w, same))) for w in ways
+                ):
+                    return True
         return name in self.indices
 
 

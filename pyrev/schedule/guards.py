@@ -7,11 +7,12 @@ a person writes ``if d != 0.0:`` above all that follows from `d`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.adjoint.spared import guarded, left_undone
 from pyrev.ir.liveness import live_inside, live_out, touched, with_live
+from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     Add,
     Assign,
@@ -143,7 +144,7 @@ def _insert_early(out: list[Stmt], zero: Assign) -> None:
 
 def _length(block: Block) -> int:
     """How many statements and guards there are to read."""
-    return sum(1 + sum(1 for _ in _guards(s)) for s in walk(block))
+    return sum(1 + len(_guards(s)) for s in walk(block))
 
 
 def _run(
@@ -171,11 +172,13 @@ def _run(
     return best
 
 
-def _guards(s: Stmt) -> Iterator[Expr]:
+@by_identity
+def _guards(s: Stmt) -> tuple[Expr, ...]:
     """The cotangents of which a guard in a statement asks whether they are zero."""
-    if isinstance(s, (Assign, Add)):
-        found = (guarded(e) for e in walk_expr(s.value))
-        yield from (d for d, _ in filter(None, found))
+    if not isinstance(s, (Assign, Add)):
+        return ()
+    found = (guarded(e) for e in walk_expr(s.value))
+    return tuple(d for d, _ in filter(None, found))
 
 
 def _bare(s: Stmt, d: Expr) -> Stmt:
