@@ -59,7 +59,8 @@ class Context:
             sizes={
                 a: shape
                 for a, shape in self.sizes.items()
-                if a not in changed and changed.isdisjoint(*map(mentioned, shape))
+                if a not in changed
+                and not any(n in changed for e in shape for n in mentioned(e))
             },
         )
 
