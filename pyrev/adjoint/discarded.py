@@ -228,6 +228,35 @@ class _Array:
     reads: Near
 
 
+def _surely_gone(
+    write: tuple[Leaf, Access], kills: Sequence[tuple[Leaf, Access]]
+) -> int | None:
+    """The number of the first statement after one that runs once, and writes at a
+    literal place, that overwrites the same in any case; None if there is none.
+
+    What is behind it has nothing to do with the value.
+    """
+    s, a = write
+    if s.depth or not a.index or any(integer(k) is None for k in a.index):
+        return None
+    return min(
+        (
+            b.number
+            for t, b in kills
+            if b.number > a.number and not t.depth and not t.tests
+            if b.index == a.index
+        ),
+        default=None,
+    )
+
+
+def _until(
+    end: int, write: Access, accesses: Sequence[tuple[Leaf, Access]]
+) -> tuple[tuple[Leaf, Access], ...]:
+    """Those behind `write` and not behind `end`."""
+    return tuple(x for x in accesses if write.number < x[1].number <= end)
+
+
 class _Analysis:
     def __init__(self, program: Program, active: frozenset[str]) -> None:
         #: What the program says of each copy of a whole array is no statement of it.
@@ -410,12 +439,17 @@ class _Analysis:
         region = self.region
         s, a = write
         somewhere, inside = self.anywhere(write)
-        for t, b in found.kills.to(a):
+        kills, reads = tuple(found.kills.to(a)), tuple(found.reads.to(a))
+        end = _surely_gone(write, kills)
+        if end is not None:
+            kills = _until(end, a, kills)
+            reads = _until(end, a, reads)
+        for t, b in kills:
             ways = self.before(write, (t, b), "a", "b")
             same = region.same_element(s, a, t, b) if ways else None
             if same is None:
                 continue
-            between = disj(self.read(write, r, (t, b)) for r in found.reads.to(a))
+            between = disj(self.read(write, r, (t, b)) for r in reads)
             where = conj((region.domain(s, "a"), region.domain(t, "b"), inside))
             text = conj((where, same, disj(ways), negated(between)))
             variables = (
@@ -425,9 +459,9 @@ class _Analysis:
             )
             if not is_empty(region.space, variables, text):
                 return False
-        if name in self.outputs:
+        if name in self.outputs or end is not None:
             return True
-        later = disj(self.read(write, r, None) for r in found.reads.to(a))
+        later = disj(self.read(write, r, None) for r in reads)
         text = conj((region.domain(s, "a"), inside, negated(later)))
         return is_empty(region.space, (*region.variables(s, "a"), *somewhere), text)
 
