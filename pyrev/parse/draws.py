@@ -20,6 +20,7 @@ it is what is compiled and differentiated.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -46,6 +47,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     blocks,
+    walk,
     with_blocks,
     written,
 )
@@ -414,10 +416,12 @@ def without_requests(program: Program, drawing: Drawing) -> Program:
     body = _stripped(program.body, name)
     result = body[-1:] if body and isinstance(body[-1], Return) else ()
     rest = body[: len(body) - len(result)]
+    number = itertools.count(1 + max((s.id for s in walk(program.body)), default=0))
     for buffer, count in drawing.counts.items():
         if reads(counting(program, count)) & drawing.counts.keys():
             all_read = Call("==", (Var(count), Extent(buffer, 0)))
-            rest = (*rest, Check(all_read, "RuntimeError", _UNLIKE, (_UNLIKE,)))
+            test = Check(all_read, "RuntimeError", _UNLIKE, (_UNLIKE,), id=next(number))
+            rest = (*rest, test)
     return replace(
         program,
         params=tuple(p for p in program.params if p.name != name),

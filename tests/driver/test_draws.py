@@ -97,6 +97,15 @@ def written_to(x, out, rng):
     return np.sum(out)
 
 
+def of_both_kinds_on_one_path(x, rng):
+    x, y = x.copy(), rng.random(len(x))
+    if y[0] > 0.6:
+        return np.sum(x)
+    for _ in range(len(y)):
+        x[0] = x[rng.integers(1, 3)] * y[1]
+    return np.sum(x * x[0])
+
+
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (two_generators, (X, default_rng(1), default_rng(2))),
     (accepted, (0.4, 5, default_rng(3))),
@@ -107,6 +116,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (resampled, (X, 3, default_rng(3))),
     (nobody_uses_it, (1.3, default_rng(1))),
     (written_to, (1.2, X.copy(), default_rng(3))),
+    (of_both_kinds_on_one_path, (X, default_rng(3))),
+    (of_both_kinds_on_one_path, (X, default_rng(0))),
 ]
 
 
