@@ -124,10 +124,22 @@ def made_by_a_number(x, y):
     return total
 
 
+def never_without_elements(x, y):
+    total = 0.0
+    for k in range(1, x.shape[0]):
+        n = 0
+        for i in range(k):
+            n = i + 1
+        made = np.zeros(n)
+        made[0] = x[k]
+        total += made.sum() * y[k]
+    return total
+
+
 EVERY = [
     *(largest, last_that_leaves, from_the_end, moved_again, in_a_while),
     *(of_each_other, by_a_range, shorter_each_time),
-    *(its_size_has_changed, made_by_a_number),
+    *(its_size_has_changed, made_by_a_number, never_without_elements),
 ]
 
 

@@ -196,7 +196,8 @@ class _Judge:
             one = _signed(one)
         elif not outside:
             return Verdict("proved", one)
-        affine = not extra.env and not self.terms.roams(index, here)
+        roams = self.terms.roams(index, here) or self.terms.roams(extent, here)
+        affine = not extra.env and not roams
         try:
             if not here.exact or not affine:
                 doubt = self._test(variables, disj((*outside, *below)))
