@@ -8,6 +8,7 @@ level ends in which it was made. Nothing is decided here.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -108,6 +109,8 @@ class Timeline:
     dtype_of: Callable[[str], str]
     #: What each statement reads, as far as that was asked.
     _reads: dict[int, tuple[Leaf, ...]] = field(default_factory=dict)
+    #: Where the writes of a name begin, as far as that was asked.
+    _writes_at: dict[str, list[int]] = field(default_factory=dict)
     #: Where a scalar is stored in an element of an array, by its name.
     stores: Mapping[str, Sequence[int]] = field(default_factory=dict)
     #: What is demanded of the statements in each loop or branch.
@@ -213,7 +216,8 @@ class Timeline:
     def moves(self, level: int, name: str) -> bool:
         """May `name` have changed since an iteration of loop `level` began?"""
         begin = self.places[level].first
-        return any(self.places[w].first > begin for w in self.writes.get(name, ()))
+        written = self._written_at(name)
+        return bool(written) and written[-1] > begin
 
     def made_before(self, loop: Stmt, level: int = FUNCTION) -> frozenset[str]:
         """What a run of `level` has made on all paths when `loop` starts; arguments are
@@ -236,6 +240,14 @@ class Timeline:
         """Is a statement another one, or around it?"""
         return stmt is inner or stmt.id in self.places[inner.id].around
 
+    def _written_at(self, name: str) -> list[int]:
+        """Where the writes of a name begin, in order."""
+        found = self._writes_at.get(name)
+        if found is None:
+            found = sorted(self.places[w].first for w in self.writes.get(name, ()))
+            self._writes_at[name] = found
+        return found
+
     def unchanged(self, name: str, recorded: int, at: int) -> bool:
         """Is the value that a scalar has at a statement the one it has at another?
 
@@ -246,8 +258,9 @@ class Timeline:
         if [f.id for f in there.loops] != [f.id for f in here.loops]:
             return False
         since, until = sorted((there.first, here.first))
-        written = (self.places[w].first for w in self.writes.get(name, ()))
-        if any(since <= k < until for k in written):
+        written = self._written_at(name)
+        behind = bisect_left(written, since)
+        if behind < len(written) and written[behind] < until:
             return False
         return there.block == here.block or any(
             p.block == there.block and p.first <= here.first < p.last
