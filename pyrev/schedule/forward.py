@@ -181,15 +181,17 @@ class _Forward:
         """``d_v = d_s``, ``d_s = d_v * w`` and then a use of `d_v`: that stands first
         and reads `d_s` itself.
         """
-        places = _Places(block)
-        for k, s in enumerate(block):
-            match s:
+        k, places = 0, _Places(block)
+        while k < len(block):
+            match block[k]:
                 case Assign(Var(name), Var() | Load() as place) if (
                     self.is_ours(name) and self.uses.times[name] == 1
                 ):
                     found = self.overwritten_last(block, places, k, name, place)
                     if found is not None:
-                        return self.read_first(found)
+                        block, places = found, _Places(found)
+                        continue
+            k += 1
         return block
 
     def overwritten_last(
@@ -231,23 +233,22 @@ class _Forward:
         """``d_v = e`` and then ``d_s = d_v``: ``d_s = e``, if nobody asks for the `d_s`
         before that in between.
         """
-        copied = {
-            s.value.name
-            for s in block
-            if isinstance(s, Assign) and isinstance(s.value, Var)
-        }
-        for k, s in enumerate(block):
+        k = 0
+        copied = _copied(block)
+        while k < len(block):
+            s = block[k]
             match s:
                 case Assign(Var(name)) if (
                     name in copied and self.is_ours(name) and self.uses.times[name] == 1
                 ):
                     final = self.final_name(block[k + 1 :], name)
-                    if final is None:
-                        continue
-                    behind = self.renamed(block[k + 1 :], name, final)
-                    if behind is not None:
+                    behind = final and self.renamed(block[k + 1 :], name, final)
+                    if final and behind is not None:
                         first = replace(s, target=Var(final))
-                        return self.called_at_once((*block[:k], first, *behind))
+                        block = (*block[:k], first, *behind)
+                        copied = _copied(block)
+                        continue
+            k += 1
         return block
 
     def final_name(self, block: Block, name: str) -> str | None:
@@ -265,14 +266,17 @@ class _Forward:
 
     def without_aliases(self, block: Block) -> Block:
         """``d_v = d_s`` and then `d_v`: `d_s` itself, as long as it is what it was."""
-        for k, s in enumerate(block):
-            match s:
+        k = 0
+        while k < len(block):
+            match block[k]:
                 case Assign(Var(name), Var(of)) if (
                     self.is_ours(name) and self.uses.times[name] == 1 and name != of
                 ):
                     behind = self.renamed(block[k + 1 :], name, of)
                     if behind is not None:
-                        return self.without_aliases((*block[:k], *behind))
+                        block = (*block[:k], *behind)
+                        continue
+            k += 1
         return block
 
     def renamed(self, block: Block, name: str, of: str) -> Block | None:
@@ -414,6 +418,15 @@ class _Forward:
             return False
         adjoint = re.fullmatch(r"d_(.+?)(_\d+)?", name)
         return adjoint is None or adjoint[1] not in self.users
+
+
+def _copied(block: Block) -> set[str]:
+    """The scalars of which another one is a copy."""
+    return {
+        s.value.name
+        for s in block
+        if isinstance(s, Assign) and isinstance(s.value, Var)
+    }
 
 
 class _Places:
