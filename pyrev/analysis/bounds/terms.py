@@ -37,7 +37,6 @@ class Context:
     floors: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     #: Scalars with several assignments: formulas of what they are, as `HELD`.
     held: Mapping[str, str] = field(default_factory=dict)
-
     #: Of arrays made on the way here, the shapes.
     sizes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
 
