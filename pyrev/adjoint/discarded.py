@@ -9,7 +9,6 @@ where that can be needed. Scalars are followed through the text, arrays by ISL.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +41,7 @@ from pyrev.ir.nodes import (
     While,
     all_names,
     blocks,
+    free_ids,
     fresh,
     loop_indices,
     map_block,
@@ -558,7 +558,7 @@ def _by_elements(body: Block) -> Block:
     reads what it was copied to.
     """
     taken = {*all_names(body)}
-    ids = itertools.count(1 + max((s.id for s in walk(body)), default=0))
+    ids = free_ids(body)
 
     def visit(s: Stmt) -> Block:
         s = with_blocks(s, tuple(_joined(map(visit, b)) for b in blocks(s)))

@@ -16,6 +16,7 @@ marks where the primal of one iteration may be executed again.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -640,6 +641,11 @@ def walk(block: Block) -> Iterator[Stmt]:
         elif isinstance(stmt, If):
             todo += stmt.orelse[::-1]
             todo += stmt.then[::-1]
+
+
+def free_ids(block: Block) -> Iterator[int]:
+    """Ids that no statement of a block has."""
+    return itertools.count(1 + max((s.id for s in walk(block)), default=0))
 
 
 def substitute(expr: Expr, env: Mapping[str, Expr]) -> Expr:

@@ -20,7 +20,6 @@ it is what is compiled and differentiated.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -47,7 +46,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     blocks,
-    walk,
+    free_ids,
     with_blocks,
     written,
 )
@@ -416,11 +415,11 @@ def without_requests(program: Program, drawing: Drawing) -> Program:
     body = _stripped(program.body, name)
     result = body[-1:] if body and isinstance(body[-1], Return) else ()
     rest = body[: len(body) - len(result)]
-    number = itertools.count(1 + max((s.id for s in walk(program.body)), default=0))
+    ids = free_ids(program.body)
     for buffer, count in drawing.counts.items():
         if reads(counting(program, count)) & drawing.counts.keys():
             all_read = Call("==", (Var(count), Extent(buffer, 0)))
-            test = Check(all_read, "RuntimeError", _UNLIKE, (_UNLIKE,), id=next(number))
+            test = Check(all_read, "RuntimeError", _UNLIKE, (_UNLIKE,), id=next(ids))
             rest = (*rest, test)
     return replace(
         program,

@@ -242,8 +242,11 @@ class _Forward:
                     name in copied and self.is_ours(name) and self.uses.times[name] == 1
                 ):
                     final = self.final_name(block[k + 1 :], name)
-                    behind = final and self.renamed(block[k + 1 :], name, final)
-                    if final and behind is not None:
+                    if (
+                        final is not None
+                        and (behind := self.renamed(block[k + 1 :], name, final))
+                        is not None
+                    ):
                         first = replace(s, target=Var(final))
                         block = (*block[:k], first, *behind)
                         copied = _copied(block)

@@ -226,7 +226,7 @@ class _Planner:
             found |= more
 
     def measured(self, s: Stmt, own: frozenset[str]) -> Block:
-        """A `Return` behind the lengths of `own` that it asks for; others as is."""
+        """A `Return` behind the lengths of `own` that it asks for; else `s`."""
         if not isinstance(s, Return) or not own:
             return (s,)
         lengths: dict[Expr, str] = {}

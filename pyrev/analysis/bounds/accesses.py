@@ -55,15 +55,15 @@ class Accessed(NamedTuple):
 
 def accessed(facts: Facts, blind: bool) -> Iterator[Accessed]:
     """All accesses, in order; `blind` to the tests of what float arithmetic made."""
-    own = _Walk(facts, Terms(facts), blind)
+    follow = _Walk(facts, Terms(facts), blind)
     free = {name: f"s{k}" for k, name in enumerate(sorted(facts.single))}
     start = Context(
         free, tuple(free.values()), TRUE_TEXT, True, frozenset(), facts.single
     )
     body = map_block(facts.program.body, facts.sized)
-    start = replace(start, held=own.held(body, start))
-    for stmt, here, depth in own.block(body, start, 0):
-        yield from own.own(stmt, here, depth)
+    start = replace(start, held=follow.held(body, start))
+    for stmt, here, depth in follow.block(body, start, 0):
+        yield from follow.own(stmt, here, depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ class _Walk:
         """
         read = live_before((stmt,), frozenset())
         for name in sorted((here.held.keys() - here.env.keys()) & read):
-            own = f"w{len(here.variables)}_"
-            known = re.sub(rf"\b{HELD}\b", own, here.held[name])
+            value = f"w{len(here.variables)}_"
+            known = re.sub(rf"\b{HELD}\b", value, here.held[name])
             here = replace(
                 here,
-                env={**here.env, name: own},
-                variables=(*here.variables, own),
+                env={**here.env, name: value},
+                variables=(*here.variables, value),
                 formula=conj((here.formula, known)),
             )
         return here

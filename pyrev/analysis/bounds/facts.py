@@ -98,16 +98,12 @@ def facts(program: Program) -> Facts:
     # A scalar that may be read before it is assigned has two values in one guard.
     early = live_before(body, frozenset())
     types = infer(program, {p.name: p.dtype for p in program.params})
-    single = frozenset(
-        name
-        for name in _assigned_once(body)
-        if name not in early and "int" in types[name]
-    )
-    several = frozenset(
+    counts = frozenset(
         name
         for name in _only_assigned(body)
-        if name not in early and name not in single and "int" in types[name]
+        if name not in early and "int" in types[name]
     )
+    single = counts.intersection(_assigned_once(body))
     params = frozenset(p.name for p in program.params)
     known = params.difference(*map(renewed, body))
     from_float = frozenset(
@@ -123,7 +119,7 @@ def facts(program: Program) -> Facts:
         Region(body, frozenset(), (), numbers),
         types,
         single,
-        several - params,
+        counts - single - params,
         known,
         from_float,
         of_floats,
@@ -266,15 +262,11 @@ def fixed_shapes(block: Block, known: frozenset[str]) -> dict[str, tuple[Expr, .
 @by_identity
 def renewed(stmt: Stmt) -> frozenset[str]:
     """The names of a statement whose value, or whose extents, it may change."""
-    return frozenset(
-        name for s in walk((stmt,)) for name in _renews(s) if name is not None
-    )
-
-
-def _renews(s: Stmt) -> tuple[str | None, ...]:
-    match s:
-        case Assign(Var(name)) | Add(Var(name)) | Alloc(name) | Grow(name):
-            return (name,)
-        case For(index) | While(index=index):
-            return (index,)
-    return ()
+    found: set[str] = set()
+    for s in walk((stmt,)):
+        match s:
+            case Assign(Var(name)) | Add(Var(name)) | Alloc(name) | Grow(name):
+                found.add(name)
+            case For(name) | While(index=name) if name:
+                found.add(name)
+    return frozenset(found)
