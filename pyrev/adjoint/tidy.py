@@ -143,16 +143,15 @@ class _Steady:
 
 def uncounted(program: Program) -> Program:
     """A primal without the counters that only its reverse sweep would read."""
-    counters = {s.count for s in walk(program.body) if isinstance(s, While)}
-    totals = {
-        s.target.name
+    gone = {s.count for s in walk(program.body) if isinstance(s, While)}
+    scalars = [
+        (s.target.name, names(s.value))
         for s in walk(program.body)
-        if isinstance(s, Assign)
-        and isinstance(s.target, Var)
-        and isinstance(s.value, Var)
-        and s.value.name in counters
-    }
-    gone = counters | totals
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Var)
+    ]
+    # Totals, and what multiplied-out partials put between a count and the next.
+    while more := {name for name, read in scalars if read & gone} - gone:
+        gone |= more
 
     def visit(block: Block) -> Block:
         return tuple(

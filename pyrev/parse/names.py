@@ -203,6 +203,12 @@ def referred(w: Walk, node: gast.AST, scope: Scope) -> Var | Array | None:
                 return stored_as(w, str(name), at)
         case gast.Attribute():
             found = object_of(w, node, scope)
+    if isinstance(found, np.ndarray) and found.dtype.kind not in "biufc":
+        text = gast.unparse(node).strip()
+        because = f"`{text}` is an array of {found.dtype}, from outside of the function"
+        helps = "pass it as an argument" if found.dtype.names else "use numbers"
+        w.refuse("P106", at, because, helps)
+        return whole_array(w.emit.fresh("outside"), found.ndim, at)
     if isinstance(found, np.ndarray) and found.ndim > 0:
         path = tuple(gast.unparse(node).strip().split("."))
         name = capture(w, holder_of(scope), path, found)

@@ -103,6 +103,16 @@ def may_be_stream(shape: Shape) -> bool:
     )
 
 
+def may_draw(method: gast.AST, known: object) -> bool:
+    """May the text of what is called be a method of a generator, if it stands for
+    `known` (None: for nothing that is known)?
+    """
+    if known is None:
+        return isinstance(method, gast.Attribute) and method.attr in _NEW | _LEGACY
+    own = getattr(known, "__self__", None)
+    return isinstance(own, np.random.Generator | np.random.RandomState)
+
+
 def streams_in(node: gast.AST) -> dict[str, Stream]:
     """The parameters of a definition of which a method is called that generators have,
     and no arrays.

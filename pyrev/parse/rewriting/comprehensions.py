@@ -121,6 +121,8 @@ class Comprehensions:
                 if isinstance(func, gast.Attribute):
                     func.value = self.within(func.value, before, s)
                 e.args = [self.within(a, before, s) for a in args]
+            case gast.Subscript(value=value):
+                e.value = self.within(value, before, s)
             case gast.BinOp() | gast.UnaryOp() | gast.Compare() | gast.Tuple():
                 for part, value in gast.iter_fields(e):
                     if isinstance(value, list):

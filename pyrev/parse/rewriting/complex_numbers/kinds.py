@@ -28,6 +28,7 @@ from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.source import plain
+from pyrev.parse.streams import may_draw
 
 #: Is a value complex? Of a tuple, for each element.
 Kind = bool | tuple["Kind", ...]
@@ -331,6 +332,15 @@ class Kinds:
                 if own is not None and str(own.__module__).split(".")[0] != "numpy":
                     return True
         return False
+
+    def acts(self, e: gast.AST, place: Place) -> bool:
+        """Does something happen where an expression is evaluated: a call that may
+        change an array, or a draw?
+        """
+        return self.calls_helper(e, place) or any(
+            isinstance(n, gast.Call) and may_draw(n.func, self.outside(n.func, place))
+            for n in nodes_of(e)
+        )
 
     def has(self, e: gast.AST, place: Place) -> bool:
         """Is a value complex, or a tuple with something complex?"""

@@ -378,7 +378,11 @@ class Separation(Expressions):
             raise self.refuse(
                 value, "a tuple with a complex number gets a name", "unpack it"
             )
-        return self._stored(s, target, self.value(value))
+        made = self.value(value)
+        if isinstance(target, gast.Subscript):
+            if self.kinds.acts(target.slice, self.place):
+                made = self.kept(made)
+        return self._stored(s, target, made)
 
     def _stored(self, s: gast.AST, target: gast.AST, value: Value) -> list[gast.AST]:
         pairs = self._targets(target, value)

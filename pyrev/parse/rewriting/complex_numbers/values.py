@@ -170,18 +170,23 @@ class Values(ABC):
 
     def operands(self, nodes: Sequence[gast.AST]) -> list[Value]:
         """Values in the order of evaluation: what another function may change after
-        it was read is named first.
+        it was read is named first, and so is what must happen once.
         """
         found: list[Value] = []
         for k, e in enumerate(nodes):
             value = self.value(e)
+            if not isinstance(value, Pair) and self.kinds.acts(value, self.place):
+                value = self.named(value)
             if any(self.kinds.calls_helper(n, self.place) for n in nodes[k + 1 :]):
-                if isinstance(value, Pair):
-                    value = Pair(self._kept(value.re), self._kept(value.im))
-                else:
-                    value = self._kept(value)
+                value = self.kept(value)
             found.append(value)
         return found
+
+    def kept(self, value: Value) -> Value:
+        """A value as it is now, whatever what follows writes to."""
+        if isinstance(value, Pair):
+            return Pair(self._kept(value.re), self._kept(value.im))
+        return self._kept(value)
 
     def _kept(self, e: gast.AST) -> gast.AST:
         fixed = isinstance(e, gast.Name) or constant(e) is not None

@@ -35,6 +35,7 @@ from pyrev.parse.bindings import (
 )
 from pyrev.parse.rewriting.comprehensions import Comprehensions, Start, start_of
 from pyrev.parse.rewriting.lists.candidates import candidates, stored, tuples_as_lists
+from pyrev.parse.rewriting.lists.iterables import with_iterables
 from pyrev.parse.rewriting.lists.nested import without_nested
 from pyrev.parse.rewriting.lists.ragged import without_ragged
 from pyrev.parse.rewriting.lists.regions import with_regions
@@ -108,7 +109,8 @@ def without_lists(
     node = with_snapshots(with_regions(node, lookup), lookup)
     if not any(map(_may_grow, nodes_of(node))):
         return without_list_results(node, lookup, helper)
-    node = without_nested(Comprehensions(node, lookup).done())
+    node = with_iterables(Comprehensions(node, lookup).done(), lookup)
+    node = without_nested(node)
     if ragged:
         node = without_ragged(node, lookup, helper)
     node = without_list_results(node, lookup, helper)

@@ -10,7 +10,9 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import nodes_of, parameters, returns
+from pyrev.parse.rewriting.effects import calls_writer
 from pyrev.parse.rewriting.made_texts import (
+    Lookup,
     Renamed,
     assign,
     copied,
@@ -35,6 +37,8 @@ class Growing(Protocol):
     name: str
     room: str
     taken: set[str]
+    local: frozenset[str]
+    lookup: Lookup
     #: What it begins with.
     first: list[gast.AST]
     #: The lists that get an element whenever it does, and what these begin with.
@@ -208,6 +212,8 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
+        if any(calls_writer(s, self.owner.local, self.owner.lookup) for s in made):
+            raise NotThisWay
         if self._pops() and self.room in set().union(*map(_loaded, made)):
             raise NotThisWay  # `room` is what was added: there are fewer
         arrays = {

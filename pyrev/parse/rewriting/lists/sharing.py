@@ -16,6 +16,7 @@ import numpy as np
 
 from pyrev.parse.bindings import children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.rewriting.effects import is_numpy, writes_by_position
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.made_texts import Lookup, object_named, root_of
 from pyrev.parse.rewriting.structures.nodes import own_returns
@@ -191,7 +192,7 @@ class Sharing:
             return held | self.inner
         if any(found is f for f in _NUMBERS) or _is_scalar_function(found):
             return set()
-        if _is_numpy(found):
+        if is_numpy(found):
             named = getattr(found, "__name__", "") in _NEW
             plain_ = not any(k.arg in ("out", "copy") for k in call.keywords)
             new = (named or isinstance(found, np.ufunc)) and plain_
@@ -250,11 +251,9 @@ class Sharing:
         known = (*_NUMBERS, *_ELEMENTS)
         if any(found is f for f in known) or _is_scalar_function(found):
             return set()
-        if _is_numpy(found):
+        if is_numpy(found):
             out = [k.value for k in call.keywords if k.arg == "out"]
-            name = getattr(found, "__name__", "")
-            positional = isinstance(found, np.ufunc) and len(call.args) > found.nin
-            if name in _WRITING or positional:
+            if writes_by_position(found, call):
                 return held
             return set().union(*map(self.shares, out))
         seen = effects(found)
@@ -477,18 +476,6 @@ def _takes_off(n: gast.AST, name: str) -> bool:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=own), attr="pop")):
             return bool(own == name)
     return False
-
-
-#: Functions of NumPy that write to what they are given.
-_WRITING = frozenset(
-    ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "at"]
-    + ["shuffle"]
-)
-
-
-def _is_numpy(found: object) -> bool:
-    module = str(getattr(found, "__module__", "")).split(".")[0]
-    return module == "numpy" or isinstance(found, np.ufunc)
 
 
 def _is_scalar_function(found: object) -> bool:

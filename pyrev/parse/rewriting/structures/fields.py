@@ -34,6 +34,7 @@ from pyrev.parse.bindings import (
     parameters,
 )
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.rewriting.effects import may_write
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.known_values import is_none
 from pyrev.parse.rewriting.made_texts import Lookup, assign, name_of, read_in
@@ -63,7 +64,6 @@ from pyrev.parse.rewriting.structures.record_views import (
     arrays_of,
     has_records,
     holds_record,
-    may_write,
     names_of_view,
     place_in,
     same_arrays,

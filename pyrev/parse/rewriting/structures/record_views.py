@@ -18,29 +18,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from types import FunctionType
 
 import gast
-import numpy as np
 
 from pyrev.ir.nodes import fresh
-from pyrev.parse.bindings import local_names, nodes_of, parameters
-from pyrev.parse.grounds import lookup as stands_for
-from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     name_of,
     object_named,
     placed,
-    read_in,
-    root_of,
-    stored_in,
 )
 from pyrev.parse.rewriting.structures.nodes import element
 from pyrev.parse.rewriting.structures.shapes import AT, Key, Names, Shape
 from pyrev.parse.scopes import RECORD
-from pyrev.parse.source import plain
 
 
 def view_of(records: Shape) -> Shape | None:
@@ -148,78 +138,6 @@ def holds_record(shape: Shape | None) -> bool:
     if shape is None or shape.kind == "record":
         return shape is not None
     return has_records(shape) or any(holds_record(field) for _, field in shape.fields)
-
-
-# ------------------------------------------------------------------ who writes
-
-
-def may_write(node: gast.AST, names: set[str], lookup: Lookup) -> bool:
-    """May a definition, or what it calls, write to what these names stand for, or to
-    parts of it, perhaps under other names?
-    """
-    local = local_names(node)
-    own = _with_other_names(node, names)
-    alone = {id(n.value) for n in nodes_of(node) if isinstance(n, gast.Expr)}
-    for n in nodes_of(node):
-        match n:
-            case gast.Subscript(ctx=gast.Store()) | gast.Attribute(ctx=gast.Store()):
-                if root_of(n) in {*own, ""}:
-                    return True
-            case gast.AugAssign(target=gast.Name(id=name)) if name in own:
-                return True
-            case gast.Call():
-                if own & read_in(n) and _call_writes(n, local, lookup, id(n) in alone):
-                    return True
-    return False
-
-
-def _with_other_names(node: gast.AST, names: set[str]) -> set[str]:
-    own = set(names)
-    while True:
-        before = len(own)
-        for n in nodes_of(node):
-            match n:
-                case gast.Assign(targets=targets, value=value):
-                    if own & read_in(value):
-                        own |= stored_in(n) | {root_of(t) for t in targets} - {""}
-                case gast.For(target=target, iter=over) if own & read_in(over):
-                    own |= stored_in(target)
-                case gast.comprehension(target=target, iter=over):
-                    if own & read_in(over):
-                        own |= stored_in(target)
-        if len(own) == before:
-            return own
-
-
-def _call_writes(
-    call: gast.Call, local: frozenset[str], lookup: Lookup, alone: bool
-) -> bool:
-    """May a call write to what it is given? What is no text gives something new, where
-    it does not stand `alone` in a statement.
-    """
-    match call.func:
-        case gast.Name(id=name) if name in local:
-            return True
-    found = object_named(call.func, local, lookup)
-    function = plain(found)
-    if function is not None:
-        return writes(function)
-    if any(k.arg in ("out", None) for k in call.keywords):
-        return True
-    return alone or (isinstance(found, np.ufunc) and len(call.args) > found.nin)
-
-
-def writes(function: FunctionType) -> bool:
-    """May a function write to something that it is given?"""
-    node = definition_of(function)
-    if node is None:
-        return True
-    with looking_at(function, "writes") as first:
-        if not first:
-            return False  # what calls itself is looked at already
-        look = partial(stands_for, function)
-        given = {p.id for p in parameters(node)}
-        return may_write(node, given | {*function.__code__.co_freevars}, look)
 
 
 def same_arrays(one: Mapping[tuple[Key, ...], str], other: Names) -> bool:
