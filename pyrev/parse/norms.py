@@ -61,7 +61,10 @@ def read_norm(
     if order is None or order == ("fro" if len(along) == 2 else 2):
         squares = Array(whole.shape, Call("*", (element, element), loc=at), False)
         total = reduce_axes(w, "sum", squares, sorted(along), keep.value, at)
-        return applied(w, "sqrt", [total], at)
+        # By the branch that is taken the derivative at zero is that of `hypot`: zero.
+        some = applied(w, "!=", [total, Const(0.0)], at)
+        root = applied(w, "sqrt", [total], at)
+        return applied(w, "where", [some, root, Const(0.0)], at)
     if isinstance(order, str):
         return None
     if len(along) == 2:

@@ -54,6 +54,10 @@ def hypotenuse(a, b):
     return np.hypot(a, b)
 
 
+def norm(a, b):
+    return np.linalg.norm(np.array([a, b]))
+
+
 def angle(a, b):
     return np.arctan2(a, b)
 
@@ -90,6 +94,8 @@ def quotient_times_zero(a, b):
         (power, (0.0, 2.0), (0, 0)),
         (power, (3.0, 0.0), (0, math.log(3))),
         (hypotenuse, (0.0, 0.0), (0, 0)),
+        (norm, (0.0, 0.0), (0, 0)),
+        (norm, (0.0, -2.0), (0, -1)),
         (angle, (0.0, 0.0), (0, 0)),
         (root_of_untaken_branch, (0.0, 1.0), (3, 1)),
         (square_root_times_zero, (0.0, 0.0), (0, 0)),
