@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pyrev.analysis.value_ranges import APART, BESIDE, UNKNOWN, ValueRanges
 from pyrev.ir.affine import integer, linear
-from pyrev.ir.dtypes import as_float, wraps
+from pyrev.ir.dtypes import as_float, known_dtype, wraps
 from pyrev.ir.nodes import (
     Call,
     Const,
@@ -87,6 +87,10 @@ def partial(
         for a in e.args
         if isinstance(a, Var)
     }
+    if op == "**" and known_dtype(env["b"], types) == "int64":
+        # A power by an integer is a few products, and it is one less here: only the
+        # least of them all would go around, of which no power is a number.
+        moved.discard("b")
     for name in moved & env.keys():
         values[name] = as_float(env[name], types, beside)
     return substitute(shape, values)

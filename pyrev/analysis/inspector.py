@@ -46,6 +46,7 @@ from pyrev.ir.nodes import (
     map_stmt_exprs,
     names,
     resembled,
+    substitute,
     walk,
     walk_expr,
     with_blocks,
@@ -90,22 +91,74 @@ def clamped(index: Expr, extent: Expr, signed: bool) -> Expr:
     return Call("max", (below, Call("neg", (extent,)) if signed else ZERO))
 
 
-def inspector(program: Program, probes: Sequence[Probe]) -> Program:
+def inspector(
+    program: Program, probes: Sequence[Probe], unasked: frozenset[int] | None = None
+) -> Program:
     """The program that makes `probes`, of the parameters of `program`.
 
     It returns a tuple: 1 + the number of the first probe that was outside, 0 if none
     was and -1 if a `Check` failed first; then, for each watched probe in order, 1 if it
     was negative and else 0.
+
+    With `unasked` tests (`loosened`) it makes more probes than that, all those on both
+    sides of such a test and behind every `Check`, and returns one number: 0 if nothing
+    is outside, and no watched probe negative. Anything else may be about what the
+    function never comes to.
     """
-    return _Inspector(program, probes).build()
+    return _Inspector(program, probes, unasked).build()
 
 
-def rounds(program: Program, probe: Probe, types: Mapping[str, str]) -> bool:
+def loosened(
+    program: Program, probes: Sequence[Probe], types: Mapping[str, str]
+) -> tuple[list[Probe], frozenset[int]]:
+    """The probes without their tests that take float arithmetic, and the `If`s with
+    such tests in which nothing is computed that decides where a probe points.
+
+    It often takes most of a function to know which side of such a test is taken, and
+    both sides are inside.
+    """
+    made = {
+        n
+        for n in {*assigned_scalars(program.body), *written(program.body)}
+        if is_float(types[n])
+    }
+    bare = [
+        replace(one, path=tuple(t for t in one.path if not names(t) & made))
+        for one in probes
+    ]
+    unasked = {
+        s.id: s
+        for s in walk(program.body)
+        if isinstance(s, If) and names(s.test) & made
+    }
+    while True:
+        keep = _needed(program, bare, False, frozenset(unasked))
+        decides = {
+            k
+            for k, stmt in unasked.items()
+            if any(
+                s.id in keep and not isinstance(s, (For, If))
+                for b in blocks(stmt)
+                for s in walk(b)
+            )
+        }
+        if not decides:
+            return bare, frozenset(unasked)
+        for k in decides:
+            del unasked[k]
+
+
+def rounds(
+    program: Program,
+    probe: Probe,
+    types: Mapping[str, str],
+    unasked: frozenset[int] = frozenset(),
+) -> bool:
     """Does it take float arithmetic to know where `probe` points?
 
     Then two programs that compute it in another order may disagree.
     """
-    keep = _needed(program, (probe,), False)
+    keep = _needed(program, (probe,), False, unasked)
     kept = [s for s in walk(program.body) if s.id in keep]
     if any(isinstance(s, Add) and is_float(types[s.target_name]) for s in kept):
         return True
@@ -126,8 +179,16 @@ _EXACT = frozenset(
 )
 
 
-def _needed(program: Program, probes: Sequence[Probe], checks: bool) -> set[int]:
-    """The statements that decide where `probes` point, and if a `Check` fails."""
+def _needed(
+    program: Program,
+    probes: Sequence[Probe],
+    checks: bool,
+    unasked: frozenset[int] = frozenset(),
+) -> set[int]:
+    """The statements that decide where `probes` point, and if a `Check` fails.
+
+    Which side of `unasked` tests is taken makes no difference.
+    """
     around: dict[int, tuple[Stmt, ...]] = {}
     by_name: dict[str, list[Stmt]] = {}
     found: list[Check] = []
@@ -159,7 +220,7 @@ def _needed(program: Program, probes: Sequence[Probe], checks: bool) -> set[int]
                     measured.append(name)
 
     def enter(stmt: Stmt) -> None:
-        if stmt.id not in keep:
+        if stmt.id not in keep and stmt.id not in unasked:
             keep.add(stmt.id)
             for e in exprs(stmt):
                 use(e)
@@ -190,18 +251,30 @@ def _needed(program: Program, probes: Sequence[Probe], checks: bool) -> set[int]
 
 
 class _Inspector:
-    def __init__(self, program: Program, probes: Sequence[Probe]) -> None:
-        self.program, self.needed = program, _needed(program, probes, True)
+    def __init__(
+        self,
+        program: Program,
+        probes: Sequence[Probe],
+        unasked: frozenset[int] | None,
+    ) -> None:
+        self.program, self.unasked = program, unasked or frozenset()
+        self.needed = _needed(program, probes, unasked is None, self.unasked)
         self.probes: dict[int, list[tuple[int, Probe]]] = {}
         for k, one in enumerate(probes):
             self.probes.setdefault(one.at, []).append((k, one))
         self.numbers = {p.name for p in program.params if not p.rank}
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
         self.bad = fresh("bad", self.taken)
+        #: Is one answer enough for all of them?
+        self.one = unasked is not None
         self.below = {
-            k: fresh("below", self.taken) for k, one in enumerate(probes) if one.watched
+            k: fresh("below", self.taken)
+            for k, one in enumerate(probes)
+            if one.watched and not self.one
         }
         self.fine = Call("==", (Var(self.bad), ZERO))
+        #: What was probed already, where we are, with values that it still has.
+        self.probed: frozenset[tuple[Expr, Expr, bool]] = frozenset()
 
     def build(self) -> Program:
         flags = [self.bad, *self.below.values()]
@@ -238,10 +311,17 @@ class _Inspector:
         If `again`, something may have been found before the block is entered.
         """
         made = _Sequence(self.fine, again)
+        around = self.probed
         for stmt in block:
+            self._forget(stmt)
             early = [p for p in self.probes.get(stmt.id, ()) if p[1].once]
             for k, probe in early:
                 self._probe(k, probe, made)
+            if stmt.id in self.unasked:
+                for side in blocks(stmt):
+                    for one in self._block(side, False):
+                        made.add(one, True)
+                continue
             if stmt.id not in self.needed:
                 continue
             match stmt:
@@ -251,6 +331,8 @@ class _Inspector:
                     stop = (Assign(Var(self.bad), Const(-1)),)
                     failed = Call("not", (self._safe(test, stmt.id),))
                     made.add(If(failed, stop, loc=stmt.loc), True)
+                case For() if self.one and self._at_both_ends(stmt, made):
+                    pass
                 case For(index, reverse=False) if self._finds(stmt):
                     # A loop over poisoned bounds must not go on for ever, empty.
                     bare = self._safe_stmt(stmt)
@@ -269,7 +351,48 @@ class _Inspector:
                         for b in blocks(stmt)
                     )
                     made.add(with_blocks(self._safe_stmt(stmt), inner), finds)
+            self._forget(stmt)
+        self.probed = frozenset(p for p in self.probed if p in around)
         return made.done()
+
+    def _forget(self, stmt: Stmt) -> None:
+        """What a statement changes has to be probed anew."""
+        changed = {
+            *assigned_scalars((stmt,)),
+            *written((stmt,)),
+            *loop_indices((stmt,)),
+        }
+        self.probed = frozenset(
+            p for p in self.probed if not (names(p[0]) | names(p[1])) & changed
+        )
+
+    def _at_both_ends(self, loop: For, made: _Sequence) -> bool:
+        """Probe only the first and the last iteration of a loop, if the places in
+        between lie between theirs; was that done?
+        """
+        inside = [*walk(loop.body)]
+        found = [(k, p) for s in inside for k, p in self.probes.get(s.id, ())]
+        if loop.step != ONE or any(s.id in self.needed for s in inside):
+            return False
+        if any(
+            probe.path or not probe.once or not _is_between(probe.index, loop.index)
+            for _, probe in found
+        ):
+            return False
+        bare = self._safe_stmt(loop)
+        assert isinstance(bare, For)
+        ends = bare.lo, Call("-", (bare.hi, ONE))
+        before, out = self.probed, _Sequence(self.fine, False)
+        for k, probe in found:
+            moves = loop.index in names(probe.index)
+            for end in ends if moves else ends[:1]:
+                index = substitute(probe.index, {loop.index: end})
+                self._probe(k, replace(probe, index=index), out)
+        self.probed = before
+        if found:
+            some = Call("<", (bare.lo, bare.hi))
+            made.add(If(some, out.done(), loc=loop.loc), True)
+        return True
 
     def _says_it_once(self, index: str, block: Block) -> bool:
         """Does every iteration of a loop find what its first one does?"""
@@ -313,7 +436,12 @@ class _Inspector:
     def _probe(self, k: int, one: Probe, made: _Sequence) -> None:
         index = self._safe(one.index, one.at)
         size = Extent(one.array, one.axis)
-        lowest = Call("neg", (size,))
+        alone = self.one and one.watched
+        if self.one and not one.path:
+            if (index, size, alone) in self.probed:
+                return
+            self.probed |= {(index, size, alone)}
+        lowest = ZERO if alone else Call("neg", (size,))
         outside = Call("or", (Call("<", (index, lowest)), Call(">=", (index, size))))
         found: Block = (If(outside, (Assign(Var(self.bad), Const(k + 1)),)),)
         if k in self.below:
@@ -353,6 +481,16 @@ class _Inspector:
             for axis, k in enumerate(e.index)
         )
         return replace(e, index=index)
+
+
+def _is_between(e: Expr, index: str) -> bool:
+    """Does an expression go up, or down, or stand still with a loop's index?"""
+    match e:
+        case Call("+" | "-", (a, b)) if a == Var(index):
+            return index not in names(b)
+        case Call("+" | "-", (a, b)) if b == Var(index):
+            return index not in names(a)
+    return e == Var(index) or index not in names(e)
 
 
 class _Sequence:

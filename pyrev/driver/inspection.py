@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,15 +81,26 @@ class Inspection:
         target, kinds, sized = request.target, request.kinds, request.variant
         assert sized is not None
 
-        def inspector(values: Mapping[str, Any]) -> Unit:
-            own = Request(target, kinds, (), values, sized)
-            return self._memo.fitting(
-                own.key("inspector"), values, lambda: self._inspector(own)
-            )
+        def inspector(wide: bool) -> Make:
+            def make(values: Mapping[str, Any]) -> Unit:
+                own = Request(target, kinds, (), values, sized)
+                key = own.key("wider inspector" if wide else "inspector")
+                return self._memo.fitting(
+                    key, values, lambda: self._inspector(own, wide)
+                )
 
-        itself = target.tests_subscripts
-        least = self._costs.table_elements
-        return Look(self.bounds(kinds), sized, doubts, itself, least, inspector)
+            return make
+
+        return Look(
+            self.bounds(kinds),
+            sized,
+            doubts,
+            target.tests_subscripts,
+            self._costs.table_elements,
+            self._memo.once(("wider", key_of(kinds), sized), Wider),
+            inspector(wide=True),
+            inspector(wide=False),
+        )
 
     def by_sizes(self, kinds: Mapping[str, Kind], sized: Variant) -> bool:
         """Does the inspector read no data, so that one answer of `inspected` serves all
@@ -100,12 +111,14 @@ class Inspection:
             lambda: (_reads_nothing(self.bounds(kinds).variants.inspector(sized)),),
         )[0]
 
-    def _inspector(self, request: Request) -> Unit:
+    def _inspector(self, request: Request, wide: bool = False) -> Unit:
         """What computes the subscripts that data decides, for a call."""
         assert request.variant is not None
         function, target = self._function, request.target
+        variants = self.bounds(request.kinds).variants
+        made = variants.wider_inspector if wide else variants.inspector
+        program = made(request.variant)
         sizes = request.sizes(self._costs)
-        program = self.bounds(request.kinds).variants.inspector(request.variant)
         if _reads_nothing(program) and sizes.few_operations(program):
             target = PYTHON  # at once, where to compile takes a second
         if target.for_sizes:
@@ -132,6 +145,17 @@ class Inspection:
         )
 
 
+Make = Callable[[Mapping[str, Any]], Unit]
+
+
+@dataclass(slots=True)
+class Wider:
+    """What is known of the inspector that asks no tests which take float arithmetic."""
+
+    #: Has it found something where nothing was?
+    missed: bool = False
+
+
 @dataclass(slots=True)
 class Look:
     """How the data of calls are looked at where their sizes leave doubts."""
@@ -143,8 +167,11 @@ class Look:
     _itself: bool
     #: So many elements of a table are looked at as a whole first.
     _least: int
-    _make: Callable[[Mapping[str, Any]], Unit]
+    _wider: Wider
+    _make_wider: Make
+    _make: Make
     #: What follows the loops, once it was needed.
+    _wide: Unit | None = None
     _inspector: Unit | None = None
 
     @deep
@@ -156,13 +183,29 @@ class Look:
         bounds = self._bounds
         if not self._itself and _inside(bounds, values, self._doubts, self._least):
             return self._sized
+        tried = not self._wider.missed
+        if tried:
+            wide = self._wide
+            if wide is None:
+                wide = self._wide = self._make_wider(values)
+            if not any(_result(wide, values)):
+                return self._for(bounds.wide_variant(self._sized, self._doubts))
         unit = self._inspector
         if unit is None:
             unit = self._inspector = self._make(values)
-        with np.errstate(all="ignore"):
-            result = unit.call([values[p] for p in unit.params])
+        result = _result(unit, values)
+        self._wider.missed = tried and not any(result)
         variant = bounds.inspected_variant(self._sized, self._doubts, result)
+        return self._for(variant)
+
+    def _for(self, variant: Variant) -> Variant:
         return Variant(variant.negative) if self._itself else variant
+
+
+def _result(inspector: Unit, values: Mapping[str, Any]) -> Sequence[Any]:
+    with np.errstate(all="ignore"):
+        found: Sequence[Any] = inspector.call([values[p] for p in inspector.params])
+    return found
 
 
 def _inside(

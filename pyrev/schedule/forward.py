@@ -84,6 +84,7 @@ def _aliases(program: Program) -> Block:
     params = {p.name for p in program.params}
     steady = {p.name for p in program.params if not p.rank} - written(body)
     indices = loop_indices(body)
+    known: dict[str, str] = {}
     for s in walk(body):
         match s:
             case Assign(Var(name), Var(of)) if (
@@ -92,16 +93,22 @@ def _aliases(program: Program) -> Block:
                 and name not in indices
                 and name not in params
             ):
-                body = tuple(rename(t, {name: of}) for t in _without(body, name))
-    return body
+                known[name] = of
+    if not known:
+        return body
+    return tuple(rename(t, known) for t in _without(body, known.keys()))
 
 
-def _without(block: Block, name: str) -> Block:
-    """The block without the statement that assigns this scalar."""
+def _without(block: Block, gone: Set[str]) -> Block:
+    """The block without the statements that assign these scalars."""
     return tuple(
-        with_blocks(s, tuple(_without(b, name) for b in blocks(s)))
+        with_blocks(s, tuple(_without(b, gone) for b in blocks(s)))
         for s in block
-        if not (isinstance(s, Assign) and s.target == Var(name))
+        if not (
+            isinstance(s, Assign)
+            and isinstance(s.target, Var)
+            and s.target.name in gone
+        )
     )
 
 
@@ -151,7 +158,10 @@ class _Forward:
         known: dict[Expr, str] = {}
         #: By what they mention.
         about: dict[str, list[Expr]] = {}
-        for k, s in enumerate(block):
+        places = _Places(block)
+        for k, s in enumerate(places.stmts):
+            if s is None:
+                continue
             for changed in written((s,)):
                 for e in about.pop(changed, ()):
                     known.pop(e, None)
@@ -171,11 +181,10 @@ class _Forward:
                         or self.uses.reads[first] + self.uses.reads[name] <= 2
                     ):
                         continue
-                    behind = self.renamed(block[k + 1 :], name, first)
-                    if behind is not None:
+                    if self.renamed(places, k, name, first):
                         self.uses.reads[first] += self.uses.reads[name]
-                        return self.made_once((*block[:k], *behind))
-        return block
+                        places.put(k, None)
+        return places.left()
 
     def read_first(self, block: Block) -> Block:
         """``d_v = d_s``, ``d_s = d_v * w`` and then a use of `d_v`: that stands first
@@ -209,10 +218,15 @@ class _Forward:
         reading = [j for j in places.reads.get(name, ()) if j > k]
         if not isinstance(over, (Assign, Add)) or over.target != place or not reading:
             return None
-        behind = block[at + 1 : reading[-1] + 1]
+        last = reading[-1]
         times = _reads([block[j] for j in reading], name)
-        if not behind or times < self.uses.reads[name]:
+        if last <= at or times < self.uses.reads[name]:
             return None
+        if places.reading(own, at, last) or any(
+            places.writing(n, at, last) for n in (where | {*names(over.value)})
+        ):
+            return None
+        behind = block[at + 1 : last + 1]
         most = 3 if isinstance(place, Load) else len(block)
         touched = written(behind)
         if (
@@ -226,76 +240,74 @@ class _Forward:
         return (
             *block[:k],
             *with_value(until, name, place),
-            *block[reading[-1] + 1 :],
+            *block[last + 1 :],
         )
 
     def called_at_once(self, block: Block) -> Block:
         """``d_v = e`` and then ``d_s = d_v``: ``d_s = e``, if nobody asks for the `d_s`
         before that in between.
         """
-        k = 0
-        copied = _copied(block)
+        places, k = _Places(block), 0
         while k < len(block):
-            s = block[k]
+            s = places.stmts[k]
             match s:
                 case Assign(Var(name)) if (
-                    name in copied and self.is_ours(name) and self.uses.times[name] == 1
+                    self.is_ours(name) and self.uses.times[name] == 1
                 ):
-                    final = self.final_name(block[k + 1 :], name)
-                    if (
-                        final is not None
-                        and (behind := self.renamed(block[k + 1 :], name, final))
-                        is not None
-                    ):
-                        first = replace(s, target=Var(final))
-                        block = (*block[:k], first, *behind)
-                        copied = _copied(block)
+                    final = self.final_name(places, k, name)
+                    if final is not None and self.renamed(places, k, name, final):
+                        places.put(k, replace(s, target=Var(final)))
                         continue
             k += 1
-        return block
+        return places.left()
 
-    def final_name(self, block: Block, name: str) -> str | None:
+    def final_name(self, places: _Places, k: int, name: str) -> str | None:
         """What a scalar is called next, where nothing before that has that name."""
-        for k, s in enumerate(block):
-            match s:
+        for j in places.reading(name, k):
+            match places.stmts[j]:
                 case Assign(Var(final), Var(of)) if of == name:
-                    if (
-                        occurs(block[:k], final)
-                        or self.types[final] != self.types[name]
-                    ):
+                    between = {*places.reading(final, k), *places.writing(final, k, j)}
+                    if self.types[final] != self.types[name]:
                         return None
-                    return final
+                    return None if any(i < j for i in between) else final
         return None
 
     def without_aliases(self, block: Block) -> Block:
         """``d_v = d_s`` and then `d_v`: `d_s` itself, as long as it is what it was."""
-        k = 0
-        while k < len(block):
-            match block[k]:
+        places = _Places(block)
+        for k, s in enumerate(places.stmts):
+            match s:
                 case Assign(Var(name), Var(of)) if (
                     self.is_ours(name) and self.uses.times[name] == 1 and name != of
                 ):
-                    behind = self.renamed(block[k + 1 :], name, of)
-                    if behind is not None:
-                        block = (*block[:k], *behind)
-                        continue
-            k += 1
-        return block
+                    if self.renamed(places, k, name, of):
+                        places.put(k, None)
+        return places.left()
 
-    def renamed(self, block: Block, name: str, of: str) -> Block | None:
-        """The statements with `of` for all that the program has of `name`; None where
-        `of` may be another value there.
+    def renamed(self, places: _Places, k: int, name: str, of: str) -> bool:
+        """Put `of` for all that the program has of `name`, which is behind statement
+        `k`; False, and nothing is done, where `of` may be another value there.
         """
-        found = self.through(block, name, of, True)
-        if found is None or _reads(block, name) < self.uses.reads[name]:
-            return None
-        return found[0]
+        reading = places.reading(name, k)
+        if _reads(places.those(reading), name) < self.uses.reads[name]:
+            return False
+        last = reading[-1] if reading else k
+        where = sorted({*reading, *places.writing(of, k, last)})
+        found = self.through(places.those(where), name, of, True)
+        if found is None:
+            return False
+        for j, new in zip(where, found[0], strict=True):
+            places.put(j, new)
+        return True
 
     def through(
-        self, block: Block, name: str, of: str, same: bool
-    ) -> tuple[Block, bool] | None:
-        """A part of them, where `of` is the `same` before; and whether it is behind."""
-        out: list[Stmt] = []
+        self, block: Sequence[Stmt], name: str, of: str, same: bool
+    ) -> tuple[list[Stmt | None], bool] | None:
+        """A part of them, where `of` is the `same` before; and whether it is behind.
+
+        What would give `of` its own value goes.
+        """
+        out: list[Stmt | None] = []
         for s in block:
             reads, changes = _reads((s,), name), of in written((s,))
             if not reads:
@@ -311,17 +323,19 @@ class _Forward:
                 found = [p for p in parts if p is not None]
                 if len(found) < len(parts):
                     return None
-                out.append(with_blocks(new, tuple(b for b, _ in found)))
+                inner = (tuple(t for t in b if t is not None) for b, _ in found)
+                out.append(with_blocks(new, tuple(inner)))
                 same = all(still for _, still in found)
                 continue
             if not same or changes and blocks(s):
                 return None
             (new,) = with_value((s,), name, Var(of))
             if isinstance(new, Assign) and new.target == new.value:
+                out.append(None)
                 continue
             out.append(new)
             same = not changes
-        return tuple(out), same
+        return out, same
 
     def taking(self, out: list[Stmt], s: Assign | Add, here: _Uses) -> Assign | Add:
         """The statement with what was computed for it alone, which goes from `out`."""
@@ -423,19 +437,12 @@ class _Forward:
         return adjoint is None or adjoint[1] not in self.users
 
 
-def _copied(block: Block) -> set[str]:
-    """The scalars of which another one is a copy."""
-    return {
-        s.value.name
-        for s in block
-        if isinstance(s, Assign) and isinstance(s.value, Var)
-    }
-
-
 class _Places:
-    """Where the statements of a block read names, and where they write them."""
+    """The statements of a block, and where they read names and write them."""
 
     def __init__(self, block: Block) -> None:
+        #: None where one has gone.
+        self.stmts: list[Stmt | None] = [*block]
         self.reads: dict[str, list[int]] = {}
         self.writes: dict[str, list[int]] = {}
         for k, s in enumerate(block):
@@ -443,6 +450,35 @@ class _Places:
                 self.reads.setdefault(name, []).append(k)
             for name in written((s,)):
                 self.writes.setdefault(name, []).append(k)
+
+    def put(self, k: int, stmt: Stmt | None) -> None:
+        """Another statement in the place of one."""
+        self.stmts[k] = stmt
+        for name in () if stmt is None else _read_by(stmt):
+            _insert(self.reads.setdefault(name, []), k)
+        for name in () if stmt is None else written((stmt,)):
+            _insert(self.writes.setdefault(name, []), k)
+
+    def reading(self, name: str, k: int, last: int | None = None) -> list[int]:
+        """Where behind statement `k` a name is read, until `last` if that is said."""
+        places = self.reads.get(name, [])
+        end = len(places) if last is None else bisect_right(places, last)
+        behind = places[bisect_right(places, k) : end]
+        return [j for j in behind if (s := self.stmts[j]) and _read_by(s)[name]]
+
+    def writing(self, name: str, k: int, last: int) -> list[int]:
+        """Where behind statement `k` a name is written, until `last`."""
+        places = self.writes.get(name, [])
+        some = places[bisect_right(places, k) : bisect_right(places, last)]
+        return [j for j in some if (s := self.stmts[j]) and name in written((s,))]
+
+    def those(self, places: Sequence[int]) -> list[Stmt]:
+        """The statements of these places that are there."""
+        return [s for j in places if (s := self.stmts[j]) is not None]
+
+    def left(self) -> Block:
+        """The statements that are there."""
+        return tuple(s for s in self.stmts if s is not None)
 
     def first_write(self, names: Set[str], k: int) -> int | None:
         """The first statement behind `k` that writes one of these."""
@@ -453,6 +489,12 @@ class _Places:
             if behind < len(places) and (found is None or places[behind] < found):
                 found = places[behind]
         return found
+
+
+def _insert(places: list[int], k: int) -> None:
+    at = bisect_right(places, k)
+    if not (at and places[at - 1] == k):
+        places.insert(at, k)
 
 
 @by_identity

@@ -20,6 +20,7 @@ from pyrev.driver.request import Request
 from pyrev.driver.targets import NUMBA, PYTHON
 from pyrev.emit.numba import emit_numba
 from pyrev.ir.nodes import For, walk
+from pyrev.ir.text import program_text
 from pyrev.schedule.costs import SHIPPED
 from pyrev.schedule.inspection import in_chunks
 from tests.analysis.test_random_subscripts import function_of
@@ -502,6 +503,81 @@ def test_an_inspector_computes_only_what_subscripts_need() -> None:
     ).text
     assert "p[i]" in text.text
     assert "sin" not in text.text
+
+
+def settling(a, rows, depth, count):  # type: ignore[no-untyped-def]
+    """Which cells are looked at rests on what is computed of the ones before."""
+    s = 0.0
+    for i in range(rows.shape[0]):
+        r = rows[i]
+        for k in range(count[r]):
+            if depth[r, k] > s:
+                s += depth[r, k] * a[r]
+                depth[r, k] = s
+    return s
+
+
+def test_what_is_looked_at_first_asks_no_floats() -> None:
+    f = pyrev.differentiable(settling, target="python")
+    bounds = bounds_of(f)
+    usual = bounds.variants.usual
+    exact, wide = (
+        program_text(made(usual))
+        for made in (bounds.variants.inspector, bounds.variants.wider_inspector)
+    )
+    assert "for k in" in exact
+    assert "s +=" in exact
+    assert "for k in" not in wide  # the ends of the range say it
+    assert "s +=" not in wide
+    assert not bounds.variants.rounded_themselves
+
+
+SETTLING = {
+    "inside": ([0, 1, 2], [2, 1, 0], None),
+    "negative": ([0, -1, 1], [2, 1, 1], None),
+    "a row outside": ([0, 3, 1], [2, 1, 1], IndexError),
+    "a row outside, not reached": ([0, 1], [2, 1, 7], None),
+    "a place outside": ([1, 2], [2, 1, 3], IndexError),
+    "an empty range that begins outside": ([0], [-9, 5, 5], None),
+}
+
+
+@pytest.mark.parametrize("case", SETTLING)
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+def test_both_inspectors_agree(case: str, target: str) -> None:
+    rows, count, error = SETTLING[case]
+    f = pyrev.differentiable(settling, target=target)
+    for _ in range(2):  # the second time it is known whether the first look missed
+        given = (np.ones(3), np.array(rows), np.full((3, 2), 0.5), np.array(count))
+        own = copy.deepcopy(given)
+        if error is not None:
+            with pytest.raises(error):
+                f.primal(*own)
+            assert oracle.same_bits(own[2], given[2])
+            continue
+        assert f.primal(*own) == pytest.approx(settling(*copy.deepcopy(given)))
+
+
+def of_a_computed_test(a, p):  # type: ignore[no-untyped-def]
+    s = 0.0
+    for i in range(p.shape[0]):
+        s += a[i]
+        if s < 2.5:
+            s += a[p[i]]
+    return s
+
+
+def test_a_look_that_found_what_was_not_there_is_not_tried_again() -> None:
+    f = pyrev.differentiable(of_a_computed_test, target="python")
+    a, p = np.ones(3), np.array([0, 0, 9])
+    assert f.primal(a, p) == of_a_computed_test(a, p)
+    made = f._units._memo._made.values()
+    looks = [v for v in made if isinstance(v, inspection.Wider)]
+    assert [one.missed for one in looks] == [True]
+    with pytest.raises(IndexError, match=r"`a\[p\[i\]\]`"):
+        f.primal(np.array([0.1, 0.1, 0.1]), p)
 
 
 def test_float_arithmetic_can_not_move_an_index_after_it_was_inspected() -> None:

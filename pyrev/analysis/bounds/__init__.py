@@ -175,6 +175,13 @@ class Bounds:
             clamped=tuple(sorted(doubts & self.variants.rounded)),
         )
 
+    def wide_variant(self, variant: Variant, doubts: frozenset[int]) -> Variant:
+        """The program for a call in which nothing was found outside or negative,
+        whichever way tests that take float arithmetic come out.
+        """
+        rounded = self.variants.rounded_themselves
+        return variant._replace(clamped=tuple(sorted(doubts & rounded)))
+
     @cached_property
     def _magnitudes(self) -> Magnitudes:
         body = map_block(self._program.body, self._facts.sized)

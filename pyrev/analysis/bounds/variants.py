@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from pyrev.analysis.bounds.facts import facts, fixed_shapes
 from pyrev.analysis.bounds.subscripts import Subscript, find
-from pyrev.analysis.inspector import Probe, clamped, from_end, inspector, rounds
+from pyrev.analysis.inspector import (
+    Probe,
+    clamped,
+    from_end,
+    inspector,
+    loosened,
+    rounds,
+)
 from pyrev.ir.nodes import (
     TRUE,
     Call,
@@ -104,6 +111,13 @@ class Variants:
         probes = [self._probe(one, variant) for one in self.findings.inspected]
         return inspector(self.program_for(variant), probes)
 
+    def wider_inspector(self, variant: Variant) -> Program:
+        """The one with one answer, which asks no tests that take float arithmetic."""
+        probes = [self._probe(one, variant) for one in self.findings.inspected]
+        program = self.program_for(variant)
+        bare, unasked = loosened(program, probes, self.facts.types)
+        return inspector(program, bare, unasked)
+
     def _probe(self, one: Subscript, variant: Variant) -> Probe:
         index, *path = (self._point(one.at, e, variant) for e in (one.index, *one.path))
         return Probe(
@@ -133,6 +147,18 @@ class Variants:
             one.site
             for one in self.findings.inspected
             if rounds(self.program, self._probe(one, Variant()), self.facts.types)
+        )
+
+    @cached_property
+    def rounded_themselves(self) -> frozenset[int]:
+        """Those that are, whatever tests that take float arithmetic say."""
+        inspected, types = self.findings.inspected, self.facts.types
+        probes = [self._probe(one, Variant()) for one in inspected]
+        bare, unasked = loosened(self.program, probes, types)
+        return frozenset(
+            one.site
+            for one, probe in zip(inspected, bare, strict=True)
+            if rounds(self.program, probe, types, unasked)
         )
 
     def for_adjoint(self, variant: Variant | None) -> Variant:

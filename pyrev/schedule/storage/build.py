@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from pyrev.adjoint.reverse import FUNCTION
-from pyrev.ir.liveness import exposed
+from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
@@ -194,14 +194,14 @@ def _undefined(
         for r in rerun.records
         if isinstance(r.target, Var) and not r.whole
     }
-    made = written(block)
+    made, (_, sure) = written(block), flow_of(block)
     for name in dict.fromkeys([*rerun.roots, *kept]):
         scalar = name in kept or any(
             map(timeline.writes_scalar, timeline.writes.get(name, ()))
         )
         if not scalar or name in timeline.params or name not in made:
             continue
-        if name not in restored and not exposed(block, name)[1]:
+        if name not in restored and name not in sure:
             dtype = kept[name] if name in kept else timeline.dtype_of(name)
             yield Assign(Var(name), _zero(dtype))
 

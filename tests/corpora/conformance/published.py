@@ -649,7 +649,7 @@ def _halves(a):
 
 
 def haar_energies(signal):
-    energies = np.zeros(8)
+    energies = np.zeros(12)
     level = 0
     a = signal
     while a.shape[0] > 1:
