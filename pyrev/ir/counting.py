@@ -6,10 +6,13 @@ from collections.abc import Set
 
 from pyrev.ir.nodes import (
     RISKY,
+    Add,
     Alloc,
+    Assign,
     Block,
     Call,
     Check,
+    Const,
     For,
     If,
     Program,
@@ -107,3 +110,13 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
     if isinstance(s, Alloc) and s.source is not None:
         needed.add(s.source)
     return s
+
+
+def counts_up(s: Stmt) -> str | None:
+    """The scalar that a statement counts up by one."""
+    match s:
+        case Add(Var(name), Const(1)):
+            return name
+        case Assign(Var(name), Call("+", (Var(same), Const(1)))) if name == same:
+            return name
+    return None

@@ -28,6 +28,7 @@ from pyrev.ir.dtypes import DTYPES
 from pyrev.parse import shapes
 from pyrev.parse.bindings import bindings, identifiers, nodes_of, parameters
 from pyrev.parse.bool_arithmetic import refuse_sums_of_truths
+from pyrev.parse.counted_once import counted_once
 from pyrev.parse.counters import with_one_value, without_counters
 from pyrev.parse.custom import Rule, rule_of
 from pyrev.parse.draws import without_requests
@@ -603,7 +604,7 @@ def _checked(text: Text, settled: Settled) -> nodes.Block:
     findings.check()
     if walk.found.unsettled:
         raise InternalError(f"the ranks of `{text.function.__name__}` are not known")
-    return body
+    return counted_once(body)
 
 
 def _no_function(f: object) -> tuple[str, nodes.Loc, str, str]:

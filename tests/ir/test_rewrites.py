@@ -209,6 +209,8 @@ def test_a_partial_computes_in_floats_beside_an_integer(op: str, dtype: str) -> 
         slope = partial_of(op, args, 1 - place, types)
         rule = RULES[op].partials[1 - place]
         for value in _values(dtype):
+            if (op, dtype) == ("**", "int64") and value == np.iinfo(dtype).min:
+                continue  # its power is none that a gradient is for: docs/kinks.md
             for x in (0.75, 2.5):
                 names = {"np": np, "x": np.float64(x), "k": value}
                 pair = [value, x] if place == 0 else [x, value]

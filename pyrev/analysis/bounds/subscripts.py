@@ -9,6 +9,7 @@ from typing import Literal
 
 from pyrev.analysis.bounds.accesses import Accessed, accessed
 from pyrev.analysis.bounds.facts import Facts
+from pyrev.analysis.bounds.lengths import Site, inside
 from pyrev.analysis.bounds.terms import Terms, Unknowns
 from pyrev.analysis.integer_ranges import Place
 from pyrev.analysis.loop_trees import Unknown
@@ -104,7 +105,7 @@ class Findings:
 
 def find(facts: Facts) -> Findings:
     """The verdicts on all subscripts of a program."""
-    judge = _Judge(facts, Terms(facts))
+    judge = _Judge(facts, Terms(facts), inside(facts.program, facts.types))
     sites: dict[Place, int] = {}
     verdicts = [
         judge.verdict(one, a)
@@ -157,6 +158,8 @@ class _Judge:
 
     facts: Facts
     terms: Terms
+    #: What is inside as the lengths of arrays say that the function makes.
+    sure: frozenset[Site]
 
     def verdict(self, one: Subscript, a: Accessed) -> Verdict:
         """Is a subscript inside its array in all iterations in which it is read?
@@ -164,6 +167,8 @@ class _Judge:
         What is not affine in it is abstracted: no answer of "yes" is wrong then, but
         none of "no" is exact any more, and data decides.
         """
+        if (one.at, one.load, one.axis) in self.sure:
+            return Verdict("proved", one)
         here, space = a.here, self.facts.space
         index = map_expr(one.index, here.sized)
         extra = Unknowns()
