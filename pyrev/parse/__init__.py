@@ -55,6 +55,7 @@ from pyrev.parse.rewriting.complex_numbers.arguments import (
     surely_complex,
     without_pairs,
 )
+from pyrev.parse.rewriting.evaluated_once import evaluated_once
 from pyrev.parse.rewriting.field_reads import guessed, stored_fields, used_fields
 from pyrev.parse.rewriting.known_kinds import with_kinds
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
@@ -558,7 +559,8 @@ def _formed(
     and the functions among the arguments by
     name.
     """
-    node = with_found(with_kinds(node, dict(forms.kinds), look), look)
+    node = evaluated_once(with_kinds(node, dict(forms.kinds), look), look)
+    node = with_found(node, look)
     # What says which axis is meant is said by the text then, and no parameter.
     names = [n for n in nodes_of(node) if isinstance(n, gast.Name)]
     met = {n.id for n in names if isinstance(n.ctx, gast.Load)}

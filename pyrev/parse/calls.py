@@ -37,6 +37,7 @@ from pyrev.parse.rewriting.by_field.definitions import helper_with_fields
 from pyrev.parse.rewriting.complex_numbers.kinds import holds_complex, may_be_complex
 from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_complex
 from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
+from pyrev.parse.rewriting.evaluated_once import evaluated_once
 from pyrev.parse.rewriting.found_calls import WITH_FOUND
 from pyrev.parse.rewriting.known_kinds import (
     NUMBER,
@@ -373,7 +374,9 @@ def _without_structures(
         look,
         lambda look: (
             without_structures(
-                without_lists(definition, look, True, w.known.by_field),
+                without_lists(
+                    evaluated_once(definition, look), look, True, w.known.by_field
+                ),
                 look,
                 shapes,
                 functions,

@@ -34,6 +34,7 @@ from pyrev.parse.bindings import (
     nodes_of,
 )
 from pyrev.parse.rewriting.comprehensions import Comprehensions, Start, start_of
+from pyrev.parse.rewriting.evaluated_once import evaluated_once
 from pyrev.parse.rewriting.lists.candidates import candidates, stored, tuples_as_lists
 from pyrev.parse.rewriting.lists.iterables import with_iterables
 from pyrev.parse.rewriting.lists.nested import without_nested
@@ -109,7 +110,8 @@ def without_lists(
     node = with_snapshots(with_regions(node, lookup), lookup)
     if not any(map(_may_grow, nodes_of(node))):
         return without_list_results(node, lookup, helper)
-    node = with_iterables(Comprehensions(node, lookup).done(), lookup)
+    node = evaluated_once(Comprehensions(node, lookup).done(), lookup)
+    node = with_iterables(node, lookup)
     node = without_nested(node)
     if ragged:
         node = without_ragged(node, lookup, helper)
