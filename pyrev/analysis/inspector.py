@@ -46,7 +46,6 @@ from pyrev.ir.nodes import (
     map_stmt_exprs,
     names,
     resembled,
-    substitute,
     walk,
     walk_expr,
     with_blocks,
@@ -381,17 +380,23 @@ class _Inspector:
             return False
         bare = self._safe_stmt(loop)
         assert isinstance(bare, For)
-        ends = bare.lo, Call("-", (bare.hi, ONE))
+        lo, hi = bare.lo, bare.hi
         before, out = self.probed, _Sequence(self.fine, False)
+        for first, last in ((lo, Call("+", (lo, ONE))), (Call("-", (hi, ONE)), hi)):
+            once = _Sequence(self.fine, False)
+            for k, probe in found:
+                self._probe(k, probe, once)
+            # What follows the index goes around where there are very many.
+            out.add(For(loop.index, first, last, ONE, once.done(), loc=loop.loc), True)
+            self.probed = before
         for k, probe in found:
-            moves = loop.index in names(probe.index)
-            for end in ends if moves else ends[:1]:
-                index = substitute(probe.index, {loop.index: end})
-                self._probe(k, replace(probe, index=index), out)
-        self.probed = before
+            if loop.index in names(probe.index):
+                many = Call("*", (Const(2), Extent(probe.array, probe.axis)))
+                trips = Call("-", (hi, lo))
+                wide = Call("or", (Call(">", (trips, many)), Call("<", (trips, ZERO))))
+                out.add(If(wide, (Assign(Var(self.bad), Const(k + 1)),)), True)
         if found:
-            some = Call("<", (bare.lo, bare.hi))
-            made.add(If(some, out.done(), loc=loop.loc), True)
+            made.add(If(Call("<", (lo, hi)), out.done(), loc=loop.loc), True)
         return True
 
     def _says_it_once(self, index: str, block: Block) -> bool:
