@@ -99,10 +99,9 @@ def inspector(
     was and -1 if a `Check` failed first; then, for each watched probe in order, 1 if it
     was negative and else 0.
 
-    With `unasked` tests (`loosened`) it makes more probes than that, all those on both
-    sides of such a test and behind every `Check`, and returns one number: 0 if nothing
-    is outside, and no watched probe negative. Anything else may be about what the
-    function never comes to.
+    With `unasked` tests (`loosened`) it makes the probes on both sides of these, and
+    returns one number: 0 if no `Check` failed, nothing is outside, and no watched probe
+    negative. Anything else may be about what the function never comes to.
     """
     return _Inspector(program, probes, unasked).build()
 
@@ -111,10 +110,11 @@ def loosened(
     program: Program, probes: Sequence[Probe], types: Mapping[str, str]
 ) -> tuple[list[Probe], frozenset[int]]:
     """The probes without their tests that take float arithmetic, and the `If`s with
-    such tests in which nothing is computed that decides where a probe points.
+    such tests in which nothing happens but probes of scalars.
 
     It often takes most of a function to know which side of such a test is taken, and
-    both sides are inside.
+    both sides are inside. Where more than a scalar would have to be computed on a side
+    that is not taken, a loop run or an array made, the test is asked.
     """
     made = {
         n
@@ -122,29 +122,44 @@ def loosened(
         if is_float(types[n])
     }
     bare = [
-        replace(one, path=tuple(t for t in one.path if not names(t) & made))
+        replace(one, path=())
+        if _is_scalar(one.index) and any(names(t) & made for t in one.path)
+        else one
         for one in probes
     ]
+    dear = {one.at for one in bare if one.path or not _is_scalar(one.index)}
     unasked = {
         s.id: s
         for s in walk(program.body)
-        if isinstance(s, If) and names(s.test) & made
+        if isinstance(s, If)
+        and names(s.test) & made
+        and not any(
+            isinstance(inner, (For, While, Check, Alloc)) or inner.id in dear
+            for side in blocks(s)
+            for inner in walk(side)
+        )
     }
     while True:
-        keep = _needed(program, bare, False, frozenset(unasked))
+        keep = _needed(program, bare, True, frozenset(unasked))
         decides = {
             k
             for k, stmt in unasked.items()
-            if any(
-                s.id in keep and not isinstance(s, (For, If))
-                for b in blocks(stmt)
-                for s in walk(b)
-            )
+            if any(s.id in keep for side in blocks(stmt) for s in walk(side))
         }
         if not decides:
             return bare, frozenset(unasked)
         for k in decides:
             del unasked[k]
+
+
+def _is_scalar(index: Expr) -> bool:
+    """Is a subscript made of scalars and sizes, by what never fails?"""
+    return all(
+        isinstance(e, (Var, Const, Extent))
+        or isinstance(e, Call)
+        and e.op in ("+", "-")
+        for e in walk_expr(index)
+    )
 
 
 def rounds(
@@ -257,7 +272,7 @@ class _Inspector:
         unasked: frozenset[int] | None,
     ) -> None:
         self.program, self.unasked = program, unasked or frozenset()
-        self.needed = _needed(program, probes, unasked is None, self.unasked)
+        self.needed = _needed(program, probes, True, self.unasked)
         self.probes: dict[int, list[tuple[int, Probe]]] = {}
         for k, one in enumerate(probes):
             self.probes.setdefault(one.at, []).append((k, one))

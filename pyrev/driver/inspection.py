@@ -188,7 +188,7 @@ class Look:
             wide = self._wide
             if wide is None:
                 wide = self._wide = self._make_wider(values)
-            if not any(_result(wide, values)):
+            if not any(_result(wide, values)):  # -1 where a check failed
                 return self._for(bounds.wide_variant(self._sized, self._doubts))
         unit = self._inspector
         if unit is None:

@@ -591,12 +591,82 @@ def test_a_range_whose_ends_are_inside_may_go_around(plain: Any, target: str) ->
     assert f.primal(*given) == plain(*given)
 
 
+GUARDED = """
+def f(x, q, r, m):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+        {}
+    return s
+"""
+#: What only a test of what was summed keeps from being computed, and the arguments q,
+#: r and m beside ones: reads, a loop without end, and what raises.
+UNREACHED = {
+    "a read": ("if 0 <= r[i] and r[i] < q.shape[0] and s > 0.3: s += x[q[r[i]]]",),
+    "a choice": ("s += x[q[r[i]]] if r[i] < 2 and r[i] > -1 and s > 0.3 else 0.0",),
+    "another side": (
+        "if s > 1e6 or r[i] >= q.shape[0] or r[i] < 0: s += 1.0\n"
+        "        else: s += x[q[r[i]]]",
+    ),
+    "a long loop": (
+        "if s < 1.5:\n            for k in range(m[i]): s += x[q[k % 2]]",
+        [1, 10**17, 10**17, 0, 0],
+    ),
+    "a division": ("if s < 1.5: s += x[r[i] // m[i]]", [1, 0, 0, 0, 0]),
+    "a power": ("if s < 1.5: s += x[2 ** m[i]]", [1, -1, -1, 0, 0]),
+    "a float": ("if s < 1.5: s += x[int(0.0 / (m[i] * 1.0))]", [1, 0, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("case", UNREACHED)
+def test_a_look_computes_nothing_that_the_function_does_not(
+    case: str, target: str
+) -> None:
+    text, *more = UNREACHED[case]
+    plain = function_of(GUARDED.format(text))
+    r = (
+        np.array([0, 1, 10**12, -(10**12), 0])
+        if not more
+        else np.array([1, 0, 0, 0, 0])
+    )
+    m = np.array(more[0] if more else [0] * 5)
+    given = np.ones(5), np.array([0, 1]), r, m
+    with np.errstate(all="ignore"):
+        expected = plain(*given)
+        assert pyrev.differentiable(plain, target=target).primal(*given) == expected
+
+
+def on_and_on(x, following, k):  # type: ignore[no-untyped-def]
+    s, count = 0.0, 0
+    while k >= 0:
+        count += 1
+        if count > x.shape[0]:
+            raise ValueError("a cycle")
+        s += x[k]
+        k = following[k]
+    return s
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+def test_a_look_ends_where_the_function_raises(target: str) -> None:
+    f = pyrev.differentiable(on_and_on, target=target)
+    with pytest.raises(ValueError, match="a cycle"):
+        f.primal(np.ones(5), np.array([1, 2, 0, 1, 1]), 0)
+    assert f.primal(np.ones(5), np.array([1, 2, -1, 1, 1]), 0) == 3.0
+
+
 def of_a_computed_test(a, p):  # type: ignore[no-untyped-def]
     s = 0.0
     for i in range(p.shape[0]):
+        k = p[i]
         s += a[i]
         if s < 2.5:
-            s += a[p[i]]
+            s += a[k]
     return s
 
 
@@ -607,7 +677,7 @@ def test_a_look_that_found_what_was_not_there_is_not_tried_again() -> None:
     made = f._units._memo._made.values()
     looks = [v for v in made if isinstance(v, inspection.Wider)]
     assert [one.missed for one in looks] == [True]
-    with pytest.raises(IndexError, match=r"`a\[p\[i\]\]`"):
+    with pytest.raises(IndexError, match=r"`a\[k\]`"):
         f.primal(np.array([0.1, 0.1, 0.1]), p)
 
 

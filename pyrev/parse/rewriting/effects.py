@@ -23,14 +23,6 @@ from pyrev.parse.rewriting.made_texts import (
 from pyrev.parse.source import plain
 
 
-def calls_writer(e: gast.AST, local: frozenset[str], lookup: Lookup) -> bool:
-    """Is there a call in a node that may write to what it is given?"""
-    return any(
-        isinstance(n, gast.Call) and call_writes(n, local, lookup, alone=False)
-        for n in nodes_of(e)
-    )
-
-
 def may_write(node: gast.AST, names: set[str], lookup: Lookup) -> bool:
     """May a definition, or what it calls, write to what these names stand for, or to
     parts of it, perhaps under other names?

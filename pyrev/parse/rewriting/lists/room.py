@@ -10,13 +10,15 @@ import gast
 
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import nodes_of, parameters, returns
-from pyrev.parse.rewriting.effects import calls_writer
+from pyrev.parse.rewriting.effects import call_writes
+from pyrev.parse.rewriting.lists.sharing import gives_back, written_arguments
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     Renamed,
     assign,
     copied,
     name_of,
+    object_named,
     read_in,
     stored_in,
     written_in,
@@ -212,8 +214,7 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
-        if any(calls_writer(s, self.owner.local, self.owner.lookup) for s in made):
-            raise NotThisWay
+        helped = self._written_by_helpers(made)
         if self._pops() and self.room in set().union(*map(_loaded, made)):
             raise NotThisWay  # `room` is what was added: there are fewer
         arrays = {
@@ -223,7 +224,7 @@ class _Dry:
             if isinstance(n, gast.Subscript)
             and isinstance(n.ctx, gast.Store)
             and isinstance(n.value, gast.Name)
-        }
+        } | helped
         scalars = {n for s in made for n in stored_in(s)} - {self.room}
         new = {
             n: fresh(f"{n}_ahead", self.owner.taken) for n in sorted(arrays | scalars)
@@ -241,6 +242,46 @@ class _Dry:
         for n in (n for s in ahead for n in nodes_of(s) if isinstance(n, gast.Call)):
             setattr(n, AHEAD, True)
         return [*first, *ahead]
+
+    def _written_by_helpers(self, stmts: Sequence[gast.AST]) -> set[str]:
+        """The arrays that helpers write to which these statements call: they get
+        copies. `NotThisWay` where that is not known.
+        """
+        local, lookup = self.owner.local, self.owner.lookup
+        found: set[str] = set()
+        for n in (n for s in stmts for n in nodes_of(s)):
+            if not isinstance(n, gast.Call):
+                continue
+            if not call_writes(n, local, lookup, alone=False):
+                continue
+            given = written_arguments(self._known(n), n)
+            if given is None or not all(isinstance(e, gast.Name) for e in given):
+                raise NotThisWay
+            found |= {e.id for e in given}
+        bound = self._bound_before()
+        others = {n for s in stmts for n in stored_in(s)} & found
+        if others or found - bound or any(self._has_other_name(n) for n in found):
+            raise NotThisWay
+        return found
+
+    def _has_other_name(self, array: str) -> bool:
+        """May an array, or a part of it, have another name?"""
+        for n in nodes_of(self.owner.node):
+            if not isinstance(n, gast.Assign) or not _may_be_view(n.value):
+                continue
+            if array in stored_in(n):
+                return True
+            if array in read_in(n.value):
+                known = self._known(n.value)
+                if known is None or gives_back(known, n.value, array):
+                    return True
+        return False
+
+    def _known(self, call: gast.AST) -> object:
+        """The function outside that is called."""
+        if not isinstance(call, gast.Call):
+            return None
+        return object_named(call.func, self.owner.local, self.owner.lookup)
 
     def _pops(self) -> bool:
         return any(
@@ -274,8 +315,13 @@ class _Dry:
             for n in nodes_of(s):
                 match n:
                     case gast.Call(func=gast.Name(id=called), args=args):
-                        if called not in _PURE and own & set().union(
-                            *map(read_in, args)
+                        known = object_named(
+                            n.func, self.owner.local, self.owner.lookup
+                        )
+                        if (
+                            called not in _PURE
+                            and own & set().union(*map(read_in, args))
+                            and written_arguments(known, n) is None
                         ):
                             raise NotThisWay
                     case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):

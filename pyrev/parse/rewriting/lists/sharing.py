@@ -18,7 +18,7 @@ from pyrev.parse.bindings import children, local_names, nodes_of, parameters
 from pyrev.parse.grounds import lookup as stands_for
 from pyrev.parse.rewriting.effects import is_numpy, writes_by_position
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
-from pyrev.parse.rewriting.made_texts import Lookup, object_named, root_of
+from pyrev.parse.rewriting.made_texts import Lookup, object_named, read_in, root_of
 from pyrev.parse.rewriting.structures.nodes import own_returns
 from pyrev.parse.source import parameters_of, plain
 
@@ -408,6 +408,43 @@ def effects(function: object) -> tuple[frozenset[str], frozenset[str]] | None:
         frozenset(n for n in params if n in given),
         frozenset(n for n in params if n in written),
     )
+
+
+def written_arguments(function: object, call: gast.Call) -> list[gast.AST] | None:
+    """The arguments of a call whose elements a plain function writes to; None if it is
+    not known which, or if that may be numbers.
+    """
+    seen, given = effects(function), _given(function, call)
+    if seen is None or given is None:
+        return None
+    elements = {
+        n.value.id
+        for n in nodes_of(definition_of(function))
+        if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name)
+    }
+    if not seen[1] <= elements & given.keys():
+        return None
+    return [given[n] for n in sorted(seen[1])]
+
+
+def gives_back(function: object, call: gast.Call, name: str) -> bool:
+    """May a plain function give back an array that a call has by this name?"""
+    seen, given = effects(function), _given(function, call)
+    if seen is None or given is None:
+        return True
+    return any(name in read_in(given[n]) for n in seen[0] & given.keys())
+
+
+def _given(function: object, call: gast.Call) -> dict[str, gast.AST] | None:
+    """The arguments of a call of a plain function by its parameters' names."""
+    node = definition_of(function)
+    if node is None or any(isinstance(a, gast.Starred) for a in call.args):
+        return None
+    params = [p.id for p in parameters(node)]
+    if len(call.args) > len(params) or any(k.arg is None for k in call.keywords):
+        return None
+    given = dict(zip(params, call.args, strict=False))
+    return given | {k.arg: k.value for k in call.keywords}
 
 
 def _kept(node: gast.AST) -> Iterator[tuple[str, gast.AST]]:
