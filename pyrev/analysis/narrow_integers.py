@@ -22,6 +22,7 @@ import numpy as np
 from pyrev.ir.affine import COMPARISONS
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import (
+    NARROW,
     WEAK_INT,
     as_float,
     call_dtype,
@@ -60,8 +61,6 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.ranges import Interval, interval_of
 from pyrev.ir.text import expr_text
-
-NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
 
 def widened(program: Program, types: Mapping[str, str]) -> Program:

@@ -39,6 +39,7 @@ from pyrev.ir.nodes import (
     walk,
 )
 from pyrev.parse import Capture, Parsed, adapting, parse, retype
+from pyrev.parse.counters import FEW
 from pyrev.parse.grounds import is_value
 from pyrev.parse.probes import without_probes
 from pyrev.parse.source import Inlined
@@ -270,7 +271,8 @@ class Function:
             program = self.program
             # The text leaves a rank open (`b = a.copy()`): the loops behind it depend
             # on it.
-            if not all(_same_kind(kinds[p.name], p) for p in own):
+            few = self.parsed.counted and any(k.dtype in FEW for k in kinds.values())
+            if few or not all(_same_kind(kinds[p.name], p) for p in own):
                 program = self._read_again(given).program
             return _counted(retype(program, given, strong), kinds)
 

@@ -13,9 +13,8 @@ from typing import assert_never
 
 import numpy as np
 
-from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.helpers import HELPERS
-from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
+from pyrev.ir.dtypes import NARROW, concrete, expr_dtype, is_float, promote
 from pyrev.ir.nodes import ZERO, Call, Const, Expr, Extent, Load, Saved, Var
 from pyrev.ir.primitives import PRIMITIVES, UNKNOWN
 from pyrev.ir.special import SPECIAL

@@ -72,6 +72,10 @@ def is_float(dtype: str) -> bool:
     return dtype in (WEAK_FLOAT, "float32", "float64")
 
 
+#: Integers of fewer bits than those that count.
+NARROW = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
+
+
 @cache
 def promote(a: str, b: str) -> str:
     """The dtype of an arithmetic result, of `a` and `b` met.

@@ -142,6 +142,8 @@ class Parsed:
     draws: bool = False
     #: The results that are parameters on some paths.
     objects: Tracked | None = None
+    #: Is a counter told from the ends of a range, which may be integers of few bits?
+    counted: bool = False
 
 
 @deep
@@ -459,7 +461,7 @@ def _read(asked: _Asked, seen: dict[str, int]) -> Parsed:
         stored_fields(whole, outside),
         objects=objects,
     )
-    return _drawn(parsed, walk.env.drawing, functions)
+    return _drawn(parsed, walk, functions)
 
 
 def _with_sizes(
@@ -471,7 +473,8 @@ def _with_sizes(
     body, sizes = shapes.fold_sizes(body, params)
     drawing = walk.env.drawing
     counts = drawing.counts.values() if drawing is not None else ()
-    body = settle_sizes(without_counters(body, params, counts), params)
+    body, walk.found.counted = without_counters(body, params, counts)
+    body = settle_sizes(body, params)
     made = with_one_value(body, params, counts)
     return (body if made is body else settle_sizes(made, params)), sizes
 
@@ -514,10 +517,9 @@ def _alike(walk: Walk, at: nodes.Loc) -> list[tuple[str, nodes.Dtype, nodes.Loc]
     return [*kinds, *((a, nodes.like(b), at) for a, b in walk.found.alike_dtypes)]
 
 
-def _drawn(
-    parsed: Parsed, drawing: Drawing | None, functions: Mapping[str, object]
-) -> Parsed:
+def _drawn(parsed: Parsed, walk: Walk, functions: Mapping[str, object]) -> Parsed:
     """The reading of what takes the random numbers that are drawn for it, if any."""
+    parsed, drawing = replace(parsed, counted=walk.found.counted), walk.env.drawing
     if drawing is None or not drawing.sites:
         return parsed
     every = zip(functions.items(), parsed.forms.functions, strict=True)

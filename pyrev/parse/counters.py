@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 
 from pyrev.ir.affine import from_linear, linear
+from pyrev.ir.dtypes import NARROW
 from pyrev.ir.nodes import (
     Add,
     Alloc,
@@ -29,6 +30,7 @@ from pyrev.ir.nodes import (
     Extent,
     For,
     If,
+    Load,
     Param,
     Stmt,
     Var,
@@ -51,12 +53,17 @@ from pyrev.parse.sizes import Settler
 
 _Values = Mapping[str, Expr]
 
+#: Integers that go around, where those of Python do not.
+FEW = NARROW | {"uint64"}
+
 
 def without_counters(
     block: Block, params: tuple[Param, ...], kept: Collection[str] = ()
-) -> Block:
+) -> tuple[Block, bool]:
     """`block` with the values of counters where they are read. What nobody reads then
-    goes away, but for those that are to be `kept`.
+    goes away, but for those that are to be `kept`. And: is one told from where a range
+    begins or ends that is no literal and no length? That holds where these are no
+    integers of few bits, which arithmetic with a counter would go around in.
 
     >>> from pyrev.ir.text import block_text
     >>> from pyrev.parse import parse_text
@@ -75,10 +82,12 @@ def without_counters(
     """
     counters = _counters(block, params) - _kinds(block)
     if not counters:
-        return block
-    made = _Closing(counters, _Steady(block, params)).block(block, {})
+        return block, False
+    wide = not any(p.dtype in FEW for p in params)
+    closing = _Closing(counters, _Steady(block, params), wide)
+    made = closing.block(block, {})
     used = {n for s in walk(made) for n in _read(s)}
-    return _without(made, counters - used - {*kept})
+    return _without(made, counters - used - {*kept}), closing.loose
 
 
 def _kinds(block: Block) -> frozenset[str]:
@@ -213,8 +222,12 @@ class _Steady:
 
 
 class _Closing:
-    def __init__(self, counters: Set[str], steady: _Steady) -> None:
+    def __init__(self, counters: Set[str], steady: _Steady, wide: bool) -> None:
         self.counters, self.steady = counters, steady
+        #: May the ends of ranges be any integers; and was such an end asked for?
+        self.wide, self.loose = wide, False
+        #: The indices of the loops around, which have the bits that they need.
+        self.indices: frozenset[str] = frozenset()
 
     def block(self, block: Block, known: _Values) -> Block:
         """A block at whose beginning the counters that are `known` are that."""
@@ -262,8 +275,17 @@ class _Closing:
         """A loop, and what gives its counters their values behind it."""
         new = written(s.body)
         inside = {n: v for n, v in known.items() if n not in new}
+        loose = any(
+            isinstance(e, Load) or isinstance(e, Var) and e.name not in self.indices
+            for end in (s.lo, s.hi)
+            for e in walk_expr(end)
+        )
+        around, self.indices = self.indices, self.indices | {s.index}
         s = replace(s, body=self.block(s.body, inside))
+        self.indices = around
         ends: list[Assign] = []
+        if loose and not self.wide:
+            return s, ends
         steady = not {n for e in (s.lo, s.hi) for n in mentioned(e)} & new
         if steady and s.index not in new and s.step in (Const(1), Const(-1)):
             for name in sorted(new & self.counters):
@@ -271,6 +293,7 @@ class _Closing:
                 if found is not None:
                     s, end = found
                     ends.append(end)
+                    self.loose = self.loose or loose
         return s, ends
 
     def closed(self, s: For, name: str, known: _Values) -> tuple[For, Assign] | None:

@@ -331,6 +331,8 @@ class Found:
     lenient: bool = False
     #: Does the body of a loop stand there several times, for names that change places?
     unrolled: bool = False
+    #: Is a counter told from the ends of a range that may have few bits?
+    counted: bool = False
     #: Is among these arrays one that the function has not made, or not for them alone?
     foreign: bool = False
     #: The variables of the program that are the user's, by their names in it.

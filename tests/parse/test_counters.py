@@ -237,3 +237,41 @@ def test_a_list_of_known_length_is_no_chain():
     text = str(pyrev.differentiable(f, target="python").adjoint.source)
     assert "serial" not in text
     assert "range" not in text
+
+
+def by_a_start(x, k, n):
+    s = 0.0
+    j = 0
+    for i in range(k, n):
+        s += x[j] * i
+        j += 1
+    return s + j
+
+
+def by_an_element(x, k, n):
+    s = 0.0
+    j = 1
+    for i in range(k[0], n):
+        s += x[j] * i
+        j -= 1
+    return s + j
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (np.int8(-100), 100),
+        (np.uint8(100), 300),
+        (np.uint8(100), np.uint8(50)),
+        (-100, 100),
+    ],
+)
+def test_a_counter_does_not_go_around_in_the_bits_of_a_range(start, end, target):
+    x = np.arange(300.0)
+    f = pyrev.differentiable(by_a_start, target=target)
+    assert f.primal(x, start, end) == by_a_start(x, start, end)
+    g, k = pyrev.differentiable(by_an_element, target=target), np.array([start])
+    assert g.primal(x, k, end) == by_an_element(x, k, end)

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.numba.checks import guards, sizes, unless
 from pyrev.emit.numba.module import Mode, Module
 from pyrev.emit.numba.trees import assign, receive, result, returned
 from pyrev.emit.numba.typed import cast, printed, typed, zero
-from pyrev.ir.dtypes import concrete, expr_dtype, promote
+from pyrev.ir.dtypes import NARROW, concrete, expr_dtype, promote
 from pyrev.ir.nodes import (
     ONE,
     ZERO,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from pyrev.analysis.narrow_integers import NARROW
 from pyrev.emit.numba.module import Module
 from pyrev.ir.dtypes import (
+    NARROW,
     WEAK_FLOAT,
     WEAK_INT,
     concrete,

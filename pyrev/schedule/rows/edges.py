@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyrev.analysis.narrow_integers import NARROW
 from pyrev.ir.affine import (
     Linear,
     beyond,
@@ -18,7 +17,7 @@ from pyrev.ir.affine import (
     plus,
     slope,
 )
-from pyrev.ir.dtypes import expr_dtype, is_float
+from pyrev.ir.dtypes import NARROW, expr_dtype, is_float
 from pyrev.ir.nodes import (
     ONE,
     Add,
