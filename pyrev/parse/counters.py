@@ -307,7 +307,11 @@ class _Closing:
         assert step is not None
         by = step[1]
         start = known.get(name, Var(name))
-        turn = iteration(s.index, s.lo, s.step)
+        first, forth = s.lo, s.step
+        if s.reverse:  # the step is one, up or down
+            first = Call("-", (s.hi, s.step))
+            forth = Const(-1) if s.step == Const(1) else Const(1)
+        turn = iteration(s.index, first, forth)
         before = _moved(start, turn, by)
         behind = from_linear(linear(add_int(before, by)))
         body = (

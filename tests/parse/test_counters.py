@@ -239,6 +239,32 @@ def test_a_list_of_known_length_is_no_chain():
     assert "range" not in text
 
 
+def backwards(x, n):
+    s, j = 0.0, 0
+    for i in reversed(range(1, n)):
+        s = 2 * s + x[j] * i
+        j += 1
+    for i in reversed(range(n, 1, -1)):
+        s = 2 * s - x[j - 1] * i
+        j -= 1
+    kept = []
+    for i in reversed(range(n)):
+        kept.append(x[i] * s)
+    for i in reversed(range(len(kept))):
+        s = s * kept[i] + i
+    return s + j
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_a_counter_goes_up_where_a_range_is_reversed(n, target):
+    f = pyrev.differentiable(backwards, target=target)
+    rng = np.random.default_rng(0)
+    check(f, backwards, {"x": X, "n": n}, (), rng)
+
+
 def by_a_start(x, k, n):
     s = 0.0
     j = 0

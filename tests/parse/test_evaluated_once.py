@@ -32,6 +32,10 @@ def k(a):
     a[0] += 1.0
     return int(a[0]) % 3
 
+def row(m, a):
+    a[0] += 1.0
+    return m[int(a[0]) % 3]
+
 def two(a):
     a[1] *= 10.0
     return a[0], a[0] + a[1]
@@ -143,6 +147,9 @@ s = [x for x in a[K:]]; c += len(s)
 c += sum(a[1] * i for i in range(K + 1))
 a[a > 0.4] += two(a)[1]
 m[K] += two(a)[1]
+c += (row(m, a) - row(m, a) * N).sum()
+c += row(m, a) @ row(m, a) + row(m, a) @ m[K]
+for i in reversed(range(3)): c = 3 * c + N * i
 i = np.array([1, 2]); a[i] += two(a)[1]
 b[b < N] *= b[b < N]
 d = {"u": 5.0}; x = d.get("u", N); c += x

@@ -62,7 +62,8 @@ def evaluated_once(node: gast.AST, lookup: Lookup) -> gast.AST:
     if not isinstance(getattr(node, "body", None), list):
         return node
     rewriter = _Once(node, lookup)
-    if not any(isinstance(n, gast.Call) and rewriter.act(n) for n in nodes_of(node)):
+    acts = any(isinstance(n, gast.Call) and rewriter.act(n) for n in nodes_of(node))
+    if not acts and not rewriter.stores:
         return node
     made = copy.copy(node)
     made.body = rewriter.block(node.body)
@@ -75,6 +76,11 @@ class _Once:
         self.taken = {*identifiers(node)}
         self.changed = False
         self.before: list[gast.AST] = []
+        #: Does it write to elements, among them those that places may rest on?
+        self.stores = any(
+            isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)
+            for n in nodes_of(node)
+        )
         #: The functions inside, by name.
         self.inner: dict[str, gast.AST] = {}
         for n in nodes_of(node):
@@ -202,6 +208,8 @@ class _Once:
             inner = getattr(s, part, None)
             if isinstance(inner, list):
                 setattr(new, part, self.block(inner))
+        if isinstance(s, gast.Return) and self.stores:
+            new.value = self.given(s.value)
         heads = [c for c in children(s) if isinstance(c, gast.expr)]
         acting = [c for c in heads if self.acts(c)]
         if not acting:
@@ -230,6 +238,21 @@ class _Once:
                 if not self.is_plain(value, writes):
                     new.value = self.parts(value)
         return [new]
+
+    def given(self, e: gast.AST | None) -> gast.AST | None:
+        """What is returned, a row perhaps, by the place that it has now."""
+        match e:
+            case gast.Subscript(slice=index) if any(map(_is_read, nodes_of(index))):
+                if self.acts(e):
+                    return e
+                new = copy.copy(e)
+                new.slice = self.index(index)
+                return new
+            case gast.Tuple(elts=elts):
+                new = copy.copy(e)
+                new.elts = [self.given(x) for x in elts]
+                return new
+        return e
 
     def endless(self, loop: gast.While) -> gast.AST:
         around, self.before = self.before, []

@@ -229,10 +229,10 @@ class _Dry:
         new = {
             n: fresh(f"{n}_ahead", self.owner.taken) for n in sorted(arrays | scalars)
         }
-        known = self._bound_before()
+        known, read = self._bound_before(), set().union(*map(_loaded, made))
         first: list[gast.AST] = []
         for n in sorted(arrays | scalars):
-            if n not in known:
+            if n not in known or n not in arrays | read:
                 continue
             value: gast.AST = name_of(n)
             if n in arrays:
@@ -564,7 +564,9 @@ def _trips(loop: gast.AST) -> gast.AST | None:
                     return _at_least_zero(
                         gast.BinOp(wide, gast.FloorDiv(), gast.Constant(step, None))
                     )
-        case gast.Call(func=gast.Name(id="enumerate" | "zip"), args=[first, *_]):
+        case gast.Call(
+            func=gast.Name(id="enumerate" | "zip" | "reversed"), args=[first, *_]
+        ):
             return _trips(gast.For(loop.target, first, [], [], None))
         case gast.Name() | gast.Attribute() | gast.Subscript():
             return gast.Call(name_of("len"), [loop.iter], [])
