@@ -220,3 +220,27 @@ def test_what_acts_happens_once(statement: str, tmp_path: Path) -> None:
 
     assert outcome(pushed) == (pytest.approx(value), pytest.approx(array), state)
     assert outcome(pyrev.grad(made))[2] == state
+
+
+def go(y):  # type: ignore[no-untyped-def]
+    return y[0] < 5.0
+
+
+def step(y):  # type: ignore[no-untyped-def]
+    y[0] += 1.0
+    return y[0] * y[1]
+
+
+def a_helper_moves_what_decides(x):  # type: ignore[no-untyped-def]
+    out = []
+    y = x.copy()
+    while go(y):
+        s = step(y)
+        out.append(s)
+    return np.array(out)
+
+
+def test_a_list_is_not_counted_ahead_without_what_decides() -> None:
+    """Counted without the step it would never end."""
+    with pytest.raises(pyrev.UnsupportedError):
+        pyrev.differentiable(a_helper_moves_what_decides)

@@ -264,6 +264,16 @@ class _Dry:
             raise NotThisWay
         return found
 
+    def _acts_on(self, s: gast.AST, names: set[str]) -> bool:
+        """May a call in a statement write to what one of these stands for?"""
+        local, lookup = self.owner.local, self.owner.lookup
+        return any(
+            isinstance(n, gast.Call)
+            and bool(read_in(n) & names)
+            and call_writes(n, local, lookup, alone=False)
+            for n in nodes_of(s)
+        )
+
     def _has_other_name(self, array: str) -> bool:
         """May an array, or a part of it, have another name?"""
         for n in nodes_of(self.owner.node):
@@ -425,6 +435,8 @@ class _Dry:
                     for t in tests:
                         needed |= t
                     return True
+                if self._acts_on(s, needed):
+                    raise NotThisWay  # it changes what decides, and is not kept
                 return False
             case gast.Raise() | gast.Assert() | gast.Pass():
                 return False

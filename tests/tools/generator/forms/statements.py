@@ -36,6 +36,8 @@ class Statements(Values):
             (0 if deep else 5, "if"),
             (0 if deep else 5, "for"),
             (0 if deep or not v else 3, "pyramid"),
+            (2 if v and not deep else 0, "counter beside a range"),
+            (3 if scope.draws and not deep else 0, "draws in a range"),
             (2, "raise"),
             (2 if not scope.loops else 1, "early return"),
             (1 if scope.loops else 0, "jump"),
@@ -375,6 +377,35 @@ class Statements(Values):
         self.indent -= 1
         scope.vectors[name] = Vector(name, size, 0, False)
         return True
+
+    def counter_beside_a_range_(self, scope: Scope) -> None:
+        """A loop up or down with a counter of its own."""
+        v, i, k, s = self.pick(*scope.vectors.values()).name, *map(self.fresh, "iks")
+        head = self.pick(
+            f"reversed(range(len({v})))",
+            f"range(len({v}) - 1, -1, -1)",
+            f"reversed(range(len({v}), 0, -1))",
+            f"range(3, 3 + len({v}))",
+        )
+        self.emit(f"{k}, {s} = 0, 0.5")
+        self.emit(f"for {i} in {head}:")
+        self.indent += 1
+        self.emit(f"{s} = 0.4 * {s} + 0.1 * {i} * {v}[{k}]")
+        self.emit(f"{k} += 1")
+        self.indent -= 1
+        scope.numbers.append(s)
+
+    def draws_in_a_range_(self, scope: Scope) -> None:
+        """As many turns as are drawn, with a draw in each."""
+        gen, i, s = self.pick(*scope.draws), self.fresh("i"), self.fresh("s")
+        turns = f"range({gen}.integers(1, 4))"
+        head = self.pick(turns, f"reversed({turns})")
+        self.emit(f"{s} = 0.3")
+        self.emit(f"for {i} in {head}:")
+        self.indent += 1
+        self.emit(f"{s} = 0.5 * {s} + 0.1 * {i} * {gen}.normal() * {self.atom(scope)}")
+        self.indent -= 1
+        scope.numbers.append(s)
 
     def raise_(self, scope: Scope) -> None:
         error = self.pick(*ERRORS)

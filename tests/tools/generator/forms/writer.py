@@ -24,6 +24,7 @@ THEMES = (
     *("of a list", "draw", "vector of another length", "vector bound again"),
     *("second name", "element written", "mask written", "places written"),
     *("in-place method", "matrix made", "part of a matrix written", "pyramid", "raise"),
+    *("counter beside a range", "draws in a range"),
     *("early return", "bound on both paths", "list made", "list grown", "list popped"),
     *("tuple made", "structure made", "field written", "record written", "for"),
     *("complex number", "complex array", "function inside", "call as a statement"),
