@@ -112,11 +112,13 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
     return s
 
 
-def counts_up(s: Stmt) -> str | None:
-    """The scalar that a statement counts up by one."""
+def step_of(s: Stmt) -> tuple[str, int] | None:
+    """The scalar that a statement increments by a literal, and by how much."""
     match s:
-        case Add(Var(name), Const(1)):
-            return name
-        case Assign(Var(name), Call("+", (Var(same), Const(1)))) if name == same:
-            return name
+        case Add(Var(name), Const(int(k))) if not isinstance(k, bool):
+            return name, k
+        case Assign(Var(name), Call("+" | "-" as op, (Var(same), Const(int(k))))) if (
+            name == same and not isinstance(k, bool)
+        ):
+            return name, k if op == "+" else -k
     return None

@@ -697,6 +697,15 @@ def assignments(block: Block) -> Counter[str]:
     )
 
 
+def without_scalars(block: Block, names: Set[str]) -> Block:
+    """A block without the assignments that give these scalars their values."""
+    return tuple(
+        with_blocks(s, tuple(without_scalars(b, names) for b in blocks(s)))
+        for s in block
+        if not (isinstance(s, Assign) and s.target_name in names)
+    )
+
+
 def loop_indices(block: Block) -> frozenset[str]:
     """The indices of the loops in a block."""
     return frozenset(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pyrev.ir.counting import counts_up
+from pyrev.ir.counting import step_of
 from pyrev.ir.nodes import (
     ZERO,
     Assign,
@@ -77,7 +77,7 @@ class _Once:
         match pair:
             case (Assign(Var(name), value), For() as loop) if value == ZERO:
                 inner = [s for s in walk((loop,)) if not blocks(s)]
-                counts = len(inner) == 1 and counts_up(inner[0]) == name
+                counts = len(inner) == 1 and step_of(inner[0]) == (name, 1)
                 reads = _reads((*pair, *behind))[name]
                 if counts and self.times[name] == 2 and reads == self.reads[name]:
                     return name

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 
 from pyrev.ir.affine import from_linear, linear
+from pyrev.ir.counting import step_of
 from pyrev.ir.dtypes import NARROW
 from pyrev.ir.nodes import (
     Add,
@@ -45,6 +46,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
     with_blocks,
+    without_scalars,
     written,
 )
 from pyrev.ir.simplify import add_int
@@ -87,7 +89,7 @@ def without_counters(
     closing = _Closing(counters, _Steady(block, params), wide)
     made = closing.block(block, {})
     used = {n for s in walk(made) for n in _read(s)}
-    return _without(made, counters - used - {*kept}), closing.loose
+    return without_scalars(made, counters - used - {*kept}), closing.loose
 
 
 def _kinds(block: Block) -> frozenset[str]:
@@ -129,28 +131,7 @@ def with_one_value(
     }
     if not found:
         return block
-    return tuple(_replaced(s, found) for s in _without(block, found.keys()))
-
-
-def _without(block: Block, names: Set[str]) -> Block:
-    """A block without what gives these scalars their values."""
-    return tuple(
-        with_blocks(s, tuple(_without(b, names) for b in blocks(s)))
-        for s in block
-        if not (isinstance(s, Assign) and s.target_name in names)
-    )
-
-
-def _step(s: Stmt) -> tuple[str, int] | None:
-    """The scalar that a statement increments by a literal, and by how much."""
-    match s:
-        case Add(Var(name), Const(int(k))) if not isinstance(k, bool):
-            return name, k
-        case Assign(Var(name), Call("+" | "-" as op, (Var(same), Const(int(k))))) if (
-            name == same and not isinstance(k, bool)
-        ):
-            return name, k if op == "+" else -k
-    return None
+    return tuple(_replaced(s, found) for s in without_scalars(block, found.keys()))
 
 
 def _counters(block: Block, params: tuple[Param, ...]) -> frozenset[str]:
@@ -162,11 +143,11 @@ def _counters(block: Block, params: tuple[Param, ...]) -> frozenset[str]:
     for s in walk(block):
         if isinstance(s, (For, While)):
             barred.add(s.index)
-            found |= {step[0] for b in s.body if (step := _step(b)) is not None}
+            found |= {step[0] for b in s.body if (step := step_of(b)) is not None}
         match s:
             case Assign(Var(), value) if _is_count(value):
                 pass
-            case Assign(Var(name), _) | Add(Var(name), _) if _step(s) is None:
+            case Assign(Var(name), _) | Add(Var(name), _) if step_of(s) is None:
                 barred.add(name)
     return frozenset(found - barred)
 
@@ -253,7 +234,7 @@ class _Closing:
                     known.pop(name, None)
                 out.append(s)
                 continue
-            step = _step(s)
+            step = step_of(s)
             if step is not None and step[0] in self.counters:
                 assert isinstance(s, (Add, Assign))
                 value = add_int(Var(step[0]), step[1])
@@ -300,7 +281,7 @@ class _Closing:
         """The loop in which a counter is a multiple of the iteration, and what it is
         then; None where that is not so.
         """
-        steps = [(k, _step(b)) for k, b in enumerate(s.body) if name in written((b,))]
+        steps = [(k, step_of(b)) for k, b in enumerate(s.body) if name in written((b,))]
         if len(steps) != 1 or steps[0][1] is None:
             return None
         ((at, step),) = steps

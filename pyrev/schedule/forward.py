@@ -46,6 +46,7 @@ from pyrev.ir.nodes import (
     walk_expr,
     with_blocks,
     with_value,
+    without_scalars,
     written,
 )
 from pyrev.ir.renaming import rename
@@ -96,20 +97,7 @@ def _aliases(program: Program) -> Block:
                 known[name] = of
     if not known:
         return body
-    return tuple(rename(t, known) for t in _without(body, known.keys()))
-
-
-def _without(block: Block, gone: Set[str]) -> Block:
-    """The block without the statements that assign these scalars."""
-    return tuple(
-        with_blocks(s, tuple(_without(b, gone) for b in blocks(s)))
-        for s in block
-        if not (
-            isinstance(s, Assign)
-            and isinstance(s.target, Var)
-            and s.target.name in gone
-        )
-    )
+    return tuple(rename(t, known) for t in without_scalars(body, known.keys()))
 
 
 class _Uses:

@@ -19,12 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pyrev.ir.counting import counts_up
+from pyrev.ir.counting import step_of
 from pyrev.ir.dtypes import expr_dtype, is_float
 from pyrev.ir.nodes import (
     ONE,
     ZERO,
-    Add,
     Alloc,
     Assign,
     Block,
@@ -41,6 +40,7 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
+    assignments,
     blocks,
     exprs,
     map_expr,
@@ -136,12 +136,10 @@ class _Lengths:
                     known = known.without(changed)
                     known = replace(known, counts={**known.counts, **counts})
                 case While() | If():
-                    around = (
-                        known.without(changed) if isinstance(stmt, While) else known
-                    )
+                    behind = known.without(changed)
                     for b in blocks(stmt):
-                        self.block(b, around)
-                    known = known.without(changed)
+                        self.block(b, behind if again else known)
+                    known = behind
                 case Alloc(array, shape):
                     sizes = [known.value(n) for n in shape]
                     known = known.without(changed)
@@ -201,11 +199,7 @@ class _Lengths:
         """The scalars that go up by one, each in one place of a loop alone, with the
         way there; and the block and the place in it.
         """
-        times: dict[str, int] = {}
-        for s in walk((loop,)):
-            if isinstance(s, (Assign, Add)) and isinstance(s.target, Var):
-                times[s.target.name] = times.get(s.target.name, 0) + 1
-        changed = _changed_by(loop)
+        times, changed = assignments((loop,)), _changed_by(loop)
 
         def visit(
             stmt: Stmt, path: _Path, indices: Mapping[str, Expr]
@@ -226,9 +220,9 @@ class _Lengths:
                 return
             path = (*path, part)
             for k, s in enumerate(inner):
-                name = counts_up(s)
-                if name is not None and times[name] == 1:
-                    yield name, path, inner, k
+                match step_of(s):
+                    case (name, 1) if times[name] == 1:
+                        yield name, path, inner, k
                 yield from visit(s, path, indices)
 
         yield from visit(loop, (), {})

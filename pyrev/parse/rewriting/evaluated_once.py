@@ -34,6 +34,7 @@ from pyrev.parse.rewriting.effects import call_writes, is_numpy, may_write
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     assign,
+    each_place,
     name_of,
     object_named,
     placed,
@@ -75,6 +76,8 @@ class _Once:
         self.lookup, self.local = lookup, local_names(node)
         self.taken = {*identifiers(node)}
         self.changed = False
+        #: The calls that were asked about, each with the answer.
+        self.acting: dict[int, tuple[gast.Call, bool]] = {}
         self.before: list[gast.AST] = []
         #: Does it write to elements, among them those that places may rest on?
         self.stores = any(
@@ -104,8 +107,12 @@ class _Once:
         return call_writes(call, self.local, self.lookup, alone=False)
 
     def act(self, call: gast.Call) -> bool:
-        known = object_named(call.func, self.local, self.lookup)
-        return may_draw(call.func, known) or self.writes(call)
+        found = self.acting.get(id(call))
+        if found is None or found[0] is not call:
+            known = object_named(call.func, self.local, self.lookup)
+            found = call, may_draw(call.func, known) or self.writes(call)
+            self.acting[id(call)] = found
+        return found[1]
 
     def acts(self, e: gast.AST | None) -> bool:
         """Does something happen where an expression is computed?"""
@@ -302,17 +309,7 @@ class _Once:
 
     def index(self, e: gast.AST) -> gast.AST:
         """A subscript that is computed now."""
-        match e:
-            case gast.Tuple(elts=elts):
-                new = copy.copy(e)
-                new.elts = [self.index(x) for x in elts]
-                return new
-            case gast.Slice(lower=a, upper=b, step=c):
-                new = copy.copy(e)
-                ends = [None if x is None else self.index(x) for x in (a, b, c)]
-                new.lower, new.upper, new.step = ends
-                return new
-        return self.kept(self.part(e), "place")
+        return each_place(e, lambda x: self.kept(self.part(x), "place"))
 
     def named(self, e: gast.AST, base: str = "value") -> gast.AST:
         self.changed = True

@@ -66,6 +66,20 @@ def root_of(e: gast.AST) -> str:
     return str(e.id) if isinstance(e, gast.Name) else ""
 
 
+def each_place(index: gast.AST, f: Callable[[gast.AST], gast.AST]) -> gast.AST:
+    """A subscript with what `f` gives for each place and each end of a slice in it."""
+    new = copy.copy(index)
+    match index:
+        case gast.Tuple(elts=elts):
+            new.elts = [each_place(e, f) for e in elts]
+        case gast.Slice(lower=a, upper=b, step=c):
+            ends = [None if e is None else each_place(e, f) for e in (a, b, c)]
+            new.lower, new.upper, new.step = ends
+        case _:
+            return f(index)
+    return new
+
+
 def name_of(
     name: str, at: gast.AST | None = None, ctx: gast.AST | None = None
 ) -> gast.AST:

@@ -21,7 +21,7 @@ from pyrev.parse.rewriting.complex_numbers.values import (
     USE,
     Values,
 )
-from pyrev.parse.rewriting.made_texts import assign, name_of, placed
+from pyrev.parse.rewriting.made_texts import assign, each_place, name_of, placed
 
 
 @dataclass(slots=True)
@@ -183,18 +183,12 @@ class Expressions(Values):
 
     def index(self, e: gast.AST) -> gast.AST:
         """A subscript, which may stand twice."""
-        match e:
-            case gast.Tuple(elts=elts):
-                new = copy.copy(e)
-                new.elts = [self.index(x) for x in elts]
-                return new
-            case gast.Slice(lower=a, upper=b, step=c):
-                new = copy.copy(e)
-                ends = [None if x is None else self.index(x) for x in (a, b, c)]
-                new.lower, new.upper, new.step = ends
-                return new
-        new = self.real(e)
-        return new if is_index(new) else self.named(new, "index")
+
+        def twice(place: gast.AST) -> gast.AST:
+            new = self.real(place)
+            return new if is_index(new) else self.named(new, "index")
+
+        return each_place(e, twice)
 
     def subscript(
         self, e: gast.AST, base: gast.AST, index: gast.AST, ctx: gast.AST

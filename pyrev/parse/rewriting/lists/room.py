@@ -214,7 +214,7 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
-        helped = self._written_by_helpers(made)
+        helped = self._written_by_helpers(made, needed)
         if self._pops() and self.room in set().union(*map(_loaded, made)):
             raise NotThisWay  # `room` is what was added: there are fewer
         arrays = {
@@ -243,36 +243,34 @@ class _Dry:
             setattr(n, AHEAD, True)
         return [*first, *ahead]
 
-    def _written_by_helpers(self, stmts: Sequence[gast.AST]) -> set[str]:
-        """The arrays that helpers write to which these statements call: they get
-        copies. `NotThisWay` where that is not known.
+    def _written_by_helpers(
+        self, kept: Sequence[gast.AST], needed: set[str]
+    ) -> set[str]:
+        """The arrays that helpers write to which the statements that are `kept` call:
+        they get copies. `NotThisWay` where these are not known, and where a call that
+        is not kept may write to what is `needed`.
         """
         local, lookup = self.owner.local, self.owner.lookup
+        there = {id(n) for s in kept for n in nodes_of(s)}
         found: set[str] = set()
-        for n in (n for s in stmts for n in nodes_of(s)):
+        for n in (n for s in self.stmts for n in nodes_of(s)):
             if not isinstance(n, gast.Call):
                 continue
             if not call_writes(n, local, lookup, alone=False):
+                continue
+            if id(n) not in there:
+                if read_in(n) & needed:
+                    raise NotThisWay
                 continue
             given = written_arguments(self._known(n), n)
             if given is None or not all(isinstance(e, gast.Name) for e in given):
                 raise NotThisWay
             found |= {e.id for e in given}
         bound = self._bound_before()
-        others = {n for s in stmts for n in stored_in(s)} & found
+        others = {n for s in kept for n in stored_in(s)} & found
         if others or found - bound or any(self._has_other_name(n) for n in found):
             raise NotThisWay
         return found
-
-    def _acts_on(self, s: gast.AST, names: set[str]) -> bool:
-        """May a call in a statement write to what one of these stands for?"""
-        local, lookup = self.owner.local, self.owner.lookup
-        return any(
-            isinstance(n, gast.Call)
-            and bool(read_in(n) & names)
-            and call_writes(n, local, lookup, alone=False)
-            for n in nodes_of(s)
-        )
 
     def _has_other_name(self, array: str) -> bool:
         """May an array, or a part of it, have another name?"""
@@ -325,14 +323,10 @@ class _Dry:
             for n in nodes_of(s):
                 match n:
                     case gast.Call(func=gast.Name(id=called), args=args):
-                        known = object_named(
-                            n.func, self.owner.local, self.owner.lookup
-                        )
-                        if (
-                            called not in _PURE
-                            and own & set().union(*map(read_in, args))
-                            and written_arguments(known, n) is None
-                        ):
+                        decides = own & set().union(*map(read_in, args))
+                        if called in _PURE or not decides:
+                            continue
+                        if written_arguments(self._known(n), n) is None:
                             raise NotThisWay
                     case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):
                         if base in own and n.func.attr not in _FRESH:
@@ -435,8 +429,6 @@ class _Dry:
                     for t in tests:
                         needed |= t
                     return True
-                if self._acts_on(s, needed):
-                    raise NotThisWay  # it changes what decides, and is not kept
                 return False
             case gast.Raise() | gast.Assert() | gast.Pass():
                 return False
