@@ -24,6 +24,7 @@ from pyrev.ir.nodes import (
     mentioned,
     names,
     walk,
+    walk_expr,
     written,
 )
 from pyrev.ir.reductions import reductions
@@ -68,6 +69,34 @@ class Reassociation:
 
         `inner` is the loop with its sums in locals.
         """
+        rest = _rest(f, targets)
+        return all(map(_is_scalar, rest)) and self._summed(f, inner, targets)
+
+    def beside(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
+        """May they be, though the loop writes elements of arrays besides?
+
+        Only where nothing else keeps the iterations from being taken several at a time.
+        """
+        rest = _rest(f, targets)
+        places = [s.target for s in rest if isinstance(s, (Assign, Add))]
+        if len(places) < len(rest):
+            return False
+        own = {t.array: t for t in places if isinstance(t, Load)}
+        return (
+            bool(own)
+            and all(own[t.array] == t for t in places if isinstance(t, Load))
+            and all(f.index in names(t) for t in own.values())
+            and all(
+                own.get(e.array, e) == e
+                for s in inner.body
+                for whole in exprs(s)
+                for e in walk_expr(whole)
+                if isinstance(e, Load)
+            )
+            and self._summed(f, inner, targets)
+        )
+
+    def _summed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         trip = fixed_trip(f)
         if trip is not None and trip <= self.unrolled:
             return False
@@ -76,9 +105,7 @@ class Reassociation:
         if any(self.fails(e) for s in inner.body for e in exprs(s)):
             return False
         # What an iteration hands on is no sum, and the next loop may go on from it.
-        rest = [s for s in f.body if not (isinstance(s, Add) and s.target in targets)]
-        scalars = [s for s in rest if _is_scalar(s)]
-        return len(scalars) == len(rest) and self.keeps(f, scalars)
+        return self.keeps(f, [s for s in _rest(f, targets) if _is_scalar(s)])
 
     def keeps(self, f: For, block: Sequence[Stmt]) -> bool:
         """Are the scalars of `block` made and used up in one iteration of `f`?"""
@@ -97,6 +124,11 @@ def occurrences(block: Block) -> dict[str, int]:
             for n in mentioned(e):
                 out[n] = out.get(n, 0) + 1
     return out
+
+
+def _rest(f: For, targets: Sequence[Var | Load]) -> list[Stmt]:
+    """What a loop does besides its sums."""
+    return [s for s in f.body if not (isinstance(s, Add) and s.target in targets)]
 
 
 def _is_scalar(s: Stmt) -> bool:

@@ -15,6 +15,7 @@ from pyrev.emit.whole_arrays import WholeArrays
 from pyrev.ir.dtypes import infer
 from pyrev.ir.printer import Emitted
 from pyrev.runtime.error_boundary import runs_users
+from pyrev.schedule.named_parts import name_parts
 
 
 class Python(Target):
@@ -37,6 +38,10 @@ class Python(Target):
             done = schedule(program, job.dtypes, job.sizes.costs, job.users)
         ready = natural(done.program)
         types = infer(ready, dict(job.dtypes))
+        if not job.in_order:
+            ready, parts = name_parts(ready, types)
+            if parts:
+                types = infer(ready, dict(job.dtypes))
         whole = WholeArrays(ready, types, job.shapes, job.letters)
         text = emit_python(
             ready, doc=job.doc, sources=job.sources, whole=whole, sizes=job.size_names

@@ -9,7 +9,8 @@ Subscripts are not tested here: `analysis.bounds` has shown, before the call, th
 access stays inside its array and that affine subscripts are not negative. Nothing is
 raised inside a parallel loop, where Numba would lose it: a body that divides an
 integer by zero says so in `status` and returns. Sums over an innermost loop stand in
-functions of their own, which alone may reassociate; they are listed in the result.
+functions of their own, which alone may reassociate; where the loop writes arrays
+besides, only the addition does (``_add``). They are listed in the result.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
 from pyrev.ir.text import call, error_modules, name, subscript
 from pyrev.schedule.costs import SHIPPED, CpuCosts
 from pyrev.schedule.hoist import made_first
+from pyrev.schedule.named_parts import name_parts
 
 #: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
 FOR_NUMBA = {
@@ -53,7 +55,11 @@ def emit_numba(
     With `wraps`, sums and products of integers that are data go around at 64 bits, as
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     """
-    module = Module(program, infer(program, dtypes), cpu, wraps, natural)
+    types = infer(program, dtypes)
+    program, parts = name_parts(program, types)
+    if parts:
+        types = infer(program, dtypes)
+    module = Module(program, types, cpu, wraps, natural, parts)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [

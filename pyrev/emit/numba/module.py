@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.emit.carried import CARRIED
@@ -24,6 +24,7 @@ from pyrev.ir.nodes import (
     Loc,
     Loop,
     Program,
+    Var,
     all_names,
     exprs,
     fresh,
@@ -61,6 +62,7 @@ class Module:
         cpu: CpuCosts,
         wraps: bool = False,
         natural: frozenset[Expr] = frozenset(),
+        parts: Mapping[str, Expr] | None = None,
     ) -> None:
         self.program = program
         self.types = types
@@ -81,12 +83,15 @@ class Module:
             tuple[int, str, tuple[Given, ...], tuple[str, ...]],
         ] = {}
         self.reassociated: dict[str, None] = {}
+        #: What is added to in any order, and the function that does so.
+        self.loose: frozenset[Var] = frozenset()
+        self.adding = ""
         #: Is there a parallel loop?
         self.drivers = False
         self.nests = 0
         #: The arrays that are made before all else.
         self.first: Sequence[Alloc] = ()
-        self.subscripts = Subscripts(program, natural)
+        self.subscripts = Subscripts(program, natural, parts)
         #: The parameter by which a function says that it failed, if any of them can.
         self.status = [self.state] if self.can_fail(program.body) else []
         #: The scalars that go from one nest to another.

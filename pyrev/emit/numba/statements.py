@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import assert_never
 
@@ -178,18 +179,45 @@ def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
         lines.append(line)
         for t, result in zip(targets, results, strict=True):
             lines.append(tag(stored(m, Add(t, result)), f.loc))
-    elif all(isinstance(t, Var) for t in targets):
-        return [for_tree(m, f, plain(m, f.body, mode))]
+        return _if_any(m, f, lines)
+    loose = innermost and m.reassociation.beside(f, inner, targets)
+    scalars = [t for t in targets if isinstance(t, Var)]
+    if len(scalars) == len(targets):
+        with in_any_order(m, f, scalars if loose else ()):
+            return [for_tree(m, f, plain(m, f.body, mode))]
     else:
         for t in targets:
             lines.append(assign(pairs[t].name, printed(m, t)))
-        lines.append(for_tree(m, inner, plain(m, inner.body, mode)))
+        with in_any_order(m, f, list(pairs.values()) if loose else ()):
+            lines.append(for_tree(m, inner, plain(m, inner.body, mode)))
         for t in targets:
             lines.append(tag(stored(m, Assign(t, pairs[t])), f.loc))
+    return _if_any(m, f, lines)
+
+
+def _if_any(m: Module, f: For, lines: list[ast.stmt]) -> list[ast.stmt]:
     # The place of an empty sum need not exist.
     if fixed_trip(f):
         return lines
     return [ast.If(printed(m, runs(f)), lines, [])]
+
+
+@contextmanager
+def in_any_order(m: Module, f: For, targets: Sequence[Var]) -> Iterator[None]:
+    """While this lasts, what is added to the targets is added in any order.
+
+    The flags are those of the additions alone: the rest of a loop, which may write
+    arrays, keeps its rounding.
+    """
+    if targets and not m.adding:
+        m.adding = fresh("_add", m.taken)
+        added = ast.BinOp(name("a"), ast.Add(), name("b"))
+        m.define(m.adding, ("a", "b"), [ast.Return(added)], "SUM", f.loc)
+    for t in targets:
+        m.reassociated[f"{f.loc.place}: the sum of {t.name} over {f.index}"] = None
+    m.loose = frozenset(targets)
+    yield
+    m.loose = frozenset()
 
 
 def over_row(m: Module, f: For, mode: Mode) -> ast.stmt:
@@ -231,11 +259,21 @@ def summed(
 def stored(m: Module, s: Assign | Add) -> ast.stmt:
     """An assignment, or what is added to a place."""
     kind = expr_dtype(s.target, m.types)
-    if isinstance(s, Add) and isinstance(s.target, Var) and kind in NARROW:
+    if (
+        isinstance(s, Add)
+        and isinstance(s.target, Var)
+        and s.target not in m.loose
+        and kind in NARROW
+    ):
         # Numba's own sum would have 64 bits.
         s = Assign(s.target, Call("+", (s.target, s.value)), loc=s.loc)
     target = store(printed(m, s.target))
     value, dtype = typed(m, s.value)
+    if isinstance(s, Add) and s.target in m.loose:
+        added = call(
+            m.adding, printed(m, s.target), expr_tree(cast(value, dtype, kind))
+        )
+        return ast.Assign([target], added, None)
     if isinstance(s, Assign):
         if isinstance(s.target, Var):
             value = cast(value, dtype, concrete(kind))
