@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LEAST = 1 << 20  # bytes: below this the allocator's own caches do
+LEAST = 1 << 17  # bytes: below this the allocator's own caches do
 MOST = 1 << 30  # bytes kept for later calls
 PART = 1 << 25  # bytes that are worth a thread of their own
 

@@ -31,6 +31,8 @@ class CpuCosts:
     least_owners: int = 48
     #: Elements of an array of one axis that one task owns: 16 to 32 KB.
     block_elements: int = 4096
+    #: Blocks that short iterations are shared out in, at most, if those have fewer.
+    blocks: int = 128
     #: Elements of an array that a core keeps in its cache while it adds to it or fills
     #: it: a private copy, or one row.
     cached_elements: int = 1 << 14

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from pyrev.emit.numba.checks import guards, stopped
 from pyrev.emit.numba.module import Mode, Module
@@ -18,6 +20,7 @@ from pyrev.ir.nodes import (
     Alloc,
     Block,
     Call,
+    Const,
     Expr,
     Extent,
     For,
@@ -37,8 +40,8 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.ir.printer import tag
-from pyrev.ir.text import call, expr_tree, name, numpy_name, proof_text, store
-from pyrev.ir.trip_counts import iterations
+from pyrev.ir.text import call, name, numpy_name, proof_text, store
+from pyrev.ir.trip_counts import fixed_trip, iterations
 from pyrev.schedule.on_cores import on_one_core, parallel
 from pyrev.schedule.straight import pieces
 
@@ -166,55 +169,170 @@ def driver(m: Module, loop: For) -> ast.stmt:
     body = on_one_core(body)
     function = m.numbered()
     row = fresh(f"{function}_{'_'.join(f.index for f in loops)}", m.taken)
-    inputs = m.inputs(body)
-    lines = threaded(m, body, Mode(()))
-    m.define(row, [*inputs, *m.status], lines, "SERIAL", loop.loc)
-
-    mode = Mode(())
     start: list[ast.stmt] = []
     for f in loops:
-        start.extend(guards(m, f, (f.lo, f.hi, f.step), mode))
+        start.extend(guards(m, f, (f.lo, f.hi, f.step), Mode(())))
     counts: list[Expr] = [iterations(f, clamped=True) for f in loops]
     if len(loops) > 1:
-        for k, f in enumerate(loops):
-            n = fresh(f"count_{f.index}", m.taken)
-            m.types[n] = WEAK_INT
-            start.append(assign(n, printed(m, counts[k])))
-            counts[k] = Var(n)
-    task = loop.index
-    simple = len(loops) == 1 and (loop.lo, loop.step) == (ZERO, ONE)
-    if not simple:
-        task = fresh("task", m.taken)
-        m.types[task] = WEAK_INT
+        counts = [
+            _named(m, f"count_{f.index}", n, start)
+            for f, n in zip(loops, counts, strict=True)
+        ]
     total = counts[0]
     for more in counts[1:]:
         total = Call("*", (total, more))
+    if any(isinstance(e, Call) and e.op == "where" for e in walk_expr(total)):
+        # Numba makes no parallel loop of a range with a branch in it.
+        total = _named(m, "count", total, start)
+    shared_out = _in_blocks if _is_short(m, body) else _one_by_one
+    tree, needs = shared_out(m, row, loops, body, counts, total, start)
+    start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
+    wanted = dict.fromkeys(needs)
+    for f in loops:
+        for e in (f.lo, f.hi, f.step):
+            wanted.update(dict.fromkeys(mentioned(e)))
+    m.define(function, [*wanted, *m.status], start, "PARALLEL", loop.loc)
+    return tag(ast.Expr(call(function, *map(name, [*wanted, *m.status]))), loop.loc)
+
+
+def _named(m: Module, base: str, value: Expr, lines: list[ast.stmt]) -> Var:
+    """The name that an integer gets in `lines`."""
+    var = _integer(m, base)
+    lines.append(assign(var.name, printed(m, value)))
+    return var
+
+
+def _integer(m: Module, base: str) -> Var:
+    text = fresh(base, m.taken)
+    m.types[text] = WEAK_INT
+    return Var(text)
+
+
+def _one_by_one(
+    m: Module,
+    row: str,
+    loops: Sequence[For],
+    body: Block,
+    counts: Sequence[Expr],
+    total: Expr,
+    start: list[ast.stmt],
+) -> tuple[ast.stmt, list[str]]:
+    """A parallel loop that calls the function `row` for each iteration, and what it
+    needs from outside.
+    """
+    inputs = m.inputs(body)
+    lines = threaded(m, body, Mode(()))
+    m.define(row, [*inputs, *m.status], lines, "SERIAL", loops[0].loc)
+    first = loops[0]
+    simple = len(loops) == 1 and (first.lo, first.step) == (ZERO, ONE)
+    task = Var(first.index) if simple else _integer(m, "task")
     # `prange` may count in unsigned integers, which meet signed ones as floats.
-    place: Expr = Call("int64", (Var(task),))
+    place: Expr = Call("int64", (task,))
     inside: list[ast.stmt] = []
-    values: dict[str, Expr] = {loop.index: place}
+    values: dict[str, Expr] = {first.index: place}
     if not simple:
-        number = fresh("number", m.taken)
-        m.types[number] = WEAK_INT
-        inside.append(assign(number, expr_tree(place)))
+        number = _named(m, "number", place, inside)
         values = _positions(loops, counts, number)
     args = [printed(m, values[n]) if n in values else name(n) for n in inputs]
     inside.append(ast.Expr(call(row, *args, *map(name, m.status))))
-    if any(isinstance(e, Call) and e.op == "where" for e in walk_expr(total)):
-        # Numba makes no parallel loop of a range with a branch in it.
-        whole = fresh("count", m.taken)
-        m.types[whole] = WEAK_INT
-        start.append(assign(whole, printed(m, total)))
-        total = Var(whole)
-    bounds = call("prange", printed(m, total))
-    tree = ast.For(store(name(task)), bounds, inside, [], None)
-    start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
-    needs = dict.fromkeys(n for n in inputs if n not in values)
-    for f in loops:
-        for e in (f.lo, f.hi, f.step):
-            needs.update(dict.fromkeys(mentioned(e)))
-    m.define(function, [*needs, *m.status], start, "PARALLEL", loop.loc)
-    return tag(ast.Expr(call(function, *map(name, [*needs, *m.status]))), loop.loc)
+    tree = ast.For(
+        store(name(task.name)), call("prange", printed(m, total)), inside, [], None
+    )
+    return tree, [n for n in inputs if n not in values]
+
+
+def _is_short(m: Module, body: Block) -> bool:
+    """Is calling a function for it dear, compared to what it does itself?
+
+    A call counts the references to each of the arrays, up and down, and stands between
+    an iteration and the next, which vector instructions could do together.
+    """
+    return not any(map(partial(_is_long, m), walk(body)))
+
+
+def _is_long(m: Module, s: Stmt) -> bool:
+    if isinstance(s, For):
+        trip = fixed_trip(s)
+        return trip is None or trip > m.cpu.unrolled_iterations
+    return isinstance(s, (While, Alloc))
+
+
+def _in_blocks(
+    m: Module,
+    row: str,
+    loops: Sequence[For],
+    body: Block,
+    counts: Sequence[Expr],
+    total: Expr,
+    start: list[ast.stmt],
+) -> tuple[ast.stmt, list[str]]:
+    """The same, of a function that runs over a block of iterations."""
+    cpu, mode = m.cpu, Mode(())
+    total = _named(m, "total", total, start)
+    most = Call("//", (Call("+", (total, Const(cpu.blocks - 1))), Const(cpu.blocks)))
+    least = Call("min", (Const(cpu.block_elements), most))
+    size = _named(m, "size", Call("max", (ONE, least)), start)
+    first, last = _integer(m, "first"), _integer(m, "last")
+    end: Expr = Call("min", (Call("+", (first, size)), total))
+    lines = [assign(last.name, printed(m, end))]
+    *outer, inner = loops
+    if outer:
+        line, count = _integer(m, f"row_{outer[-1].index}"), counts[-1]
+        done = Call("*", (line, count))
+        inner = _part(
+            inner,
+            body,
+            Call("max", (Call("-", (first, done)), ZERO)),
+            Call("min", (Call("-", (last, done)), count)),
+        )
+        values = _positions(outer, counts[:-1], line)
+        within = [assign(n, printed(m, value)) for n, value in values.items()]
+        within += threaded(m, (inner,), mode)
+        up = Call("-", (Call("+", (last, count)), ONE))
+        span = [printed(m, Call("//", (e, count))) for e in (first, up)]
+        lines.append(
+            ast.For(store(name(line.name)), call("range", *span), within, [], None)
+        )
+        whole = [*values.values(), *counts[1:]]
+    else:
+        inner = _part(inner, body, first, last)
+        lines += threaded(m, (inner,), mode)
+        whole = []
+    own = {last.name, *(f.index for f in outer)} | ({line.name} if outer else set())
+    needs = dict.fromkeys((first.name, size.name, total.name))
+    for e in whole:
+        needs.update(dict.fromkeys(mentioned(e)))
+    needs.update(dict.fromkeys(m.inputs((inner,))))
+    inputs = [n for n in needs if n not in own]
+    m.define(row, [*inputs, *m.status], lines, "SERIAL", loops[0].loc)
+    block = _integer(m, "block")
+    place = printed(m, Call("*", (Call("int64", (block,)), size)))
+    args = [place if n == first.name else name(n) for n in inputs]
+    above = Call("-", (Call("+", (total, size)), ONE))
+    tree = ast.For(
+        store(name(block.name)),
+        call("prange", printed(m, Call("//", (above, size)))),
+        [ast.Expr(call(row, *args, *map(name, m.status)))],
+        [],
+        None,
+    )
+    made = {
+        first.name,
+        size.name,
+        total.name,
+        *(n for e in counts[1:] for n in mentioned(e)),
+    }
+    return tree, [n for n in inputs if n not in made]
+
+
+def _part(loop: For, body: Block, first: Expr, last: Expr) -> For:
+    """Some of the iterations of a loop, by their numbers, with this body."""
+
+    def at(number: Expr) -> Expr:
+        far = number if loop.step == ONE else Call("*", (number, loop.step))
+        return far if loop.lo == ZERO else Call("+", (loop.lo, far))
+
+    return replace(loop, lo=at(first), hi=at(last), body=body, parallel=None)
 
 
 def _collapsed(loop: For) -> tuple[list[For], Block]:
@@ -232,12 +350,12 @@ def _collapsed(loop: For) -> tuple[list[For], Block]:
 
 
 def _positions(
-    loops: Sequence[For], counts: Sequence[Expr], number: str
+    loops: Sequence[For], counts: Sequence[Expr], number: Var
 ) -> dict[str, Expr]:
     """The indices of some loops, from the number of an iteration of all of them."""
     values: dict[str, Expr] = {}
     for k, f in enumerate(loops):
-        position: Expr = Var(number)
+        position: Expr = number
         for inner in counts[k + 1 :]:
             position = Call("//", (position, inner))
         if k:
