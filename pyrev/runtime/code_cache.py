@@ -311,6 +311,7 @@ def loaded(text: str, name: str) -> Loaded:
                     _warn(f"nothing can be kept beside {path} ({error})")
                     module = _unfiled(text, path)
             if hasattr(module, "njit"):
+                pool.keep_freed()
                 _prepare(module, path)
             for one in ("zeros", "empty", "copy"):
                 if hasattr(module, one):

@@ -8,10 +8,12 @@ object, and every view keeps that alive. `release` gives unused memory back.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -21,6 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 LEAST = 1 << 17  # bytes: below this the allocator's own caches do
 MOST = 1 << 30  # bytes kept for later calls
+HEAP = (1 << 25) - (1 << 16)  # bytes: glibc's heap has no larger pieces
 PART = 1 << 25  # bytes that are worth a thread of their own
 
 # Re-entrant: making an array may collect another one's owner, in the same thread.
@@ -121,6 +124,18 @@ def copy(array: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
+@cache
+def keep_freed() -> None:
+    """Have the C library keep what compiled code frees for what that asks for next.
+
+    glibc returns a large piece to the system when it is freed, until it has seen that
+    such pieces come and go: from then on pieces of up to that size are from its heap,
+    which keeps twice as much (mallopt(3), M_MMAP_THRESHOLD). Arrays that compiled code
+    makes in loops cost page faults before. One piece that nobody touches tells it so.
+    """
+    np.empty(HEAP, np.uint8)
+
+
 def _after_fork() -> None:
     """A child starts with a lock of its own: the parent's may have been held."""
     global _lock
@@ -131,8 +146,13 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def release() -> None:
-    """Give memory that the pool keeps for later calls back to the system."""
+    """Give memory that is kept for later calls back to the system."""
     global _kept
     with _lock:
         _free.clear()
         _kept = 0
+    trim = (
+        getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    )
+    if trim is not None:
+        trim(0)

@@ -29,6 +29,11 @@ class CpuCosts:
     enough_tasks: int = 1024
     #: Owners of rows below which cores would be idle, so that copies are taken.
     least_owners: int = 48
+    #: Operations in the time that an element of a private copy takes: it is cleared,
+    #: written out and added.
+    copy_operations: int = 3
+    #: How often a loop is taken to run where data decides that.
+    unknown_iterations: int = 8
     #: Elements of an array of one axis that one task owns: 16 to 32 KB.
     block_elements: int = 4096
     #: Blocks that short iterations are shared out in, at most, if those have fewer.

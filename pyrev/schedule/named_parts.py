@@ -91,7 +91,12 @@ class _Namer:
             and types[s.target.name] in _COUNTS
         )
         self.indices = loop_indices(program.body) - frozenset(times)
-        made = {s.array for s in walk(program.body) if isinstance(s, (Alloc, Grow))}
+        made = Counter(
+            s.array for s in walk(program.body) if isinstance(s, (Alloc, Grow))
+        )
+        params = {p.name for p in program.params}
+        #: The arrays that are made in one place, and keep their shape from there on.
+        self.made = frozenset(n for n, k in made.items() if k == 1 and n not in params)
         #: The parameters that stay what they are, and arrays that keep their shape.
         self.known = frozenset(
             p.name
@@ -122,8 +127,11 @@ class _Namer:
                 inner = known | {first.index}
             bodies = tuple(self.block(b, inner) for b in blocks(first))
             out.append(with_blocks(first, bodies))
-            if isinstance(first, Assign) and first.target_name in self.once:
-                known |= {first.target_name}
+            match first:
+                case Assign(Var(name)) if name in self.once:
+                    known |= {name}
+                case Alloc(name) if name in self.made:
+                    known |= {name}
         return tuple(out)
 
     def wanted(self, rest: Sequence[Stmt], known: frozenset[str]) -> Expr | None:

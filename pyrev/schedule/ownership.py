@@ -28,6 +28,7 @@ from pyrev.ir.nodes import (
     Alloc,
     Block,
     Call,
+    Const,
     Expr,
     Extent,
     For,
@@ -61,7 +62,7 @@ from pyrev.schedule.outer_vectors import Side, in_lanes
 from pyrev.schedule.private_copies import PrivateCopy, chunk_count, renamed_target
 from pyrev.schedule.report import Decision
 from pyrev.schedule.row_owners import Owners
-from pyrev.schedule.work import Choose, operations
+from pyrev.schedule.work import Choose, operations, product
 
 LITTLE = "too little work to start other cores"
 
@@ -368,6 +369,31 @@ class _Cpu(Readable):
             return None  # a short row in a loop that runs often: not worth a launch
         return self.chunked(loop, (g.target,), outer, live)
 
+    def pays(
+        self, loop: For, targets: Sequence[str], outer: tuple[For, ...], chunks: int
+    ) -> bool:
+        """Do copies of the targets cost less than half of the loop, as far as is known?
+
+        Each is set to zero, written out and added.
+        """
+        places = {
+            s.target_name: s.target
+            for s in walk((loop,))
+            if isinstance(s, Add) and isinstance(s.target, Load)
+        }
+        gain = operations(loop, self.costs, outer, self.cpu.unknown_iterations)
+        if gain is None:
+            return True
+        each = Const(2 * self.cpu.copy_operations * chunks)
+        for name in set(targets) & set(places):
+            copied = product(self.extents(places[name]))
+            gain = Call("-", (gain, Call("*", (each, copied))))
+        return self.choose(of_arguments(gain, self.shapes), 0) is not False
+
+    def extents(self, place: Load) -> tuple[Expr, ...]:
+        own = tuple(Extent(place.array, k) for k in range(len(place.index)))
+        return self.shapes.get(place.array, own)
+
     def whole(
         self,
         loop: For,
@@ -408,11 +434,8 @@ class _Cpu(Readable):
         match add.stmt.target:
             case Var():
                 return True
-            case Load(array, index):
-                own = tuple(Extent(array, k) for k in range(len(index)))
-        size: Expr = ONE
-        for extent in self.shapes.get(array, own):
-            size = Call("*", (size, extent))
+            case Load() as place:
+                size = product(self.extents(place))
         return self.choose(size, self.cpu.cached_elements) is False
 
     def chunked(
@@ -431,6 +454,8 @@ class _Cpu(Readable):
         chunk = fresh("chunk", used)
         length = trip_count(loop)
         count = chunk_count(length, self.costs.chunks)
+        if not self.pays(loop, targets, outer, int(count.value)):
+            return None
         copies = [
             PrivateCopy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets
         ]

@@ -70,7 +70,12 @@ class Reassociation:
         `inner` is the loop with its sums in locals.
         """
         rest = _rest(f, targets)
-        return all(map(_is_scalar, rest)) and self._summed(f, inner, targets)
+        return (
+            all(map(_is_scalar, rest))
+            and self._summed(f, inner, targets)
+            # What an iteration hands on is no sum, and the next loop may go on from it.
+            and self.keeps(f, rest)
+        )
 
     def beside(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         """May they be, though the loop writes elements of arrays besides?
@@ -94,6 +99,9 @@ class Reassociation:
                 if isinstance(e, Load)
             )
             and self._summed(f, inner, targets)
+            and flow_of(inner.body)[0].isdisjoint(
+                assigned_scalars(tuple(s for s in rest if _is_scalar(s)))
+            )
         )
 
     def _summed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
@@ -102,10 +110,7 @@ class Reassociation:
             return False
         if not all(is_float(expr_dtype(t, self.types)) for t in targets):
             return False
-        if any(self.fails(e) for s in inner.body for e in exprs(s)):
-            return False
-        # What an iteration hands on is no sum, and the next loop may go on from it.
-        return self.keeps(f, [s for s in _rest(f, targets) if _is_scalar(s)])
+        return not any(self.fails(e) for s in inner.body for e in exprs(s))
 
     def keeps(self, f: For, block: Sequence[Stmt]) -> bool:
         """Are the scalars of `block` made and used up in one iteration of `f`?"""

@@ -22,6 +22,8 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     exprs,
+    mentioned,
+    written,
 )
 from pyrev.ir.trip_counts import most_trips
 from pyrev.schedule.costs import Costs
@@ -31,8 +33,15 @@ from pyrev.schedule.scalars import cost_of
 Choose = Callable[[Expr, int], bool | None]
 
 
-def operations(loop: For, costs: Costs, outer: Sequence[For] = ()) -> Expr | None:
+def operations(
+    loop: For,
+    costs: Costs,
+    outer: Sequence[For] = (),
+    unknown: int | None = None,
+) -> Expr | None:
     """An upper bound of the operations in `loop`; None if data decides how many.
+
+    With `unknown` an estimate: so often a loop inside runs of which data decides that.
 
     >>> from pyrev.parse import parse_block
     >>> from pyrev.ir.text import expr_text
@@ -45,20 +54,26 @@ def operations(loop: For, costs: Costs, outer: Sequence[For] = ()) -> Expr | Non
     >>> expr_text(operations(nest, SHIPPED))
     'max(n, 0) * (max(n, 0) * 2)'
     """
-    inside = _of_block(loop.body, costs, (*outer, loop))
+    inside = _of_block(loop.body, costs, (*outer, loop), unknown)
     trips = most_trips(loop, outer)
+    if unknown is not None:
+        made = written((*outer, loop))
+        if trips is None or not made.isdisjoint(mentioned(trips)):
+            trips = Const(unknown)
     if inside is None or trips is None:
         return None
     return Call("*", (trips, inside))
 
 
-def _of_block(block: Block, costs: Costs, outer: tuple[For, ...]) -> Expr | None:
+def _of_block(
+    block: Block, costs: Costs, outer: tuple[For, ...], unknown: int | None
+) -> Expr | None:
     own = 0
     total: list[Expr] = []
     for s in block:
         match s:
             case For():
-                found = [operations(s, costs, outer)]
+                found = [operations(s, costs, outer, unknown)]
             case While():
                 return None
             case Alloc():
@@ -66,7 +81,7 @@ def _of_block(block: Block, costs: Costs, outer: tuple[For, ...]) -> Expr | None
                 continue
             case If():
                 own += cost_of(s.test)
-                found = [_of_block(b, costs, outer) for b in blocks(s)]
+                found = [_of_block(b, costs, outer, unknown) for b in blocks(s)]
             case _:
                 own += 1 + sum(map(cost_of, exprs(s)))
                 continue

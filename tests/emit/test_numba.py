@@ -293,3 +293,63 @@ def test_a_sum_beside_writes_reassociates_its_additions_alone() -> None:
 
 def test_a_sum_beside_a_running_value_keeps_its_order() -> None:
     assert emitted(shifted_sums, (np.ones(9), np.zeros(9))).reassociated == ()
+
+
+def planes(x: Any, out: Any) -> None:
+    for y in range(x.shape[0]):
+        for k in range(1, x.shape[1], 2):
+            if x[y, k] > 0.5:
+                out[y, k] = x[y, k] * y - k
+            else:
+                out[y, k - 1] = 1.0
+
+
+def volumes(x: Any, out: Any) -> None:
+    for z in range(1, x.shape[0]):
+        for y in range(x.shape[1]):
+            for k in range(x.shape[2]):
+                out[z, y, k] += x[z - 1, y, k] * (100 * z + 10 * y + k)
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 1000), (1000, 3), (1, 1), (0, 5), (5, 0), (7, 2), (129, 2), (40, 257)]
+)
+def test_blocks_of_several_loops_run_every_iteration_once(
+    shape: tuple[int, ...],
+) -> None:
+    rng = np.random.default_rng(1)
+    args = rng.random(shape), np.zeros(shape)
+    mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+    text = emitted(planes, args, "y", "k").text.text
+    assert "row_y" in text
+    load(text, "planes").planes(*mine)
+    planes(*theirs)
+    same(mine, theirs)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 50), (50, 4, 3), (2, 300, 1), (1, 3, 3)])
+def test_blocks_of_three_loops_run_every_iteration_once(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    args = rng.random(shape), np.zeros(shape)
+    mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+    compiled(volumes, args, "z", "y", "k")(*mine)
+    volumes(*theirs)
+    same(mine, theirs)
+
+
+def turned(x: Any, n: Any) -> Any:
+    u = x
+    for _ in range(n):
+        u = 0.5 * (u + u.T)
+    return u
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_sizes_that_only_the_call_knows_are_asked_for_when_it_runs(size: int) -> None:
+    f = pyrev.differentiable(turned, target="numba")
+    x = np.random.default_rng(2).random((size, size))
+    _, pull = pyrev.vjp(f, x, 3)
+    c = np.random.default_rng(3).random((size, size))
+    d_x = pull(c)["x"]
+    np.testing.assert_allclose(d_x, 0.5 * (c + c.T), rtol=1e-12)
+    np.testing.assert_allclose(f.primal(x, 3), turned(x, 3), rtol=1e-12)

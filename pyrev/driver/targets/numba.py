@@ -9,6 +9,7 @@ from pyrev.driver.passes import Scheduled, schedule_for_cpu
 from pyrev.driver.targets.target import Job, Runs, Target
 from pyrev.emit.numba import emit_numba
 from pyrev.emit.seals import Sealed, sealed
+from pyrev.ir.nodes import Program
 from pyrev.ir.printer import Emitted
 from pyrev.runtime.code_cache import LAUNCH, Loaded, launches_are_safe, loaded, serial
 from pyrev.runtime.error_boundary import runs_users
@@ -30,6 +31,7 @@ class Numba(Target):
             doc=job.doc,
             natural=job.natural(done.facts),
             cpu=job.sizes.costs.cpu,
+            unmeasured=_arrays(done.program) - set(job.sizes.values),
         )
         return done, emitted
 
@@ -55,6 +57,10 @@ class Numba(Target):
         except RecursionError:  # of Numba, before anything has run
             pass
         return on_a_large_stack(lambda: _launched(function, values))
+
+
+def _arrays(program: Program) -> frozenset[str]:
+    return frozenset(p.name for p in program.params if p.rank)
 
 
 @runs_users

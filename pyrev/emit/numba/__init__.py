@@ -48,18 +48,20 @@ def emit_numba(
     wraps: bool = False,
     natural: frozenset[Expr] = frozenset(),
     cpu: CpuCosts = SHIPPED.cpu,
+    unmeasured: frozenset[str] = frozenset(),
 ) -> Emitted:
     """The module that runs `program`, for parameters of the given dtypes.
 
     `natural` are subscripts that are never negative, beside those of indices and sizes.
     With `wraps`, sums and products of integers that are data go around at 64 bits, as
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
+    Of `unmeasured` parameters no size was known when the loops were put in order.
     """
     types = infer(program, dtypes)
     program, parts = name_parts(program, types)
     if parts:
         types = infer(program, dtypes)
-    module = Module(program, types, cpu, wraps, natural, parts)
+    module = Module(program, types, cpu, wraps, natural, parts, unmeasured)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [

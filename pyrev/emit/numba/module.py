@@ -63,8 +63,11 @@ class Module:
         wraps: bool = False,
         natural: frozenset[Expr] = frozenset(),
         parts: Mapping[str, Expr] | None = None,
+        unmeasured: frozenset[str] = frozenset(),
     ) -> None:
         self.program = program
+        #: The parameters whose sizes were known to what put the loops in order.
+        self.measured = frozenset(p.name for p in program.params) - unmeasured
         self.types = types
         self.faults = Faults(types)
         self.wraps, self.cpu = wraps, cpu

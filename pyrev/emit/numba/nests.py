@@ -38,12 +38,16 @@ from pyrev.ir.nodes import (
     names,
     walk,
     walk_expr,
+    written,
 )
 from pyrev.ir.printer import tag
 from pyrev.ir.text import call, name, numpy_name, proof_text, store
 from pyrev.ir.trip_counts import fixed_trip, iterations
+from pyrev.schedule.costs import Costs
 from pyrev.schedule.on_cores import on_one_core, parallel
+from pyrev.schedule.ownership import LITTLE
 from pyrev.schedule.straight import pieces
+from pyrev.schedule.work import operations
 
 
 def entry(m: Module, entry: str) -> ast.stmt:
@@ -185,14 +189,32 @@ def driver(m: Module, loop: For) -> ast.stmt:
         # Numba makes no parallel loop of a range with a branch in it.
         total = _named(m, "count", total, start)
     shared_out = _in_blocks if _is_short(m, body) else _one_by_one
-    tree, needs = shared_out(m, row, loops, body, counts, total, start)
-    start.append(tag(tree, loop.loc, proof_text(loop.parallel)))
+    tree, serial, needs = shared_out(m, row, loops, body, counts, total, start)
+    tree = tag(tree, loop.loc, proof_text(loop.parallel))
     wanted = dict.fromkeys(needs)
+    little = _little(m, loop)
+    if little is None:
+        start.append(tree)
+    else:
+        wanted.update(dict.fromkeys(mentioned(little)))
+        serial = tag(serial, loop.loc, LITTLE)
+        start.append(ast.If(printed(m, little), [serial], [tree]))
     for f in loops:
         for e in (f.lo, f.hi, f.step):
             wanted.update(dict.fromkeys(mentioned(e)))
     m.define(function, [*wanted, *m.status], start, "PARALLEL", loop.loc)
     return tag(ast.Expr(call(function, *map(name, [*wanted, *m.status]))), loop.loc)
+
+
+def _little(m: Module, loop: For) -> Expr | None:
+    """The test that other cores would start too late to help in a parallel loop, where
+    only the sizes of arrays that are made on the way tell.
+    """
+    work = operations(loop, Costs(m.cpu))
+    used = () if work is None else mentioned(work)
+    if work is None or m.measured.issuperset(used) or written((loop,)) & {*used}:
+        return None
+    return Call("<", (work, Const(m.cpu.parallel_operations)))
 
 
 def _named(m: Module, base: str, value: Expr, lines: list[ast.stmt]) -> Var:
@@ -216,9 +238,9 @@ def _one_by_one(
     counts: Sequence[Expr],
     total: Expr,
     start: list[ast.stmt],
-) -> tuple[ast.stmt, list[str]]:
-    """A parallel loop that calls the function `row` for each iteration, and what it
-    needs from outside.
+) -> tuple[ast.stmt, ast.stmt, list[str]]:
+    """A parallel loop that calls the function `row` for each iteration, the same for
+    one core, and what it needs from outside.
     """
     inputs = m.inputs(body)
     lines = threaded(m, body, Mode(()))
@@ -235,10 +257,11 @@ def _one_by_one(
         values = _positions(loops, counts, number)
     args = [printed(m, values[n]) if n in values else name(n) for n in inputs]
     inside.append(ast.Expr(call(row, *args, *map(name, m.status))))
-    tree = ast.For(
-        store(name(task.name)), call("prange", printed(m, total)), inside, [], None
+    tree, serial = (
+        ast.For(store(name(task.name)), call(span, printed(m, total)), inside, [], None)
+        for span in ("prange", "range")
     )
-    return tree, [n for n in inputs if n not in values]
+    return tree, serial, [n for n in inputs if n not in values]
 
 
 def _is_short(m: Module, body: Block) -> bool:
@@ -265,7 +288,7 @@ def _in_blocks(
     counts: Sequence[Expr],
     total: Expr,
     start: list[ast.stmt],
-) -> tuple[ast.stmt, list[str]]:
+) -> tuple[ast.stmt, ast.stmt, list[str]]:
     """The same, of a function that runs over a block of iterations."""
     cpu, mode = m.cpu, Mode(())
     total = _named(m, "total", total, start)
@@ -307,22 +330,19 @@ def _in_blocks(
     m.define(row, [*inputs, *m.status], lines, "SERIAL", loops[0].loc)
     block = _integer(m, "block")
     place = printed(m, Call("*", (Call("int64", (block,)), size)))
-    args = [place if n == first.name else name(n) for n in inputs]
     above = Call("-", (Call("+", (total, size)), ONE))
-    tree = ast.For(
-        store(name(block.name)),
-        call("prange", printed(m, Call("//", (above, size)))),
-        [ast.Expr(call(row, *args, *map(name, m.status)))],
-        [],
-        None,
-    )
-    made = {
-        first.name,
-        size.name,
-        total.name,
-        *(n for e in counts[1:] for n in mentioned(e)),
-    }
-    return tree, [n for n in inputs if n not in made]
+    blocks = call("prange", printed(m, Call("//", (above, size))))
+
+    def run(given: dict[str, ast.expr]) -> ast.stmt:
+        args = [given.get(n, name(n)) for n in inputs]
+        return ast.Expr(call(row, *args, *map(name, m.status)))
+
+    inside = [run({first.name: place})]
+    tree = ast.For(store(name(block.name)), blocks, inside, [], None)
+    serial = run({first.name: ast.Constant(0), size.name: name(total.name)})
+    made = {first.name, size.name, total.name}
+    made.update(n for e in counts[1:] for n in mentioned(e))
+    return tree, serial, [n for n in inputs if n not in made]
 
 
 def _part(loop: For, body: Block, first: Expr, last: Expr) -> For:
