@@ -6,6 +6,10 @@ lowers. In long generated functions that was half of the time to compile them. W
 finds depends on the operation and the types of its arguments only, so one compilation
 asks once.
 
+Its analyses of variables take quadratic time in the length of a function, and longer
+still where that branches: the same is found in less here, by bits, and by a look at
+the blocks alone that mention a variable.
+
 And it makes machine code of each function for itself, also of those that only others
 call, in which they are linked and compiled again. For these it is left out.
 
@@ -15,17 +19,18 @@ ran (`code_cache.TESTED_NUMBA`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import types
+from numba.core import analysis, ir, ir_utils, ssa, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
+from numba.parfors import parfor, parfor_lowering
 
 # Values of these types say nothing that a later use could refine, as a list's may.
 _SETTLED = (types.Number, types.Boolean, types.Literal, types.Array, types.UniTuple)
@@ -79,6 +84,112 @@ def remember(function: Any) -> None:
         inner.pipeline_class = Remembering
 
 
+def _live_map(
+    cfg: Any, blocks: Any, used: Mapping[int, set[str]], made: Mapping[int, set[str]]
+) -> dict[int, set[str]]:
+    """`numba.core.analysis.compute_live_map`, with bits of integers for variables.
+
+    Long functions have thousands of blocks and of variables: it was a third of the
+    time to compile them.
+    """
+    bits: dict[str, int] = {}
+
+    def number(names: set[str]) -> int:
+        total = 0
+        for name in names:
+            total |= 1 << bits.setdefault(name, len(bits))
+        return total
+
+    order = cfg.topo_order()
+    after = {b: [s for s, _ in cfg.successors(b)] for b in order}
+    before = {b: [p for p, _ in cfg.predecessors(b)] for b in order}
+    own = {b: number(made[b]) for b in blocks}
+    live = {b: number(used[b]) for b in blocks}
+    reach = dict.fromkeys(blocks, 0)
+    for b in order:
+        reach[b] = own[b] | live[b]
+    old: list[int] = []
+    while old != (old := [*reach.values()]):
+        for b in order:
+            for follower in after[b]:
+                reach[follower] |= reach[b]
+    while old != (old := [*live.values()]):
+        for b in reversed(order):
+            for leader in before[b]:
+                live[leader] |= live[b] & reach[leader] & ~own[leader]
+    names = [*bits]
+    return {b: {names[k] for k in _ones(value)} for b, value in live.items()}
+
+
+def _ones(value: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while value:
+        low = value & -value
+        yield low.bit_length() - 1
+        value ^= low
+
+
+def _run_ssa(blocks: Mapping[int, Any]) -> Any:
+    """`numba.core.ssa._run_ssa`, for which blocks say anew what they mention."""
+    for block in blocks.values():
+        vars(block).pop("mentioned", None)
+    return _RUN_SSA(blocks)  # type: ignore[no-untyped-call]
+
+
+_RUN_SSA = ssa._run_ssa
+
+
+def _run_block_rewrite(
+    blocks: Mapping[int, Any], states: dict[str, Any], handler: Any
+) -> dict[int, Any]:
+    """`numba.core.ssa._run_block_rewrite` of the blocks that mention the variable which
+    is rewritten; all others stay what they are.
+    """
+    out = {}
+    for label, block in blocks.items():
+        mentioned = getattr(block, "mentioned", None)
+        if mentioned is None:
+            mentioned = {v.name for stmt in block.body for v in stmt.list_vars()}
+        new: Any = ir.Block(scope=block.scope, loc=block.loc)  # type: ignore[no-untyped-call]
+        new.body = block.body
+        # Its own name is the only one that a rewritten variable has elsewhere.
+        new.mentioned = mentioned
+        if states["varname"] in mentioned:
+            states["label"], states["block"] = label, block
+            new.body = [*ssa._run_ssa_block_pass(states, block, handler)]  # type: ignore[no-untyped-call]
+        out[label] = new
+    return out
+
+
+def _fixup_var_define_in_scope(blocks: Mapping[int, Any]) -> None:
+    """`numba.core.ir_utils.fixup_var_define_in_scope`, once for each scope, of which
+    most functions have one, and each name.
+    """
+    used = {
+        v.name: v
+        for block in blocks.values()
+        for s in block.body
+        for v in s.list_vars()
+    }
+    for scope in {id(b.scope): b.scope for b in blocks.values()}.values():
+        for name, var in used.items():
+            if name not in scope.localvars:
+                scope.localvars.define(name, var)
+
+
+#: What stands for functions of Numba's while it compiles: with the same results.
+_INSTEAD = (
+    (CPUContext, "get_executable", _executable),
+    (ssa, "_run_ssa", _run_ssa),
+    (ssa, "_run_block_rewrite", _run_block_rewrite),
+    *((m, "compute_live_map", _live_map) for m in (analysis, ir_utils, parfor)),
+    *(
+        (m, "fixup_var_define_in_scope", _fixup_var_define_in_scope)
+        for m in (untyped_passes, parfor_lowering)
+    ),
+)
+
+
 @contextmanager
 def _remembered() -> Iterator[None]:
     """Within it, and the compiler's lock, an operation is resolved once."""
@@ -100,9 +211,9 @@ def _remembered() -> Iterator[None]:
 
     remembered.found = found  # type: ignore[attr-defined]
     BaseFunction.get_call_type = remembered  # type: ignore[method-assign]
-    CPUContext.get_executable = _executable  # type: ignore[method-assign]
-    try:
+    with ExitStack() as instead:
+        instead.callback(setattr, BaseFunction, "get_call_type", resolve)
+        for where, name, ours in _INSTEAD:
+            instead.callback(setattr, where, name, getattr(where, name))
+            setattr(where, name, ours)
         yield
-    finally:
-        BaseFunction.get_call_type = resolve  # type: ignore[method-assign]
-        CPUContext.get_executable = _EXECUTABLE  # type: ignore[method-assign]

@@ -9,6 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core import analysis, ssa, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types.functions import BaseFunction
 
@@ -149,3 +150,102 @@ def test_memory_that_is_missing_in_a_linked_function_is_an_error() -> None:
     f = load(NESTED.replace("np.empty(x.shape[1])", "np.empty(1 << 62)"), "big").f
     with pytest.raises((MemoryError, ValueError)):
         f(np.ones((1, 2)), np.ones(1))
+
+
+LONG = """
+from numba import njit, prange
+
+
+@njit
+def f(x, out, n):
+    total = 0.0
+    k = 0
+    while k < n:
+        a = x[k] if x[k] > 0.5 else -x[k]
+        if a > 0.7:
+            b = a * 2.0
+            total += b
+        elif a > 0.6:
+            b = a
+        else:
+            b = total if k > 3 else 0.0
+        for j in range(k):
+            if j == 5:
+                break
+            b += x[j] if j < 4 else a
+            total = total + b if b > 0.0 else total
+        out[k] = b
+        k += 1
+    return total
+
+
+@njit(parallel=True)
+def g(x, out):
+    for i in prange(x.shape[0]):
+        a = x[i] if x[i] > 0.5 else 0.0
+        for j in range(3):
+            a = a + x[j] if a < 2.0 else a
+        out[i] = a
+"""
+
+
+def test_what_is_found_of_variables_is_what_numba_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[bool] = []
+    theirs = analysis.compute_live_map
+
+    def both(*args: Any) -> Any:
+        mine = compiler._live_map(*args)
+        found.append(mine == theirs(*args))
+        return mine
+
+    instead = [
+        (m, n, both if n == "compute_live_map" else f) for m, n, f in compiler._INSTEAD
+    ]
+    monkeypatch.setattr(compiler, "_INSTEAD", tuple(instead))
+    module = load(LONG, "long")
+    rng = np.random.default_rng(0)
+    x = rng.random(12)
+    mine, own, plain = np.zeros(12), np.zeros(12), np.zeros(12)
+    total = module.f(x, mine, 12)
+    assert total == module.f.py_func(x, own, 12)
+    np.testing.assert_array_equal(mine, own)
+    module.g(x, mine)
+    module.g.py_func(x, plain)
+    np.testing.assert_array_equal(mine, plain)
+    assert found
+    assert all(found)
+
+
+def test_variables_get_the_names_that_numba_gives_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The blocks that are left as they are do not mention the variable."""
+
+    def texts(ours: bool) -> list[str]:
+        made: list[str] = []
+        real = ssa.reconstruct_ssa
+
+        def noted(func_ir: Any) -> Any:
+            real(func_ir)
+            for label, block in func_ir.blocks.items():
+                made.append(f"{label}: " + "; ".join(map(str, block.body)))
+            return func_ir
+
+        with monkeypatch.context() as patched:
+            patched.setattr(untyped_passes, "reconstruct_ssa", noted)
+            if not ours:
+                patched.setattr(compiler, "_INSTEAD", ())
+            namespace: dict[str, Any] = {}
+            exec(LONG, namespace)
+            for name in "f", "g":
+                compiler.remember(namespace[name])
+            x = np.linspace(0.1, 0.9, 12)
+            namespace["f"](x, np.zeros(12), 12)
+            namespace["g"](x, np.zeros(12))
+        return made
+
+    numbas = texts(False)
+    assert len(numbas) > 20
+    assert texts(True) == numbas
