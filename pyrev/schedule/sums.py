@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.ir.affine import apart
-from pyrev.ir.dtypes import expr_dtype, is_float
+from pyrev.ir.dtypes import concrete, expr_dtype, is_float, promote
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     Add,
@@ -91,6 +91,7 @@ class Reassociation:
             bool(own)
             and all(own[t.array] == t for t in places if isinstance(t, Load))
             and all(f.index in names(t) for t in own.values())
+            and all(self._holds(s) for s in f.body if s not in rest)
             and all(
                 own.get(e.array, e) == e
                 for s in inner.body
@@ -103,6 +104,13 @@ class Reassociation:
                 assigned_scalars(tuple(s for s in rest if _is_scalar(s)))
             )
         )
+
+    def _holds(self, s: Stmt) -> bool:
+        """Is what is added of the precision that it is added in?"""
+        if not isinstance(s, Add):
+            return True
+        kind = concrete(expr_dtype(s.target, self.types))
+        return promote(kind, expr_dtype(s.value, self.types)) == kind
 
     def _summed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         trip = fixed_trip(f)

@@ -291,6 +291,26 @@ def test_a_sum_beside_writes_reassociates_its_additions_alone() -> None:
     np.testing.assert_array_equal(mine[2], theirs[2])
 
 
+def narrow(x: Any, out: Any, acc: Any) -> None:
+    for i in range(x.shape[0]):
+        out[i] = x[i]
+        acc[0] += x[i]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_a_sum_of_more_bits_than_its_place_has_is_rounded_behind_each_addition(
+    dtype: str,
+) -> None:
+    x = np.zeros(40, dtype)
+    x[0] = 16777217
+    args = x, np.zeros(40, dtype), np.array([-16777216], np.float32)
+    mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+    compiled(narrow, args)(*mine)
+    narrow(*theirs)
+    assert theirs[2][0] == 1.0
+    same(mine, theirs)
+
+
 def test_a_sum_beside_a_running_value_keeps_its_order() -> None:
     assert emitted(shifted_sums, (np.ones(9), np.zeros(9))).reassociated == ()
 

@@ -171,8 +171,9 @@ def expect(program: Generated, plain: Any, sizes: Sizes) -> Expected | Verdict:
 # ---------------------------------------------------------------- what is compared
 
 
-#: Where a name may be bound on one path and not on another.
-_BRANCHES = ("if ", "for ", "while ")
+#: Where a name may be bound on one path and not on another, and lists, which hold one
+#: kind of number.
+_BRANCHES = ("if ", "for ", "while ", ".append(")
 #: What gives float64 of a float32 in CPython, and float32 here.
 _NARROW = ("math.", "np.array([")
 
