@@ -369,12 +369,10 @@ class _Cpu(Readable):
             return None  # a short row in a loop that runs often: not worth a launch
         return self.chunked(loop, (g.target,), outer, live)
 
-    def pays(
-        self, loop: For, targets: Sequence[str], outer: tuple[For, ...], chunks: int
-    ) -> bool:
-        """Do copies of the targets cost less than half of the loop, as far as is known?
+    def pays(self, loop: For, targets: Sequence[str], outer: tuple[For, ...]) -> bool:
+        """Do copies of the targets cost less than the loop, as far as is known?
 
-        Each is set to zero, written out and added.
+        Each is set to zero, written out and added. What is done at once is not asked.
         """
         places = {
             s.target_name: s.target
@@ -382,9 +380,10 @@ class _Cpu(Readable):
             if isinstance(s, Add) and isinstance(s.target, Load)
         }
         gain = operations(loop, self.costs, outer, self.cpu.unknown_iterations)
-        if gain is None:
+        if gain is None or (not outer and self.little(loop, outer)):
             return True
-        each = Const(2 * self.cpu.copy_operations * chunks)
+        chunks = chunk_count(trip_count(loop), self.costs.chunks)
+        each = Const(self.cpu.copy_operations * int(chunks.value))
         for name in set(targets) & set(places):
             copied = product(self.extents(places[name]))
             gain = Call("-", (gain, Call("*", (each, copied))))
@@ -454,7 +453,7 @@ class _Cpu(Readable):
         chunk = fresh("chunk", used)
         length = trip_count(loop)
         count = chunk_count(length, self.costs.chunks)
-        if not self.pays(loop, targets, outer, int(count.value)):
+        if not self.pays(loop, targets, outer):
             return None
         copies = [
             PrivateCopy.of(t, loop, chunk, count, used, self.dtype_of) for t in targets
