@@ -9,12 +9,14 @@ are, not by name.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
-from pyrev.ir.dtypes import WEAK_INT
+from pyrev.ir.dtypes import WEAK_INT, infer
+from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     Alloc,
     Assign,
@@ -49,37 +51,41 @@ from pyrev.ir.nodes import (
 #: The kinds of what is counted with.
 _COUNTS = frozenset((WEAK_INT, "int64"))
 
-#: The operations of such integers: none of them fails.
-_OPS = frozenset(
-    ("+", "-", "*", "neg", "min", "max", "where", "and", "or", "not")
-    + ("<", "<=", ">", ">=", "==", "!=")
-)
+#: The operations of such integers, and those that say in which case they are: none of
+#: them fails.
+_TESTS = frozenset(("and", "or", "not", "<", "<=", ">", ">=", "==", "!="))
+_OPS = _TESTS | {"+", "-", "*", "neg", "min", "max", "where"}
 
 
 class Named(NamedTuple):
-    """A program with names for parts of it, and what they stand for."""
+    """A program with names for parts of it, what they stand for, and all dtypes."""
 
     program: Program
     parts: Mapping[str, Expr]
+    types: dict[str, str]
 
 
-def name_parts(program: Program, types: Mapping[str, str]) -> Named:
+def name_parts(program: Program, dtypes: Mapping[str, str]) -> Named:
     """`program` with a name for each integer that branches and is needed repeatedly.
 
     Law: the same values. What is named is made of indices, sizes and scalars that have
     one value, does not fail, and gets its name where all that it is made of is known.
+    `dtypes` are those of the parameters.
     """
-    if not any(True for _ in _parts(program.body)):
-        return Named(program, {})
+    types = infer(program, dtypes)
+    if not any(map(_parts, program.body)):
+        return Named(program, {}, types)
     work = _Namer(program, types)
-    body = work.block(program.body, work.known)
-    return Named(replace(program, body=body), work.parts)
+    made = replace(program, body=work.block(program.body, work.known))
+    return Named(made, work.parts, infer(made, dtypes))
 
 
 class _Namer:
     def __init__(self, program: Program, types: Mapping[str, str]) -> None:
         self.taken = {*all_names(program.body), *(p.name for p in program.params)}
         self.times = times = assignments(program.body)
+        loops = loop_indices(program.body)
+        self.indices = loops - frozenset(times)
         self.mentions = _mentions(program.body)
         #: Scalars that have one value, from where they are assigned on.
         self.once = frozenset(
@@ -88,9 +94,9 @@ class _Namer:
             if isinstance(s, Assign)
             and isinstance(s.target, Var)
             and times[s.target.name] == 1
+            and s.target.name not in loops
             and types[s.target.name] in _COUNTS
         )
-        self.indices = loop_indices(program.body) - frozenset(times)
         made = Counter(
             s.array for s in walk(program.body) if isinstance(s, (Alloc, Grow))
         )
@@ -101,8 +107,7 @@ class _Namer:
         self.known = frozenset(
             p.name
             for p in program.params
-            if p.name not in times
-            and p.name not in made
+            if p.name not in {*times, *loops, *made}
             and (p.rank or types[p.name] in _COUNTS)
         )
         self.parts: dict[str, Expr] = {}
@@ -110,17 +115,20 @@ class _Namer:
     def block(self, block: Block, known: frozenset[str]) -> Block:
         """A block in which the names `known` have one value each."""
         out: list[Stmt] = []
-        rest = list(block)
+        rest = _Rest(block)
         while rest:
-            wanted = self.wanted(rest, known)
+            first = rest.first
+            wanted = self.wanted(first, rest, known)
             if wanted is not None:
-                rest = self.with_name(wanted, rest)
+                self.name(wanted, first, rest)
                 continue
-            first, *rest = rest
+            rest.leave()
             match first:
                 case Assign(Var(other), Var(part)) if part in self.parts:
-                    if self.is_read_in(rest, other):
-                        rest = list(with_value(rest, other, Var(part)))
+                    if self.times[other] == 1 and rest.reads(
+                        other, self.mentions[other] - 1
+                    ):
+                        rest.call(other, Var(part))
                         continue
             inner = known
             if isinstance(first, (For, While)) and first.index in self.indices:
@@ -134,78 +142,139 @@ class _Namer:
                     known |= {name}
         return tuple(out)
 
-    def wanted(self, rest: Sequence[Stmt], known: frozenset[str]) -> Expr | None:
+    def wanted(self, first: Stmt, rest: _Rest, known: frozenset[str]) -> Expr | None:
         """The largest part of the first statement that deserves a name before it."""
-        here = {e for e, _ in _parts(rest[:1]) if known.issuperset(mentioned(e))}
-        if not here:
-            return None
-        count: Counter[Expr] = Counter()
-        for e, repeated in _parts(rest):
-            if e in here:
-                count[e] += 2 if repeated else 1
-        match rest[0]:
-            case Assign(Var(name), value) if name in self.once and value in count:
-                if count[value] == 1:
-                    del count[value]
-        often = [e for e, n in count.items() if n > 1]
+        often = [
+            e
+            for e in _parts(first)
+            if rest.count[e] > 1 and known.issuperset(mentioned(e))
+        ]
         return max(often, key=_size, default=None)
 
-    def is_read_in(self, block: Sequence[Stmt], name: str) -> bool:
-        """Is a scalar assigned once, and read in `block` alone?"""
-        if self.times[name] != 1:
-            return False
-        return _mentions(block)[name] == self.mentions[name] - 1
-
-    def with_name(self, e: Expr, rest: Sequence[Stmt]) -> list[Stmt]:
-        """Statements in which `e`, a part of the first, has a name."""
-        match rest[0]:
+    def name(self, e: Expr, first: Stmt, rest: _Rest) -> None:
+        """Give `e`, a part of the first statement, a name there."""
+        match first:
             case Assign(Var(name), value) if name in self.once and value == e:
-                given, rest = rest[0], rest[1:]
-            case _:
-                name = fresh(_role(e, rest), self.taken)
-                given = Assign(Var(name), e, loc=rest[0].loc)
-                self.once |= {name}
-        self.parts[name] = e
-        return [given, *(map_whole(s, lambda t: _with(t, e, Var(name))) for s in rest)]
-
-
-def _parts(block: Sequence[Stmt], inside: bool = False) -> Iterator[tuple[Expr, bool]]:
-    """What branches in a block, and is it evaluated in a loop of it?"""
-    for s in block:
-        again = inside or isinstance(s, While)
-        for whole in exprs(s):
-            for e in walk_expr(whole):
-                if _branches(e):
-                    yield e, again
-        deeper = inside or isinstance(s, (For, While))
-        for b in blocks(s):
-            yield from _parts(b, deeper)
-
-
-def _branches(e: Expr) -> bool:
-    """Is it an integer made of sizes and scalars, by cases?"""
-    if not isinstance(e, Call) or e.op in ("and", "or", "not", "<", "<=", ">", ">="):
-        return False
-    found = False
-    for part in walk_expr(e):
-        match part:
-            case Call(op):
-                if op not in _OPS:
-                    return False
-                found |= op == "where"
-            case Const() | Var() | Extent():
                 pass
             case _:
-                return False
+                name = fresh(_role(e, rest.all()), self.taken)
+                rest.begin(Assign(Var(name), e, loc=first.loc))
+                self.once |= {name}
+        self.parts[name] = e
+        rest.name(e, Var(name))
+
+
+class _Rest:
+    """The statements of a block that are still to come, and what branches in them.
+
+    What is counted is kept up to date by the statements that change, since there may be
+    thousands of both.
+    """
+
+    def __init__(self, block: Block) -> None:
+        #: How often each part is needed; twice where a loop evaluates it.
+        self.count: Counter[Expr] = Counter()
+        self._stmts: dict[int, Stmt] = {}
+        self._order = deque(range(len(block)))
+        self._next = count(len(block))
+        self._users: dict[Expr, set[int]] = {}
+        for k, s in enumerate(block):
+            self._put(k, s)
+
+    def __bool__(self) -> bool:
+        return bool(self._order)
+
+    @property
+    def first(self) -> Stmt:
+        return self._stmts[self._order[0]]
+
+    def all(self) -> Block:
+        return tuple(self._stmts[k] for k in self._order)
+
+    def leave(self) -> None:
+        """The first statement is done with."""
+        self._drop(self._order.popleft())
+
+    def begin(self, s: Stmt) -> None:
+        """Put a statement before all others."""
+        k = next(self._next)
+        self._order.appendleft(k)
+        self._put(k, s)
+
+    def name(self, e: Expr, name: Var) -> None:
+        """Call a part by its name, behind the first statement, which gives it that."""
+        for k in self._users[e] - {self._order[0]}:
+            s = self._stmts[k]
+            self._drop(k)
+            self._put(k, map_whole(s, lambda t: _with(t, e, name)))
+
+    def reads(self, name: str, times: int) -> bool:
+        """Is a name mentioned so often in them?"""
+        return times == sum(_mentions((s,))[name] for s in self._stmts.values())
+
+    def call(self, name: str, value: Var) -> None:
+        """Read `value` for a name."""
+        for k, s in [*self._stmts.items()]:
+            if name in all_names((s,)):
+                self._drop(k)
+                self._put(k, *with_value((s,), name, value))
+
+    def _put(self, k: int, s: Stmt) -> None:
+        self._stmts[k] = s
+        self.count.update(_parts(s))
+        for e in _parts(s):
+            self._users.setdefault(e, set()).add(k)
+
+    def _drop(self, k: int) -> None:
+        found = _parts(self._stmts.pop(k))
+        self.count.subtract(found)
+        for e in found:
+            self._users[e].discard(k)
+
+
+@by_identity
+def _parts(s: Stmt) -> Counter[Expr]:
+    """What branches in a statement, and how often that is needed: in a loop, twice."""
+    found: Counter[Expr] = Counter()
+    for e in exprs(s):
+        _note(e, found, 2 if isinstance(s, While) else 1)
+    for b in blocks(s):
+        for inner in b:
+            for e, times in _parts(inner).items():
+                found[e] += 2 * times if isinstance(s, (For, While)) else times
     return found
+
+
+def _note(e: Expr, found: Counter[Expr], times: int) -> bool | None:
+    """Note the parts of `e` that branch. Is `e` made of sizes and scalars alone, by
+    cases? None if it is not made of them.
+    """
+    inner = [_note(part, found, times) for part in children(e)]
+    if not isinstance(e, (Const, Var, Extent)) and (
+        not isinstance(e, Call) or e.op not in _OPS or None in inner
+    ):
+        return None
+    cases = any(inner) or (isinstance(e, Call) and e.op == "where")
+    if cases and isinstance(e, Call) and e.op not in _TESTS:
+        found[e] += times
+    return cases
 
 
 def _mentions(block: Sequence[Stmt]) -> Counter[str]:
     """How often a block mentions each name, where it is assigned too."""
     found: Counter[str] = Counter()
-    for s in walk(tuple(block)):
-        for e in exprs(s):
-            found.update(mentioned(e))
+    for s in block:
+        found.update(_mentioned(s))
+    return found
+
+
+@by_identity
+def _mentioned(s: Stmt) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for e in exprs(s):
+        found.update(mentioned(e))
+    for b in blocks(s):
+        found.update(_mentions(b))
     return found
 
 

@@ -83,6 +83,7 @@ class Reassociation:
         Only where nothing else keeps the iterations from being taken several at a time.
         """
         rest = _rest(f, targets)
+        adds = [s for s in f.body if isinstance(s, Add) and s.target in targets]
         places = [s.target for s in rest if isinstance(s, (Assign, Add))]
         if len(places) < len(rest):
             return False
@@ -91,7 +92,7 @@ class Reassociation:
             bool(own)
             and all(own[t.array] == t for t in places if isinstance(t, Load))
             and all(f.index in names(t) for t in own.values())
-            and all(self._holds(s) for s in f.body if s not in rest)
+            and all(map(self._holds, adds))
             and all(
                 own.get(e.array, e) == e
                 for s in inner.body
@@ -105,10 +106,8 @@ class Reassociation:
             )
         )
 
-    def _holds(self, s: Stmt) -> bool:
+    def _holds(self, s: Add) -> bool:
         """Is what is added of the precision that it is added in?"""
-        if not isinstance(s, Add):
-            return True
         kind = concrete(expr_dtype(s.target, self.types))
         return promote(kind, expr_dtype(s.value, self.types)) == kind
 

@@ -37,11 +37,10 @@ class Python(Target):
         if not job.in_order:
             done = schedule(program, job.dtypes, job.sizes.costs, job.users)
         ready = natural(done.program)
-        types = infer(ready, dict(job.dtypes))
-        if not job.in_order:
-            ready, parts = name_parts(ready, types)
-            if parts:
-                types = infer(ready, dict(job.dtypes))
+        if job.in_order:
+            types = infer(ready, dict(job.dtypes))
+        else:
+            ready, _, types = name_parts(ready, job.dtypes)
         whole = WholeArrays(ready, types, job.shapes, job.letters)
         text = emit_python(
             ready, doc=job.doc, sources=job.sources, whole=whole, sizes=job.size_names

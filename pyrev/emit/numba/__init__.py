@@ -24,7 +24,6 @@ from pyrev.emit.numba.nests import entry
 from pyrev.emit.numba.statements import allocated
 from pyrev.emit.numba.trees import assign, decorators
 from pyrev.emit.share import share
-from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import Expr, Given, Program
 from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import Blank, Emitted, Text, comment, tag, write
@@ -57,10 +56,7 @@ def emit_numba(
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     Of `unmeasured` parameters no size was known when the loops were put in order.
     """
-    types = infer(program, dtypes)
-    program, parts = name_parts(program, types)
-    if parts:
-        types = infer(program, dtypes)
+    program, parts, types = name_parts(program, dtypes)
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
