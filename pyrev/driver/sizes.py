@@ -53,6 +53,10 @@ class Sizes:
     def __call__(self, count: Expr, least: int) -> bool | None:
         return self.weigh(f"{expr_text(count)} >= {least}")
 
+    def ask(self, count: Expr, least: int) -> bool | None:
+        """The answer where the bits of a result may depend on it: never flipped."""
+        return self.asked(f"{expr_text(count)} >= {least}")
+
     def weigh(self, test: str) -> bool | None:
         """The answer to a test of which any answer makes a schedule that is right."""
         answer = self.asked(test)

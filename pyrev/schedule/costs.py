@@ -87,6 +87,12 @@ class CpuCosts:
     #: Statements of a loop that may be written three times, at its ends and between.
     peeled_statements: int = 40
 
+    #: Iterations from which on a sum beside writes is taken in any order. LLVM asks at
+    #: run time whether the arrays are further apart than what it does at once, at most
+    #: 64 elements; shorter ones may be neighbours, and where a call happens to lay its
+    #: arrays would decide on the order, and on bits.
+    any_order_iterations: int = 128
+
     # ---------------------------------------------------------------- contraction
 
     #: Elements of a row that is worth the memory asked for in each iteration.

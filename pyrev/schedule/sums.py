@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.ir.affine import apart
@@ -12,7 +12,9 @@ from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
+    Call,
     Expr,
+    Extent,
     For,
     If,
     Load,
@@ -28,7 +30,10 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.reductions import reductions
-from pyrev.ir.trip_counts import fixed_trip
+from pyrev.ir.trip_counts import fixed_trip, iterations
+
+#: What does not evaluate all of its arguments.
+_BRANCHES = frozenset(("where", "and", "or"))
 
 
 def sums_of(f: For) -> list[Var | Load]:
@@ -63,6 +68,8 @@ class Reassociation:
     mentions: Mapping[str, int]
     #: Loops of so few iterations are unrolled: no order is faster than theirs.
     unrolled: int
+    #: Are there so many of something that writes beside a sum don't touch its order?
+    many: Callable[[Expr], bool]
 
     def allowed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         """May the sums of `f` into `targets` be taken in any order?
@@ -80,7 +87,8 @@ class Reassociation:
     def beside(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         """May they be, though the loop writes elements of arrays besides?
 
-        Only where nothing else keeps the iterations from being taken several at a time.
+        Only where nothing else keeps the iterations from being taken several at a time,
+        and where that never depends on how far apart the arrays lie in memory.
         """
         rest = _rest(f, targets)
         adds = [s for s in f.body if isinstance(s, Add) and s.target in targets]
@@ -104,7 +112,32 @@ class Reassociation:
             and flow_of(inner.body)[0].isdisjoint(
                 assigned_scalars(tuple(s for s in rest if _is_scalar(s)))
             )
+            and not self._reads_at_times(inner.body)
+            and self.many(iterations(f, clamped=True))
         )
+
+    def _reads_at_times(self, block: Block) -> bool:
+        """Do indices or sizes decide whether a loop reads an element?
+
+        What LLVM takes for the first of them may lie outside of the array. (A test of
+        data is not there to keep a subscript inside.)
+        """
+        whole = [e for s in block for e in exprs(s)]
+        some = {
+            e
+            for top in whole
+            for call in walk_expr(top)
+            if isinstance(call, Call)
+            and call.op in _BRANCHES
+            and any(map(self._is_integer, _outside_subscripts(call.args[0])))
+            for e in walk_expr(call)
+            if isinstance(e, Load)
+        }
+        return not some <= {e for top in whole for e in _always(top)}
+
+    def _is_integer(self, e: Expr) -> bool:
+        """Is it a scalar or a size that is no float?"""
+        return isinstance(e, (Var, Extent)) and not is_float(expr_dtype(e, self.types))
 
     def _holds(self, s: Add) -> bool:
         """Is what is added of the precision that it is added in?"""
@@ -126,6 +159,20 @@ class Reassociation:
             n in handed or self.mentions[n] != inside[n]
             for n in assigned_scalars(tuple(block))
         )
+
+
+def _always(e: Expr) -> Iterator[Expr]:
+    """The parts of `e` that are evaluated whatever branches it has."""
+    yield e
+    inner = children(e)
+    for part in inner[:1] if isinstance(e, Call) and e.op in _BRANCHES else inner:
+        yield from _always(part)
+
+
+def _outside_subscripts(e: Expr) -> Iterator[Expr]:
+    yield e
+    for part in () if isinstance(e, Load) else children(e):
+        yield from _outside_subscripts(part)
 
 
 def occurrences(block: Block) -> dict[str, int]:

@@ -37,7 +37,8 @@ def emitted(
     program = retype(program, kinds)
     program = replace(program, body=marked(program.body, parallel))
     check(program)  # as the passes do
-    return emit_numba(program, {name: dtype for name, (_, dtype) in kinds.items()})
+    dtypes = {name: dtype for name, (_, dtype) in kinds.items()}
+    return emit_numba(program, dtypes, choose=lambda count, least: True)
 
 
 def marked(block: Block, parallel: tuple[str, ...]) -> Block:
@@ -289,6 +290,53 @@ def test_a_sum_beside_writes_reassociates_its_additions_alone() -> None:
     # What a compensated sum takes up is zero where terms are reassociated.
     assert np.count_nonzero(theirs[2]) > 40
     np.testing.assert_array_equal(mine[2], theirs[2])
+
+
+def copied_and_summed(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(x.shape[0]):
+        out[i] = x[i]
+        total += x[i] * x[i]
+    return total
+
+
+@pytest.mark.parametrize("n", [*range(1, 40), 63, 100, 127, 128, 129, 200])
+def test_a_sum_beside_writes_has_the_same_bits_wherever_the_arrays_lie(n: int) -> None:
+    """LLVM takes neighbours for arrays that may overlap, and does these one by one."""
+    f = pyrev.differentiable(copied_and_summed, target="numba").primal
+    data = np.random.default_rng(n).normal(size=n)
+    found = set()
+    for gap in range(70):
+        for first in (0, n + gap):
+            memory = np.zeros(2 * n + gap)
+            x = memory[n + gap - first :][:n]
+            x[:] = data
+            found.add(f(x, memory[first:][:n]))
+    assert len(found) == 1
+
+
+def test_a_long_sum_beside_writes_takes_any_order_unless_a_size_may_cut_it() -> None:
+    long, short = (np.zeros(1000), np.zeros(1000)), (np.zeros(100), np.zeros(100))
+    for function, calls in {copied_and_summed: 1, cut: 0, cut_by_data: 1}.items():
+        f = pyrev.differentiable(function, target="numba").primal
+        assert f.source_for("numba", *long).count(" = _add(") == calls
+        assert f.source_for("numba", *short).count(" = _add(") == 0
+
+
+def cut(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        out[i] = 2.0
+        total += x[i - 300] if i % 1000 >= 300 else 0.0
+    return total
+
+
+def cut_by_data(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        out[i] = out[i] * 2.0
+        total += x[i] if out[i] > 0.0 else 0.0
+    return total
 
 
 def narrow(x: Any, out: Any, acc: Any) -> None:

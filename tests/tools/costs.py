@@ -69,7 +69,7 @@ FORMS = {
         EAGER, "block owner: ", ("repeat_edge", "lu_partial_pivoting", "window_means")
     ),
     "private copies": Form(
-        EAGER,
+        of_cpu(EAGER, copy_operations=0),
         "private copies: ",
         ("three_mm", "sum_into_slot", "radial_distortion", "dilconv_loops"),
     ),
@@ -121,6 +121,11 @@ FORMS = {
         ),
         "_rows: the last ",
         ("steep_flow", "bslice_loops", "bells_apart"),
+    ),
+    "sums beside writes": Form(
+        of_cpu(EAGER, any_order_iterations=0),
+        " = _add(",
+        ("ctc_forward", "distances_to_centres", "conjugate_gradient"),
     ),
     "sizes known": Form(
         replace(EAGER, compiled_elements=0, numbered_extent=4),

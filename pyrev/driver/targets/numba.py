@@ -32,6 +32,7 @@ class Numba(Target):
             natural=job.natural(done.facts),
             cpu=job.sizes.costs.cpu,
             unmeasured=_arrays(done.program) - set(job.sizes.values),
+            choose=job.sizes.ask,
         )
         return done, emitted
 

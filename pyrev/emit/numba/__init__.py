@@ -31,6 +31,7 @@ from pyrev.ir.text import call, error_modules, name, subscript
 from pyrev.schedule.costs import SHIPPED, CpuCosts
 from pyrev.schedule.hoist import made_first
 from pyrev.schedule.named_parts import name_parts
+from pyrev.schedule.work import Choose
 
 #: The functions that are other ones for Numba: of `math` where Python's are NumPy's.
 FOR_NUMBA = {
@@ -48,6 +49,7 @@ def emit_numba(
     natural: frozenset[Expr] = frozenset(),
     cpu: CpuCosts = SHIPPED.cpu,
     unmeasured: frozenset[str] = frozenset(),
+    choose: Choose = lambda count, least: None,
 ) -> Emitted:
     """The module that runs `program`, for parameters of the given dtypes.
 
@@ -55,9 +57,11 @@ def emit_numba(
     With `wraps`, sums and products of integers that are data go around at 64 bits, as
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     Of `unmeasured` parameters no size was known when the loops were put in order.
+    `choose(count, least)` says whether there are so many of something; None if nothing
+    is known.
     """
     program, parts, types = name_parts(program, dtypes)
-    module = Module(program, types, cpu, wraps, natural, parts, unmeasured)
+    module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
     imports: list[ast.stmt] = [

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pyrev.analysis.array_shapes import of_arguments
 from pyrev.emit.carried import CARRIED
 from pyrev.emit.faults import Faults
 from pyrev.emit.numba.trees import decorators
@@ -36,6 +37,7 @@ from pyrev.ir.printer import tag
 from pyrev.ir.text import array_ranks
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.sums import Reassociation, occurrences
+from pyrev.schedule.work import Choose
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
@@ -64,6 +66,7 @@ class Module:
         natural: frozenset[Expr] = frozenset(),
         parts: Mapping[str, Expr] | None = None,
         unmeasured: frozenset[str] = frozenset(),
+        choose: Choose = lambda count, least: None,
     ) -> None:
         self.program = program
         #: The parameters whose sizes were known to what put the loops in order.
@@ -109,8 +112,15 @@ class Module:
         self.blank: dict[str, None] = {}
         self.around: Block = ()
         self.result = fresh("result", self.taken)
+        shapes = {s.array: s.shape for s in walk(program.body) if isinstance(s, Alloc)}
         self.reassociation = Reassociation(
-            types, self.faults.fails, occurrences(program.body), cpu.unrolled_iterations
+            types,
+            self.faults.fails,
+            occurrences(program.body),
+            cpu.unrolled_iterations,
+            lambda count: (
+                choose(of_arguments(count, shapes), cpu.any_order_iterations) is True
+            ),
         )
 
     @property
