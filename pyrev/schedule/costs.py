@@ -92,6 +92,9 @@ class CpuCosts:
     #: 64 elements; shorter ones may be neighbours, and where a call happens to lay its
     #: arrays would decide on the order, and on bits.
     any_order_iterations: int = 128
+    #: Statements of a loop that is written twice where only the run knows whether it is
+    #: that long.
+    repeated_statements: int = 8
 
     # ---------------------------------------------------------------- contraction
 

@@ -13,6 +13,7 @@ from pyrev.analysis.dependence import Access, Leaf, Region, private_names
 from pyrev.analysis.poly import conj, is_empty
 from pyrev.ir.liveness import live_before, live_inside
 from pyrev.ir.nodes import (
+    ONE,
     ZERO,
     Add,
     Alloc,
@@ -200,6 +201,28 @@ def chunk_ends(lo: Expr, length: Expr, chunk: Var, count: Const) -> tuple[Expr, 
         ends = tuple(Call("//", (Call("*", (length, e)), count)) for e in ends)
     first, last = ends if lo == ZERO else (Call("+", (lo, e)) for e in ends)
     return first, last
+
+
+def least_of_chunk(loop: For) -> Expr | None:
+    """How often a loop over one chunk of another runs, at least; None if it is not
+    known to be one.
+
+    >>> from pyrev.ir.text import expr_text
+    >>> first, last = chunk_ends(Const(2), Var("n"), Var("chunk"), Const(32))
+    >>> expr_text(least_of_chunk(For("i", first, last, ONE, ())))
+    'n // 32'
+    """
+    base: Expr = ZERO
+    start = loop.lo
+    match start:
+        case Call("+", (base, Call("//") as start)):
+            pass
+    match start:
+        case Call("//", (Call("*", (length, Var() as chunk)), Const() as count)):
+            first, last = chunk_ends(base, length, chunk, count)
+            if loop.step == ONE and loop.hi in (last, Call("max", (last, first))):
+                return Call("//", (length, count))
+    return None
 
 
 def parallelise_chunks(

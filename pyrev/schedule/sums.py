@@ -31,6 +31,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.reductions import reductions
 from pyrev.ir.trip_counts import fixed_trip, iterations
+from pyrev.schedule.legality import least_of_chunk
 
 #: What does not evaluate all of its arguments.
 _BRANCHES = frozenset(("where", "and", "or"))
@@ -68,8 +69,8 @@ class Reassociation:
     mentions: Mapping[str, int]
     #: Loops of so few iterations are unrolled: no order is faster than theirs.
     unrolled: int
-    #: Are there so many of something that writes beside a sum don't touch its order?
-    many: Callable[[Expr], bool]
+    #: Are that many iterations enough to be told from neighbours in memory?
+    enough: Callable[[Expr], bool | None]
 
     def allowed(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         """May the sums of `f` into `targets` be taken in any order?
@@ -87,8 +88,7 @@ class Reassociation:
     def beside(self, f: For, inner: For, targets: Sequence[Var | Load]) -> bool:
         """May they be, though the loop writes elements of arrays besides?
 
-        Only where nothing else keeps the iterations from being taken several at a time,
-        and where that never depends on how far apart the arrays lie in memory.
+        Only where nothing else keeps the iterations from being taken several at a time.
         """
         rest = _rest(f, targets)
         adds = [s for s in f.body if isinstance(s, Add) and s.target in targets]
@@ -113,8 +113,17 @@ class Reassociation:
                 assigned_scalars(tuple(s for s in rest if _is_scalar(s)))
             )
             and not self._reads_at_times(inner.body)
-            and self.many(iterations(f, clamped=True))
         )
+
+    def many(self, f: For) -> bool | None:
+        """Are there enough iterations for the order not to depend on how far apart the
+        arrays lie in memory, if the loop writes some? None if that is not known.
+        """
+        known = self.enough(iterations(f, clamped=True))
+        least = least_of_chunk(f)
+        if known is None and least is not None:
+            return True if self.enough(least) else None
+        return known
 
     def _reads_at_times(self, block: Block) -> bool:
         """Do indices or sizes decide whether a loop reads an element?

@@ -323,6 +323,24 @@ def test_a_long_sum_beside_writes_takes_any_order_unless_a_size_may_cut_it() -> 
         assert f.source_for("numba", *short).count(" = _add(") == 0
 
 
+def rows_summed(x: Any, out: Any) -> Any:
+    total = 0.0
+    for i in range(out.shape[0]):
+        for j in range(i):
+            out[j] = x[j] * i
+            total += x[j]
+    return total
+
+
+def test_a_sum_beside_writes_asks_how_long_it_is_where_only_the_run_knows() -> None:
+    f = pyrev.differentiable(rows_summed, target="numba").primal
+    x = np.linspace(0.1, 3.0, 200)
+    assert " >= 128:" in f.source_for("numba", x, np.zeros(200))
+    theirs, mine = np.zeros(200), np.zeros(200)
+    np.testing.assert_allclose(f(x, mine), rows_summed(x, theirs), rtol=1e-13)
+    np.testing.assert_array_equal(mine, theirs)
+
+
 def cut(x: Any, out: Any) -> Any:
     total = 0.0
     for i in range(out.shape[0]):

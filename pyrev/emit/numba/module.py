@@ -118,9 +118,7 @@ class Module:
             self.faults.fails,
             occurrences(program.body),
             cpu.unrolled_iterations,
-            lambda count: (
-                choose(of_arguments(count, shapes), cpu.any_order_iterations) is True
-            ),
+            lambda count: choose(of_arguments(count, shapes), cpu.any_order_iterations),
         )
 
     @property

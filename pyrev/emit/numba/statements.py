@@ -183,16 +183,34 @@ def accumulated(m: Module, f: For, mode: Mode) -> list[ast.stmt]:
     loose = innermost and m.reassociation.beside(f, inner, targets)
     scalars = [t for t in targets if isinstance(t, Var)]
     if len(scalars) == len(targets):
-        with in_any_order(m, f, scalars if loose else ()):
-            return [for_tree(m, f, plain(m, f.body, mode))]
-    else:
-        for t in targets:
-            lines.append(assign(pairs[t].name, printed(m, t)))
-        with in_any_order(m, f, list(pairs.values()) if loose else ()):
-            lines.append(for_tree(m, inner, plain(m, inner.body, mode)))
-        for t in targets:
-            lines.append(tag(stored(m, Assign(t, pairs[t])), f.loc))
+        return [*_running(m, f, scalars if loose else (), mode)]
+    for t in targets:
+        lines.append(assign(pairs[t].name, printed(m, t)))
+    lines += _running(m, inner, list(pairs.values()) if loose else (), mode)
+    for t in targets:
+        lines.append(tag(stored(m, Assign(t, pairs[t])), f.loc))
     return _if_any(m, f, lines)
+
+
+def _running(
+    m: Module, f: For, targets: Sequence[Var], mode: Mode
+) -> Iterator[ast.stmt]:
+    """A loop that adds to `targets` in any order if it is long enough: where nobody
+    knows, it asks.
+    """
+    many = m.reassociation.many(f) if targets else False
+    if many is None and len(f.body) > m.cpu.repeated_statements:
+        many = False
+    forms = []
+    for loose in (True, False):
+        if many is None or many == loose:
+            with in_any_order(m, f, targets if loose else ()):
+                forms.append([for_tree(m, f, plain(m, f.body, mode))])
+    if len(forms) == 1:
+        yield from forms[0]
+        return
+    long = Call(">=", (iterations(f), Const(m.cpu.any_order_iterations)))
+    yield ast.If(printed(m, long), *forms)
 
 
 def _if_any(m: Module, f: For, lines: list[ast.stmt]) -> list[ast.stmt]:
