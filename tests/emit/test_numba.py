@@ -327,8 +327,9 @@ def rows_summed(x: Any, out: Any) -> Any:
     total = 0.0
     for i in range(out.shape[0]):
         for j in range(i):
-            out[j] = x[j] * i
-            total += x[j]
+            out[j] = 0.5 * out[j] + x[j]
+            total += out[j]
+        out[i] = 0.01 * total
     return total
 
 
@@ -338,7 +339,7 @@ def test_a_sum_beside_writes_asks_how_long_it_is_where_only_the_run_knows() -> N
     assert " >= 128:" in f.source_for("numba", x, np.zeros(200))
     theirs, mine = np.zeros(200), np.zeros(200)
     np.testing.assert_allclose(f(x, mine), rows_summed(x, theirs), rtol=1e-13)
-    np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12)
 
 
 def cut(x: Any, out: Any) -> Any:
