@@ -562,11 +562,11 @@ def _by_elements(body: Block) -> Block:
 
     def visit(s: Stmt) -> Block:
         s = with_blocks(s, tuple(_joined(map(visit, b)) for b in blocks(s)))
-        if not isinstance(s, Alloc) or s.source is None:
+        if not isinstance(s, Alloc) or s.copied is None:
             return (s,)
         index = tuple(Var(fresh(f"k{k}", taken)) for k in range(len(s.shape)))
         copied: Stmt = Assign(
-            Load(s.array, index), Load(s.source, index), loc=s.loc, id=next(ids)
+            Load(s.array, index), Load(s.copied, index), loc=s.loc, id=next(ids)
         )
         for k, size in zip(reversed(index), reversed(s.shape), strict=True):
             inner = (copied,)

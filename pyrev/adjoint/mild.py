@@ -46,6 +46,8 @@ def wild(program: Program) -> frozenset[str]:
         match s:
             case Assign(value=value) | Add(value=value):
                 stored.append((s.target_name, value))
+            case Alloc(ordered=True):
+                pass  # its elements are integers
             case Alloc(array, fill=fill, source=source):
                 stored += [(array, e) for e in (fill,) if e is not None]
                 stored += [(array, Var(n)) for n in (source,) if n is not None]

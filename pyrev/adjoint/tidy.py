@@ -214,7 +214,7 @@ def _shared_cotangents(
     }
     makers = [s for s in walk(body) if isinstance(s, Alloc)]
     for made in body:
-        if not (isinstance(made, Alloc) and made.source in params):
+        if not (isinstance(made, Alloc) and made.copied in params):
             continue
         array = made.array
         if sum(m.array == array for m in makers) > 1:

@@ -115,7 +115,9 @@ class ValueRanges:
             case Add():
                 rising.setdefault(s.target_name, []).append(self.of(s.value))
             case Alloc(array, fill=fill, source=source):
-                if source is not None:
+                if s.ordered:
+                    give(array, Span(0.0, _INF))
+                elif source is not None:
                     give(array, self.names.get(source, REALS))
                 elif fill is not None:
                     give(array, self.of(fill))

@@ -207,8 +207,8 @@ class _Walker:
                 self.shapes[a] = tuple(self.one(n, at, s.loc) for n in s.shape)
                 self.known.pop(a, None)
                 self.arrays[a] = None
-                if s.source is not None:
-                    self.arrays[a] = self.arrays.get(s.source)
+                if s.copied is not None:
+                    self.arrays[a] = self.arrays.get(s.copied)
                 elif s.fill is not None and is_float(self.types[a]):
                     sets = self.of(s.fill, at)
                     size = int(np.prod(self.shapes[a]))

@@ -201,7 +201,8 @@ class Alloc:
     """``array = np.zeros(shape)``: a new local array.
 
     `fill` is the initial value of every element, None for ``np.empty``; `source` names
-    the array whose elements are copied (``source.copy()``).
+    the array whose elements are copied (``source.copy()``), or whose places are put in
+    the order of its elements if this is `ordered`: a stable ``np.argsort(source)``.
     """
 
     array: str
@@ -209,9 +210,15 @@ class Alloc:
     fill: Expr | None
     dtype: Dtype
     source: str | None = None
+    ordered: bool = False
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
+
+    @property
+    def copied(self) -> str | None:
+        """The array that it begins as a copy of, converted where dtypes differ."""
+        return None if self.ordered else self.source
 
 
 @dataclass(frozen=True, slots=True)

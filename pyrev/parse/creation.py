@@ -48,6 +48,7 @@ from pyrev.parse.whole_arrays import (
     is_integral,
     known_dtype,
     located,
+    make,
 )
 
 
@@ -72,13 +73,15 @@ def read_creation(
             made = read_linspace(w, arguments, at, scope)
         case "eye" | "identity":
             made = read_eye(w, arguments, at, scope, kind == "identity")
+        case "order":
+            made = read_order(w, node.args[0], at, scope)
         case "copy":
             source = arguments.take(0, "a")
             made = None if source is None else read_copy(w, source, scope, False)
         case _:
             full = function in (np.full, np.full_like)
             made = read_filled(w, arguments, kind == "like", full, constant, scope)
-    if made is None or arguments.left:
+    if made is None or (kind != "order" and arguments.left):
         if not any(_inside(f.at, at) for f in w.findings.found):
             refuse_creation(w, node, "these arguments", _ARGUMENTS, scope)
         return Const(0)
@@ -154,6 +157,19 @@ def read_copy(
     name = whole.name
     made = Array(whole.shape, whole.element, False, like(name), name, loc=at)
     return replace(made, by_rows=by_rows)
+
+
+def read_order(w: Walk, node: gast.AST, at: Loc, scope: Scope) -> Array | None:
+    """The places of a vector in the order of its elements."""
+    whole = measured(w, node, scope)
+    if whole is None:
+        return None
+    if whole.name is None or whole.name in w.storage.lengths:
+        whole = make(w, whole, "values", at)
+    name = w.emit.fresh("order")
+    return allocate(
+        w, name, whole.shape, None, "int64", at, whole.name or "", whole.name, True
+    )
 
 
 def literal_array(

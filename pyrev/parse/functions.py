@@ -24,6 +24,7 @@ from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.special import SPECIAL
 from pyrev.parse.directives import MARKS, mark
 from pyrev.parse.expression import parse_expr
+from pyrev.parse.library.sorting import in_order
 
 #: What is made of several operations, or has names of its own for its arguments.
 TABLE: dict[str, str] = {
@@ -208,6 +209,7 @@ CREATORS: dict[Callable[..., object], tuple[str, float | None]] = {
     np.linspace: ("linspace", None),
     np.eye: ("eye", None),
     np.identity: ("identity", None),
+    in_order: ("order", None),
 }
 
 # What looks at a whole array and gives a number, or an array of fewer axes.

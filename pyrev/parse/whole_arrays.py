@@ -246,8 +246,11 @@ def allocate(
     at: Loc,
     shaped: str = "",
     source: str | None = None,
+    ordered: bool = False,
 ) -> Array:
-    """A new array of the program, a copy of `source`; `shaped` has its shape."""
+    """A new array of the program, a copy of `source` or its places in order; `shaped`
+    has its shape.
+    """
     w.storage.allocated[name] = at
     w.storage.made_in[name] = w.emit.path
     w.storage.sizes[name] = shape
@@ -256,7 +259,7 @@ def allocate(
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
     count_lengths(w, name, len(shape), at)
-    w.emit.add(Alloc(name, shape, fill, dtype, source, loc=at))
+    w.emit.add(Alloc(name, shape, fill, dtype, source, ordered, loc=at))
     return whole_array(name, len(shape), at)
 
 

@@ -31,11 +31,13 @@ from pyrev.ir.nodes import (
     Var,
     While,
     assignments,
+    blocks,
     map_expr,
     mentioned,
     names,
     walk,
     walk_expr,
+    written,
 )
 
 Shapes = Mapping[str, tuple[Expr, ...]]
@@ -63,6 +65,8 @@ class Facts:
     #: Local arrays with the shape that parameters give them; that scalars do, as well.
     shapes: Shapes
     made: Shapes
+    #: Local arrays that hold their own places, in some order.
+    orders: frozenset[str]
 
     @property
     def space(self) -> Space:
@@ -126,6 +130,7 @@ def facts(program: Program) -> Facts:
         _each_alone(body, of_floats),
         shapes,
         {**{a: s for a, s in same.items() if a not in early}, **shapes},
+        _orders(body),
     )
 
 
@@ -257,6 +262,15 @@ def fixed_shapes(block: Block, known: frozenset[str]) -> dict[str, tuple[Expr, .
         if alone and all(set(mentioned(n)) <= known for n in shape):
             found[s.array] = shape
     return found
+
+
+def _orders(block: Block) -> frozenset[str]:
+    """The arrays that only what orders another one makes, and nothing changes."""
+    writes = [
+        (array, s) for s in walk(block) if not blocks(s) for array in written((s,))
+    ]
+    others = {array for array, s in writes if not (isinstance(s, Alloc) and s.ordered)}
+    return frozenset(array for array, _ in writes) - others
 
 
 @by_identity

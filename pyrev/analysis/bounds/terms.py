@@ -14,7 +14,7 @@ from pyrev.analysis.bounds.facts import Facts, whole
 from pyrev.analysis.poly import conj, disj, is_empty
 from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import WEAK_INT, expr_dtype
-from pyrev.ir.nodes import Call, Const, Expr, Extent, Var, mentioned, names
+from pyrev.ir.nodes import Call, Const, Expr, Extent, Load, Var, mentioned, names
 
 #: The ISL name of a scalar in a formula that tells what values it may have.
 HELD = "held"
@@ -114,6 +114,14 @@ class Terms:
                 return self.abstract(a, here, extra)
             case Call("//" | "%", (a, Const(int(k)))) if k > 0:
                 return Call(e.op, (self.abstract(a, here, extra), Const(k)))
+            case Load(array) if array in self.facts.orders:
+                unknown, u = extra.new()
+                n = here.sized(self.facts.size(array, 0))
+                size = self.facts.space.cases(n, env, here.formula)
+                if size is not None and len(size) == 1 and not self.free(n, here):
+                    # It was read: so there are some.
+                    extra.facts.append(f"0 <= {u} and {u} < {size[0].term}")
+                return Var(unknown)
             case Call("%", (_, n)):
                 size = self.facts.space.cases(n, env, here.formula)
                 if size is not None and len(size) == 1 and not self.free(n, here):

@@ -307,6 +307,10 @@ def stored(m: Module, s: Assign | Add) -> ast.stmt:
 
 def allocated(m: Module, s: Alloc) -> ast.stmt:
     """A new array."""
+    if s.ordered and s.source is not None:
+        # Numba has no other name for what is stable.
+        stable = ast.Constant("mergesort")
+        return assign(s.array, call("np.argsort", name(s.source), kind=stable))
     dtype = concrete(m.types[s.array])
     shape = tuple(typed(m, n)[0] for n in s.shape)
     fill = s.fill

@@ -12,40 +12,17 @@ import numpy as np
 from pyrev.parse.library.entries import ANY, Count, Matrix, Number, Vector, means
 
 
+def in_order(a: Vector) -> Vector:
+    """Places in order: the one thing about arrays that is no loop in the language,
+    since all that compiles it sorts better than loops that it would compile.
+    """
+    return np.argsort(a, kind="stable")
+
+
 @means(np.argsort, method="argsort", kind=ANY, stable=ANY)
 def argsort(a: Vector) -> Vector:
-    """Places in order: bottom-up merge sort (Knuth, The Art of Computer Programming 3,
-    section 5.2.4).
-    """
-    n = a.shape[0]
-    order = np.empty(n, dtype=np.int64)
-    merged = np.empty(n, dtype=np.int64)
-    for k in range(n):
-        order[k] = k
-    width = 1
-    while width < n:
-        start = 0
-        while start < n:
-            middle = min(start + width, n)
-            end = min(middle + width, n)
-            left = start
-            right = middle
-            for k in range(start, end):
-                from_left = right >= end
-                if left < middle and right < end:
-                    x = a[order[left]]
-                    y = a[order[right]]
-                    from_left = not (y < x or (np.isnan(x) and not np.isnan(y)))
-                if from_left:
-                    merged[k] = order[left]
-                    left += 1
-                else:
-                    merged[k] = order[right]
-                    right += 1
-            start = end
-        for k in range(n):
-            order[k] = merged[k]
-        width *= 2
+    """Places in order."""
+    order = in_order(a)
     return order
 
 

@@ -70,7 +70,7 @@ def set_first(block: Block, alone: bool = False) -> Block:
         if changed is not None:
             out[k], out[at] = replace(made, fill=None, source=None), changed
             continue
-        source = made.source
+        source = made.copied
         if source is None or source in written((*block[k + 1 : at], nest)):
             continue
         changed = _zeroed_in(nest, made)

@@ -159,7 +159,7 @@ def _reruns(timeline: Timeline, plan: Plan, taken: set[str]) -> dict[int, Block]
     return found
 
 
-def statements(timeline: Timeline, rerun: Rerun, taken: Collection[str]) -> Block:
+def statements(timeline: Timeline, rerun: Rerun, taken: set[str]) -> Block:
     """The primal statements that run again at a level, with the records in them.
 
     Names of loops that copy arrays are none of `taken`, and may be the same in each.
@@ -214,9 +214,7 @@ def _zero(dtype: str) -> Const:
 class _Copier:
     """Copies primal statements with the records, and the counting, that tapes need."""
 
-    def __init__(
-        self, timeline: Timeline, rerun: Rerun, taken: Collection[str]
-    ) -> None:
+    def __init__(self, timeline: Timeline, rerun: Rerun, taken: set[str]) -> None:
         self.timeline, self.rerun, self.taken = timeline, rerun, taken
         self.records: dict[int, list[Record]] = {}
         self.growing: dict[int, list[Record]] = {}
@@ -323,10 +321,14 @@ class _Copier:
         around = kept.index[: -len(index)]
         if not around:
             return (replace(made, source=kept.array),)
-        shape = tuple(Extent(made.array, k) for k in range(len(index)))
-        whole = Load(made.array, ())
-        filled = self._elements(whole, replace(kept, index=around), shape, made.loc)
-        return (replace(made, source=None), *filled)
+        own = fresh(kept.array, self.taken) if made.ordered else made.array
+        shape = tuple(Extent(own, k) for k in range(len(index)))
+        rows = replace(kept, index=around)
+        filled = self._elements(Load(own, ()), rows, shape, made.loc)
+        if not made.ordered:
+            return (replace(made, source=None), *filled)
+        room = Alloc(own, made.shape, None, like(kept.array), loc=made.loc)
+        return (room, *filled, replace(made, source=own))
 
     def _elements(
         self, target: Load, value: Load, shape: tuple[Expr, ...], loc: Loc

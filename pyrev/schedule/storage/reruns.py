@@ -223,7 +223,7 @@ class Reruns:
         """
         timeline = self.timeline
         inside = [n for n in timeline.writes if timeline.moves(level, n)]
-        block = statements(timeline, again, self.draft.taken)
+        block = statements(timeline, again, set(self.draft.taken))
         names: list[str] = []
         for n in inside:
             read, made = exposed(block, n)
@@ -235,7 +235,7 @@ class Reruns:
             keep = self._closure(level, dict.fromkeys(names, timeline.end), ())
             copies = self.draft.copies_at(level)
             advance = Rerun(level, frozenset(keep), copies=copies)
-            block = statements(timeline, advance, self.draft.taken)
+            block = statements(timeline, advance, set(self.draft.taken))
             more = [n for n in inside if n not in names and exposed(block, n)[0]]
             if not more:
                 return names, advance
