@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -214,6 +215,7 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
+        made = self._of_their_own(made)
         helped = self._written_by_helpers(made, needed)
         if self._pops() and self.room in set().union(*map(_loaded, made)):
             raise NotThisWay  # `room` is what was added: there are fewer
@@ -242,6 +244,33 @@ class _Dry:
         for n in (n for s in ahead for n in nodes_of(s) if isinstance(n, gast.Call)):
             setattr(n, AHEAD, True)
         return [*first, *ahead]
+
+    def _of_their_own(self, made: list[gast.AST]) -> list[gast.AST]:
+        """The statements with a copy where one gives a name to what is there already,
+        and others write to that; `NotThisWay` if they would not see what is written.
+        """
+        written = {n for s in made for n in written_in(s)}
+        out = []
+        for s in made:
+            for n in nodes_of(s):
+                match n:
+                    case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                        if name not in written or not _may_be_view(value):
+                            continue
+                        others = [x for x in made if x is not s]
+                        seen = set().union(*map(read_in, others))
+                        bound = set().union(*map(stored_in, others))
+                        if n is not s or name in bound or read_in(value) & seen:
+                            raise NotThisWay
+                        s = assign(s.targets, copied(value))
+                    case gast.Assign(targets=[target]) | gast.For(target=target):
+                        if isinstance(target, (gast.Name, gast.Tuple, gast.List)) and (
+                            stored_in(assign([target], gast.Constant(0, None)))
+                            & written
+                        ):
+                            raise NotThisWay
+            out.append(s)
+        return out
 
     def _written_by_helpers(
         self, kept: Sequence[gast.AST], needed: set[str]
@@ -302,23 +331,25 @@ class _Dry:
         """Refuse where what decides is in an array that may change under another name,
         or in a helper.
         """
-        arrays = {
-            n.value.id
-            for s in self.stmts
-            for n in nodes_of(s)
-            if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name)
-        }
-        own = arrays & needed
-        written = {n for s in self.stmts for n in written_in(s)}
+        # ``a += b`` writes to an array, if it is one.
+        numbers = _numbers(self.owner.node)
+        own = (needed & self.owner.local) - numbers - {self.room}
+        written = {n for s in self.stmts for n in _added_to(s) | written_in(s)}
+        written -= numbers
         for n in nodes_of(self.owner.node):
             match n:
                 case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
                     _may_be_view(value)
                 ):
-                    if read_in(value) & own and name in written:
-                        raise NotThisWay
-                    if name in own and read_in(value) & written:
-                        raise NotThisWay
+                    names = {name}
+                case gast.For(target=target, iter=value):
+                    names = stored_in(target)
+                case _:
+                    continue
+            if read_in(value) & own and names & written:
+                raise NotThisWay
+            if names & own and read_in(value) & written:
+                raise NotThisWay
         for s in self.stmts:
             for n in nodes_of(s):
                 match n:
@@ -411,11 +442,10 @@ class _Dry:
                 head = read_in(s.iter if isinstance(s, gast.For) else s.test)
                 inside = (*tests, head)
                 found = [self._grow(c, needed, inside) for c in (*s.body, *s.orelse)]
-                own = isinstance(s, gast.For) and bool(
-                    stored_in(assign([s.target], s.iter)) & needed
-                )
+                own = _binds(s, needed)
                 if any(found) or own:
-                    needed |= head
+                    if own or not _is_display(s):
+                        needed |= head
                     return True
                 return False
             case gast.Break() | gast.Continue():
@@ -448,16 +478,26 @@ class _Dry:
             case gast.For() | gast.While() | gast.If():
                 body = [x for c in s.body for x in self._kept(c, needed)]
                 orelse = [x for c in s.orelse for x in self._kept(c, needed)]
-                own = isinstance(s, gast.For) and bool(
-                    stored_in(assign([s.target], s.iter)) & needed
-                )
+                own = _binds(s, needed)
                 if not body and not orelse and not own:
                     return []
                 made = copy.copy(s)
                 made.body, made.orelse = body or [gast.Pass()], orelse
+                if not own and _is_display(s):
+                    # What is in it may change on the way: how much there is does not.
+                    count = gast.Constant(len(s.iter.elts), None)
+                    index = fresh("item", self.owner.taken)
+                    made.target = name_of(index, ctx=gast.Store())
+                    made.iter = gast.Call(name_of("range"), [count], [])
                 return [made]
             case gast.Break() | gast.Continue():
                 return [s]
+            case gast.AugAssign(target=gast.Name(id=name), op=op) if name in needed:
+                if name == self.room:
+                    return [s]
+                # In place it would be the array that the function goes on with.
+                own = name_of(name, ctx=gast.Store())
+                return [assign([own], gast.BinOp(name_of(name), op, s.value))]
             case gast.Assign() | gast.AugAssign() | gast.AnnAssign():
                 return [s] if (stored_in(s) | written_in(s)) & needed else []
         return []
@@ -484,6 +524,95 @@ def _acts(e: gast.AST, on: set[str]) -> bool:
                 continue
             case gast.Call() if read_in(n) & on:
                 return True
+    return False
+
+
+def _binds(s: gast.AST, needed: set[str]) -> bool:
+    """Does the head of a loop bind what is needed?"""
+    return isinstance(s, gast.For) and bool(
+        stored_in(assign([s.target], s.iter)) & needed
+    )
+
+
+def _is_display(s: gast.AST) -> bool:
+    """Is it a loop over what stands side by side in its head?"""
+    match s:
+        case gast.For(iter=gast.Tuple(elts=elts) | gast.List(elts=elts)):
+            return not any(isinstance(e, (gast.Starred, gast.Call)) for e in elts)
+    return False
+
+
+def _added_to(s: gast.AST) -> set[str]:
+    """The names that ``name += value`` and its like stand for in a statement."""
+    return {
+        n.target.id
+        for n in nodes_of(s)
+        if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
+    }
+
+
+def _numbers(node: gast.AST) -> set[str]:
+    """Names that stand for numbers alone, as far as the text tells: by what they are
+    bound to, or because tests compare them.
+    """
+    values: dict[str, list[gast.AST]] = {}
+    asked: set[str] = set()
+    others: set[str] = set()
+    for n in nodes_of(node):
+        match n:
+            case gast.Assign(targets=[gast.Name(id=name)], value=value):
+                values.setdefault(name, []).append(value)
+            case gast.AugAssign(target=gast.Name(id=name), value=value):
+                values.setdefault(name, []).append(value)
+            case gast.For(
+                target=gast.Name(id=name), iter=gast.Call(func=gast.Name(id="range"))
+            ):
+                values.setdefault(name, []).append(gast.Constant(0, None))
+            case gast.If(test=test) | gast.While(test=test):
+                for part in nodes_of(test):
+                    if isinstance(part, gast.Compare):
+                        sides = (part.left, *part.comparators)
+                        asked |= {e.id for e in sides if isinstance(e, gast.Name)}
+            case gast.Subscript(value=gast.Name(id=name)):
+                others.add(name)
+            case gast.Attribute(value=gast.Name(id=name)):
+                others.add(name)
+            case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)]):
+                others.add(name)
+    bound = Counter(n for s in node.body for n in _bindings(s))
+    found = {n for n, all_ in values.items() if bound[n] == len(all_)}
+    found -= {p.id for p in parameters(node)}
+    asked -= others
+    while True:
+        known = found | asked
+        rest = {n for n in found if all(_is_number(e, known) for e in values[n])}
+        if rest == found:
+            return known
+        found = rest
+
+
+def _bindings(s: gast.AST) -> Iterator[str]:
+    for n in nodes_of(s):
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store):
+            yield n.id
+
+
+def _is_number(e: gast.AST, numbers: set[str]) -> bool:
+    match e:
+        case gast.Constant():
+            return True
+        case gast.Name(id=name):
+            return name in numbers
+        case gast.BinOp(left=a, right=b):
+            return _is_number(a, numbers) and _is_number(b, numbers)
+        case gast.UnaryOp(operand=a):
+            return _is_number(a, numbers)
+        case gast.Call(func=gast.Name(id="len" | "int" | "float")):
+            return True
+        case gast.Call(func=gast.Attribute(value=gast.Name(id="math"))):
+            return True
+        case gast.Subscript(value=gast.Attribute(attr="shape"), slice=gast.Constant()):
+            return True
     return False
 
 
