@@ -71,7 +71,7 @@ from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
 from pyrev.parse.sizes import settle_sizes
-from pyrev.parse.source import Source, Texts, default_values, plain, read
+from pyrev.parse.source import Source, Texts, default_values, library_of, plain, read
 from pyrev.parse.streams import (
     STREAM,
     Drawing,
@@ -635,6 +635,8 @@ def _what_it_is(f: object) -> tuple[str, str]:
             )
         case BuiltinFunctionType() | np.ufunc():
             return f"`{name}` has no text in Python", calls
+        case FunctionType():
+            return f"`{name}` is a function of {library_of(f)}", calls
         case _ if callable(f):
             return f"an object of type `{type(f).__name__}` is called here", _NO_METHOD
     return (

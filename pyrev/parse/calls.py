@@ -66,8 +66,8 @@ from pyrev.parse.ruled_calls import (
     by_rule,
     ruled_arguments,
 )
-from pyrev.parse.scopes import Helper, Scope, home, kind_of, module_name
-from pyrev.parse.source import default_values
+from pyrev.parse.scopes import Helper, Scope, home, kind_of
+from pyrev.parse.source import default_values, library_of
 from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
@@ -601,8 +601,10 @@ def refuse_call(
                     "write it as loops; of methods `sum`, `dot`, `copy` and their"
                     " like are known"
                 )
-    elif module_name(function) == "numpy":
+    elif library := library_of(function):
         helps = "write it as loops, or with the functions that pyrev knows"
+        if library != "numpy":
+            because = f"`{text}` is a function of {library} that pyrev does not know"
     w.refuse("P107", scope.source.loc(node.func), because, helps)
 
 

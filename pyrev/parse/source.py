@@ -23,6 +23,8 @@ from pyrev.ir.nodes import NOWHERE, Loc
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.rewriting.named_values import without_named_values
 
+_LIBRARIES = frozenset(("numpy", "scipy", "numba"))
+
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
@@ -142,16 +144,24 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     """The plain Python function behind `f`: ours, Numba's, or itself.
 
     A `functools.wraps` wrapper stays itself: what it does around the function it wraps
-    is part of the program. What was looked at is noted in `grounds`.
+    is part of the program. What was looked at is noted in `grounds`. A function of a
+    numerical library is none: its text is no loop over arrays but checks, dispatch and
+    calls of compiled code, through hundreds of functions.
     """
     noted = Grounds() if grounds is None else grounds
     if not isinstance(f, FunctionType):
         numba = type(f).__name__.endswith("Dispatcher")
         f = noted.attribute(f, "py_func" if numba else "python")
-    if not isinstance(f, FunctionType):
+    if not isinstance(f, FunctionType) or library_of(f):
         return None
     noted.function(f)
     return f
+
+
+def library_of(f: object) -> str:
+    """The numerical library that a function comes from; empty if from none."""
+    module = str(getattr(f, "__module__", "")).partition(".")[0]
+    return module if module in _LIBRARIES else ""
 
 
 def parameters_of(function: FunctionType) -> tuple[str, ...]:
