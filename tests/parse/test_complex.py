@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy import complex128, conj, zeros
 
 import pyrev
 from tests.tools.oracle import check
@@ -222,6 +223,17 @@ def rebound_in_place(x, w):
     return s
 
 
+def new_ones_in_place(x, w):
+    flow = zeros(x.shape[0], dtype=complex128)
+    for r in range(x.shape[0]):
+        for k in range(x.shape[0]):
+            flow[r] += conj((x[r] + 1j * w) * x[k])
+    flow *= x + 2j
+    flow = np.conj(flow)
+    flow *= flow[0]
+    return flow.real.sum() + flow[1].imag
+
+
 def array_in_place(x, w):
     z = np.zeros(3, dtype=np.complex128)
     z += x * 1j
@@ -282,6 +294,7 @@ ALL = [
     arrangements,
     rebound_in_place,
     array_in_place,
+    new_ones_in_place,
     parts_of_real_numbers,
     powers,
     a_helper_that_changes_what_was_read,

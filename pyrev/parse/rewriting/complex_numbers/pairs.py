@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import gast
+import numpy as np
 
 from pyrev.ir.nodes import Loc, fresh
 from pyrev.parse.bindings import identifiers, nodes_of, parameters
@@ -578,7 +579,7 @@ class Separation(Expressions):
                     bound = any(
                         isinstance(t, gast.Name) and t.id == name for t in targets
                     )
-                    if bound and not _is_computed(value):
+                    if bound and not self._is_computed(value):
                         return False
                     if not bound and any(
                         isinstance(t, gast.Tuple)
@@ -588,6 +589,8 @@ class Separation(Expressions):
                         for t in targets
                     ):
                         return False
+                    if self._is_computed(value):
+                        continue
                     if _root(value) == name or (
                         isinstance(value, (gast.Tuple, gast.List, gast.IfExp))
                         and _reads(value, name)
@@ -600,6 +603,17 @@ class Separation(Expressions):
                     ):
                         return False
         return True
+
+    def _is_computed(self, e: gast.AST) -> bool:
+        """Does an expression give a number, or an array that is new?"""
+        match e:
+            case gast.Constant() | gast.BinOp() | gast.UnaryOp(op=gast.USub()):
+                return True
+            case gast.Call(func=gast.Attribute(attr=attr)) if attr in _NEW:
+                return True
+            case gast.Call(func=func):
+                return self.kinds.outside(func, self.place) in _NEW_ONES
+        return False
 
     def _returned(self, e: gast.AST, kind: Kind) -> gast.AST:
         """What is returned, with both parts of each complex number."""
@@ -646,16 +660,9 @@ def _root(e: gast.AST) -> str:
                 return ""
 
 
-def _is_computed(e: gast.AST) -> bool:
-    """Does an expression give a number, or an array that is new?"""
-    match e:
-        case gast.Constant() | gast.BinOp() | gast.UnaryOp(op=gast.USub()):
-            return True
-        case gast.Call(func=gast.Attribute(attr=attr)):
-            return attr in _NEW
-        case gast.Call(func=gast.Name(id="complex")):
-            return True
-    return False
-
-
-_NEW = frozenset(["exp", "log", "sqrt", "sin", "cos", "zeros", "ones", "full", "copy"])
+#: What gives a number, or an array that nobody has yet.
+_NEW = frozenset(
+    ["exp", "log", "sqrt", "sin", "cos", "zeros", "ones", "full", "copy"]
+    + ["zeros_like", "ones_like", "full_like", "conj", "conjugate"]
+)
+_NEW_ONES = [complex, *(getattr(np, n) for n in sorted(_NEW))]
