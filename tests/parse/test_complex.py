@@ -227,7 +227,7 @@ def new_ones_in_place(x, w):
     flow = zeros(x.shape[0], dtype=complex128)
     for r in range(x.shape[0]):
         for k in range(x.shape[0]):
-            flow[r] += conj((x[r] + 1j * w) * x[k])
+            flow[r] += conj((x[r] + 1j * w[k]) * x[k])
     flow *= x + 2j
     flow = np.conj(flow)
     flow *= flow[0]
