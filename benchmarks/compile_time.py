@@ -239,6 +239,14 @@ def nested(n: int) -> Source:
     return Source("x, out", lines, "(np.array([0.4, 0.7]), np.zeros(2))", ["out"])
 
 
+def windows(n: int) -> Source:
+    """`n` statements about windows of vectors, whose ends a parameter decides."""
+    lines = []
+    for k in range(n):
+        lines.append(f"y[m + {k % 3}:-2] += x[{k % 3 + 2}:-m] * {0.5 + 0.01 * k:.2f}")
+    return Source("x, y, m", lines, "(np.ones(40), np.ones(40), 1)", ["y"])
+
+
 def branches(n: int) -> Source:
     """`n` tests inside each other."""
     lines = ["s = x"]
@@ -356,6 +364,7 @@ FAMILIES: dict[str, tuple[Callable[[int], Source], tuple[int, ...], int]] = {
     "sums": (sums, (25, 50, 100, 200), 100),
     "body": (body, (25, 50, 100, 200, 400), 100),
     "stencils": (stencils, SHORT, 50),
+    "windows": (windows, SHORT, 50),
     "deep": (deep, (2, 4, 6, 8, 10, 12), 12),
     "nested": (nested, (2, 4, 6, 8, 10, 12), 12),
     "branches": (branches, (5, 10, 15, 19), 19),

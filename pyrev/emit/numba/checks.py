@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from pyrev.emit.faults import FAULTS, all_of
-from pyrev.emit.numba.module import Mode, Module, loose
+from pyrev.emit.numba.module import Mode, Module
 from pyrev.emit.numba.trees import returned
 from pyrev.emit.numba.typed import printed, typed
 from pyrev.ir.dtypes import concrete, is_float
@@ -28,7 +28,7 @@ def guards(m: Module, s: Stmt, parts: Sequence[Expr], mode: Mode) -> list[ast.st
 
 def sizes(m: Module, s: Alloc, mode: Mode) -> list[ast.stmt]:
     """Leave the function if a new array would have a negative size."""
-    test = all_of(Call("<=", (ZERO, n)) for n in loose(s))
+    test = all_of(Call("<=", (ZERO, n)) for n in m.maybe_negative(s))
     if test is None:
         return []
     message = f"{s.loc.place}: negative dimensions are not allowed"

@@ -6,8 +6,10 @@ import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyrev.analysis.array_shapes import of_arguments
+from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.emit.carried import CARRIED
 from pyrev.emit.faults import Faults
 from pyrev.emit.numba.trees import decorators
@@ -162,9 +164,20 @@ class Module:
     def can_fail(self, block: Block) -> bool:
         """Is there anything to be tested while the code runs?"""
         return any(self.faults.fails(e) for s in walk(block) for e in exprs(s)) or any(
-            isinstance(s, Check) or (isinstance(s, Alloc) and bool(loose(s)))
+            isinstance(s, Check)
+            or (isinstance(s, Alloc) and bool(self.maybe_negative(s)))
             for s in walk(block)
         )
+
+    def maybe_negative(self, s: Alloc) -> list[Expr]:
+        """The sizes of a new array that may be negative."""
+        sizes = [n for n in s.shape if not isinstance(n, (Const, Extent))]
+        return [n for n in sizes if self.values.of(n).low < 0]
+
+    @cached_property
+    def values(self) -> ValueRanges:
+        """Between what the numbers of the program lie."""
+        return ValueRanges(self.program, self.types)
 
 
 def _in_order(block: Block) -> list[str]:
@@ -179,8 +192,3 @@ def _in_order(block: Block) -> list[str]:
         for e in exprs(s):
             out.extend(n for n in mentioned(e) if n not in indices)
     return out
-
-
-def loose(s: Alloc) -> list[Expr]:
-    """The sizes of a new array that may be negative."""
-    return [n for n in s.shape if not isinstance(n, (Const, Extent))]
