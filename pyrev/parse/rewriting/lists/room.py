@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ import gast
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import nodes_of, parameters, returns
 from pyrev.parse.rewriting.effects import call_writes
+from pyrev.parse.rewriting.lists.shared import FRESH, PURE, Shared
 from pyrev.parse.rewriting.lists.sharing import gives_back, written_arguments
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
@@ -21,6 +21,7 @@ from pyrev.parse.rewriting.made_texts import (
     name_of,
     object_named,
     read_in,
+    root_of,
     stored_in,
     written_in,
 )
@@ -215,7 +216,7 @@ class _Dry:
             raise NotThisWay
         self._check_arrays(needed)
         made = [x for s in self.stmts for x in self._kept(s, needed)]
-        made = self._of_their_own(made)
+        self._check_stores(made)
         helped = self._written_by_helpers(made, needed)
         if self._pops() and self.room in set().union(*map(_loaded, made)):
             raise NotThisWay  # `room` is what was added: there are fewer
@@ -245,32 +246,16 @@ class _Dry:
             setattr(n, AHEAD, True)
         return [*first, *ahead]
 
-    def _of_their_own(self, made: list[gast.AST]) -> list[gast.AST]:
-        """The statements with a copy where one gives a name to what is there already,
-        and others write to that; `NotThisWay` if they would not see what is written.
+    def _check_stores(self, made: Sequence[gast.AST]) -> None:
+        """Refuse where what is kept writes to more than elements of what has a name:
+        that has no copy of its own.
         """
-        written = {n for s in made for n in written_in(s)}
-        out = []
-        for s in made:
-            for n in nodes_of(s):
-                match n:
-                    case gast.Assign(targets=[gast.Name(id=name)], value=value):
-                        if name not in written or not _may_be_view(value):
-                            continue
-                        others = [x for x in made if x is not s]
-                        seen = set().union(*map(read_in, others))
-                        bound = set().union(*map(stored_in, others))
-                        if n is not s or name in bound or read_in(value) & seen:
-                            raise NotThisWay
-                        s = assign(s.targets, copied(value))
-                    case gast.Assign(targets=[target]) | gast.For(target=target):
-                        if isinstance(target, (gast.Name, gast.Tuple, gast.List)) and (
-                            stored_in(assign([target], gast.Constant(0, None)))
-                            & written
-                        ):
-                            raise NotThisWay
-            out.append(s)
-        return out
+        for n in (n for s in made for n in nodes_of(s)):
+            if isinstance(getattr(n, "ctx", None), gast.Store) and not (
+                isinstance(n, (gast.Name, gast.Tuple, gast.List))
+                or (isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name))
+            ):
+                raise NotThisWay
 
     def _written_by_helpers(
         self, kept: Sequence[gast.AST], needed: set[str]
@@ -331,37 +316,53 @@ class _Dry:
         """Refuse where what decides is in an array that may change under another name,
         or in a helper.
         """
-        # ``a += b`` writes to an array, if it is one.
-        numbers = _numbers(self.owner.node)
-        own = (needed & self.owner.local) - numbers - {self.room}
-        written = {n for s in self.stmts for n in _added_to(s) | written_in(s)}
-        written -= numbers
-        for n in nodes_of(self.owner.node):
-            match n:
-                case gast.Assign(targets=[gast.Name(id=name)], value=value) if (
-                    _may_be_view(value)
-                ):
-                    names = {name}
-                case gast.For(target=target, iter=value):
-                    names = stored_in(target)
-                case _:
-                    continue
-            if read_in(value) & own and names & written:
-                raise NotThisWay
-            if names & own and read_in(value) & written:
+        shared = Shared(self.owner.node, self._gives_back)
+        own = (needed & self.owner.local) - shared.numbers - {self.room}
+        written = self._written() - shared.numbers - self.first.keys()
+        for w in written:
+            names = {n for n in own | written if shared.of(n) == shared.of(w)}
+            if names & own and len(names) > 1:
                 raise NotThisWay
         for s in self.stmts:
             for n in nodes_of(s):
                 match n:
                     case gast.Call(func=gast.Name(id=called), args=args):
                         decides = own & set().union(*map(read_in, args))
-                        if called in _PURE or not decides:
+                        if called in PURE or not decides:
                             continue
                         if written_arguments(self._known(n), n) is None:
                             raise NotThisWay
                     case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):
-                        if base in own and n.func.attr not in _FRESH:
+                        if base in own and n.func.attr not in FRESH:
                             raise NotThisWay
+
+    def _written(self) -> set[str]:
+        """The names whose arrays the statements may write to."""
+        local, lookup = self.owner.local, self.owner.lookup
+        found: set[str] = set()
+        for s in self.stmts:
+            found |= _added_to(s)
+            for n in nodes_of(s):
+                if isinstance(getattr(n, "ctx", None), gast.Store):
+                    if isinstance(n, (gast.Subscript, gast.Attribute)):
+                        found.add(root_of(n))
+                alone = isinstance(n, gast.Expr)
+                call = n.value if alone else n
+                if not isinstance(call, gast.Call) or appended(call)[1] is not None:
+                    continue
+                match call.func:
+                    case gast.Name(id=name) if name in PURE:
+                        continue
+                    case gast.Name(id=name) if name in local:
+                        if _closure_writes(self.owner.node, name):
+                            raise NotThisWay
+                if call_writes(call, local, lookup, alone=alone):
+                    found |= read_in(call)
+        return found - {""}
+
+    def _gives_back(self, call: gast.Call, name: str) -> bool:
+        known = self._known(call)
+        return known is None or bool(gives_back(known, call, name))
 
     def _bound_before(self) -> set[str]:
         """What has a value where the list is made."""
@@ -439,13 +440,14 @@ class _Dry:
         """Add what the names that are needed rest on; is the statement needed?"""
         match s:
             case gast.For() | gast.While() | gast.If():
+                own = _binds(s, needed)
                 head = read_in(s.iter if isinstance(s, gast.For) else s.test)
+                if _is_display(s) and not own:
+                    head = set()  # how much there is does not change
                 inside = (*tests, head)
                 found = [self._grow(c, needed, inside) for c in (*s.body, *s.orelse)]
-                own = _binds(s, needed)
                 if any(found) or own:
-                    if own or not _is_display(s):
-                        needed |= head
+                    needed |= head
                     return True
                 return False
             case gast.Break() | gast.Continue():
@@ -503,24 +505,13 @@ class _Dry:
         return []
 
 
-#: Functions that write to nothing, and methods and functions that give what is new.
-_PURE = frozenset(
-    ["len", "abs", "min", "max", "sum", "int", "float", "range", "round"]
-    + ["zip", "enumerate", "reversed"]
-)
-_FRESH = frozenset(
-    ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
-    + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
-)
-
-
 def _acts(e: gast.AST, on: set[str]) -> bool:
     """May a call in an expression change what these names stand for?"""
     for n in nodes_of(e):
         match n:
-            case gast.Call(func=gast.Name(id=name)) if name in _PURE:
+            case gast.Call(func=gast.Name(id=name)) if name in PURE:
                 continue
-            case gast.Call(func=gast.Attribute(attr=attr)) if attr in _FRESH:
+            case gast.Call(func=gast.Attribute(attr=attr)) if attr in FRESH:
                 continue
             case gast.Call() if read_in(n) & on:
                 return True
@@ -542,6 +533,14 @@ def _is_display(s: gast.AST) -> bool:
     return False
 
 
+def _closure_writes(node: gast.AST, name: str) -> bool:
+    """May a function that is defined inside write to what is not its own?"""
+    for n in nodes_of(node):
+        if isinstance(n, gast.FunctionDef) and n.name == name:
+            return _may_write(n) or bool(_added_to(n))
+    return False
+
+
 def _added_to(s: gast.AST) -> set[str]:
     """The names that ``name += value`` and its like stand for in a statement."""
     return {
@@ -549,71 +548,6 @@ def _added_to(s: gast.AST) -> set[str]:
         for n in nodes_of(s)
         if isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name)
     }
-
-
-def _numbers(node: gast.AST) -> set[str]:
-    """Names that stand for numbers alone, as far as the text tells: by what they are
-    bound to, or because tests compare them.
-    """
-    values: dict[str, list[gast.AST]] = {}
-    asked: set[str] = set()
-    others: set[str] = set()
-    for n in nodes_of(node):
-        match n:
-            case gast.Assign(targets=[gast.Name(id=name)], value=value):
-                values.setdefault(name, []).append(value)
-            case gast.AugAssign(target=gast.Name(id=name), value=value):
-                values.setdefault(name, []).append(value)
-            case gast.For(
-                target=gast.Name(id=name), iter=gast.Call(func=gast.Name(id="range"))
-            ):
-                values.setdefault(name, []).append(gast.Constant(0, None))
-            case gast.If(test=test) | gast.While(test=test):
-                for part in nodes_of(test):
-                    if isinstance(part, gast.Compare):
-                        sides = (part.left, *part.comparators)
-                        asked |= {e.id for e in sides if isinstance(e, gast.Name)}
-            case gast.Subscript(value=gast.Name(id=name)):
-                others.add(name)
-            case gast.Attribute(value=gast.Name(id=name)):
-                others.add(name)
-            case gast.Call(func=gast.Name(id="len"), args=[gast.Name(id=name)]):
-                others.add(name)
-    bound = Counter(n for s in node.body for n in _bindings(s))
-    found = {n for n, all_ in values.items() if bound[n] == len(all_)}
-    found -= {p.id for p in parameters(node)}
-    asked -= others
-    while True:
-        known = found | asked
-        rest = {n for n in found if all(_is_number(e, known) for e in values[n])}
-        if rest == found:
-            return known
-        found = rest
-
-
-def _bindings(s: gast.AST) -> Iterator[str]:
-    for n in nodes_of(s):
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store):
-            yield n.id
-
-
-def _is_number(e: gast.AST, numbers: set[str]) -> bool:
-    match e:
-        case gast.Constant():
-            return True
-        case gast.Name(id=name):
-            return name in numbers
-        case gast.BinOp(left=a, right=b):
-            return _is_number(a, numbers) and _is_number(b, numbers)
-        case gast.UnaryOp(operand=a):
-            return _is_number(a, numbers)
-        case gast.Call(func=gast.Name(id="len" | "int" | "float")):
-            return True
-        case gast.Call(func=gast.Attribute(value=gast.Name(id="math"))):
-            return True
-        case gast.Subscript(value=gast.Attribute(attr="shape"), slice=gast.Constant()):
-            return True
-    return False
 
 
 def _loaded(s: gast.AST) -> set[str]:
@@ -632,9 +566,9 @@ def _may_be_view(value: gast.AST) -> bool:
         case gast.Subscript(slice=index):
             return isinstance(index, (gast.Slice, gast.Tuple))
         case gast.Call(func=gast.Attribute(attr=attr)):
-            return attr not in _FRESH
+            return attr not in FRESH
         case gast.Call(func=gast.Name(id=name)):
-            return name not in _PURE
+            return name not in PURE
     return True
 
 
@@ -644,7 +578,7 @@ def _may_write(s: gast.AST) -> bool:
         return True
     for n in nodes_of(s):
         match n:
-            case gast.Call(func=gast.Name(id=name)) if name not in _PURE:
+            case gast.Call(func=gast.Name(id=name)) if name not in PURE:
                 return True
     return False
 
