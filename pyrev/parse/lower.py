@@ -14,6 +14,7 @@ import gast
 
 from pyrev.ir.nodes import NOWHERE, Block, Loc, Return
 from pyrev.ir.renaming import rename
+from pyrev.ir.special import SPECIAL
 from pyrev.parse import (
     assignments,
     calls,
@@ -67,6 +68,13 @@ def lower_function(
         scope.helpers[name] = helper if isinstance(helper, Helper) else function
         if isinstance(function, Stream):
             scope.helpers[name] = Stream(name, function.legacy)
+    if getattr(node, "name", "") in RESERVED - SPECIAL.keys():
+        w.refuse(
+            "P116",
+            source.loc(node),
+            f"the function `{node.name}` hides what the derivative calls",
+            f"give it another name, such as `{node.name}_`",
+        )
     for parameter in parameters(node):
         if parameter.id in RESERVED:
             w.refuse(

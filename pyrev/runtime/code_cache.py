@@ -33,6 +33,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from pyrev.runtime import pool
 from pyrev.runtime.error_boundary import generated
 
@@ -314,7 +316,8 @@ def loaded(text: str, name: str) -> Loaded:
                 pool.keep_freed()
                 _prepare(module, path)
             for one in ("zeros", "empty", "copy"):
-                if hasattr(module, one):
+                # A function of the user's may have the name.
+                if getattr(module, one, None) is getattr(np, one):
                     setattr(module, one, getattr(pool, one))
             generated.add(key)
             found = _LOADED[key] = Loaded(module, key)

@@ -81,7 +81,8 @@ class Module:
         self.taken = set(all_names(program.body)) | {p.name for p in program.params}
         self.state = fresh("status", self.taken)
         #: The functions that make arrays, but those whose names are the user's.
-        self.memory = frozenset(("zeros", "empty", "copy")) - self.taken
+        self.memory = frozenset(("zeros", "empty", "copy"))
+        self.memory -= self.taken | {program.name}
         self.taken |= {*_RESERVED, program.name, f"_{program.name}"}
         #: The functions so far.
         self.made: list[ast.stmt] = []
