@@ -177,6 +177,113 @@ def drawn_from_a_display(a, t):
     return np.sum(a**2) + sum(out)
 
 
+def an_element_of_a_row(m):
+    out = [0.0]
+    while m[0][0] < 3:
+        m[0][0] += 1.0
+        out.append(m[0, 0])
+    return sum(out)
+
+
+def a_row_under_a_name(m):
+    out = [0.0]
+    k = 0
+    while k < 3:
+        r = m[0]
+        r[0] += 1.0
+        if r[0] < 9.0:
+            out.append(r[0])
+        k += 1
+    return sum(out) + m[0, 0]
+
+
+def a_row_before(m):
+    r = m[1]
+    out = [0.0]
+    while m[1, 0] < 5.0:
+        r[0] += 1.0
+        out.append(r[0])
+    return sum(out) + m[1, 0]
+
+
+def an_annotated_name(m):
+    out = [0.0]
+    k = 0
+    while k < 3:
+        t: Any = m
+        t[0, 0] += 1.0
+        if t[0, 0] < 9.0:
+            out.append(t[0, 0])
+        k += 1
+    return sum(out)
+
+
+def a_transposed_element(m):
+    out = [0.0]
+    for k in range(3):
+        m.T[0, k] *= 2.0
+        while m[k, 0] < 4.0:
+            m[k, 0] += 1.0
+            out.append(m[k, 0])
+    return sum(out)
+
+
+def a_closure_writes(m):
+    out = [0.0]
+
+    def up(i):
+        m[i, 0] += 1.0
+
+    while m[0, 0] < 4:
+        up(0)
+        out.append(m[0, 0])
+    return sum(out)
+
+
+def filled_before(a):
+    out = [0.0]
+    a.fill(4.0)
+    while a[0] > 0.0:
+        a[0] -= 1.5
+        out.append(a[0])
+    return sum(out)
+
+
+def as_often_as_a_sum(a):
+    out = []
+    a[0] = 7.0
+    for i in range(int(a.sum())):
+        out.append(a[0] * i)
+    return sum(out)
+
+
+def no_convergence(a, most):
+    out = [a[0]]
+    k = 0
+    while abs(out[-1]) > 1e-3:
+        out.append(out[-1] * 0.5)
+        k += 1
+        if k > most:
+            raise RuntimeError("no convergence")
+    return sum(out)
+
+
+def stops_in_an_inner_loop(a, most):
+    out = [0.0]
+    k = 0
+    while True:
+        for i in range(3):
+            if k >= most:
+                raise KeyError("too many")
+            if a[i] * k > 3.0:
+                break
+            k += 1
+            out.append(a[i])
+        if k > 10:
+            break
+    return sum(out)
+
+
 A, M = np.array([0.5, 0.7, 1.9]), np.arange(6.0).reshape(3, 2) * 0.5
 RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (added_to_whole, {"a": A}),
@@ -190,6 +297,8 @@ RIGHT: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (as_long_as_the_list, {"a": A}),
     (numbers_with_two_names, {"a": A}),
     (drawn_from_a_display, {"a": A, "t": 0.3}),
+    (no_convergence, {"a": A, "most": 30}),
+    (stops_in_an_inner_loop, {"a": A, "most": 30}),
 ]
 REFUSED = [
     a_display_of_one_array,
@@ -226,3 +335,55 @@ def test_what_would_be_written_under_another_name_is_refused(
 ) -> None:
     with pytest.raises(pyrev.UnsupportedError):
         pyrev.differentiable(plain, target="python").primal(A.copy())
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        an_element_of_a_row,
+        a_row_under_a_name,
+        a_row_before,
+        an_annotated_name,
+        a_transposed_element,
+        a_closure_writes,
+        filled_before,
+        as_often_as_a_sum,
+    ],
+)
+def test_it_is_right_or_refused(plain: Callable[..., Any]) -> None:
+    given = A if plain in (filled_before, as_often_as_a_sum) else M
+    theirs, mine = given.copy(), given.copy()
+    expected = plain(theirs)
+    try:
+        found = pyrev.differentiable(plain, target="python").primal(mine)
+    except pyrev.UnsupportedError as why:
+        pytest.skip(f"refused: {why.findings[0].code}")
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("plain", "error"),
+    [(no_convergence, RuntimeError), (stops_in_an_inner_loop, KeyError)],
+)
+def test_a_loop_that_an_exception_ends_ends(
+    plain: Callable[..., Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        plain(A.copy(), 4)
+    with pytest.raises(error):
+        pyrev.differentiable(plain, target="python").primal(A.copy(), 4)
+
+
+def copy(x):
+    y = x.copy()
+    y[0] = 3.0 * x[1]
+    return y
+
+
+@pytest.mark.parametrize(
+    "target", ["python", pytest.param("numba", marks=pytest.mark.slow)]
+)
+def test_a_function_may_be_called_as_what_makes_arrays(target: str) -> None:
+    f = pyrev.differentiable(copy, target=target)
+    check(f, copy, {"x": A.copy()}, [], np.random.default_rng(0))

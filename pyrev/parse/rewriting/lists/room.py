@@ -13,6 +13,7 @@ from pyrev.parse.bindings import nodes_of, parameters, returns
 from pyrev.parse.rewriting.effects import call_writes
 from pyrev.parse.rewriting.lists.shared import FRESH, PURE, Shared
 from pyrev.parse.rewriting.lists.sharing import gives_back, written_arguments
+from pyrev.parse.rewriting.lists.stopping import Stopping
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
     Renamed,
@@ -201,7 +202,10 @@ class _Dry:
         if any(returns(s) for s in self.stmts):
             raise NotThisWay
         self.stmts = [own for s in self.stmts for own in self._own(s)]
-        begins: list[gast.AST] = []
+        self.stmts, stops = Stopping(fresh("stopped", self.owner.taken)).done(
+            self.stmts
+        )
+        begins: list[gast.AST] = [*stops]
         for name in [n for n in self.first if n in self.reads_last and self.first[n]]:
             last = copy.deepcopy(self.first[name][-1])
             begins.append(assign([name_of(self.last[name], ctx=gast.Store())], last))
@@ -574,12 +578,18 @@ def _may_be_view(value: gast.AST) -> bool:
 
 def _may_write(s: gast.AST) -> bool:
     """May a statement write to elements of arrays, itself or in a helper?"""
-    if written_in(s):
+    if written_in(s) or _added_to(s):
         return True
     for n in nodes_of(s):
         match n:
+            case gast.Expr(value=gast.Call() as call):
+                if appended(call)[1] is None:
+                    return True
             case gast.Call(func=gast.Name(id=name)) if name not in PURE:
                 return True
+            case gast.Call(func=gast.Attribute(value=base, attr=attr)):
+                if attr not in FRESH and root_of(base) not in _MODULES:
+                    return True
     return False
 
 
@@ -593,7 +603,17 @@ def _reads_elements(e: gast.AST) -> bool:
                 continue  # only how long it is counts
             case gast.Subscript():
                 return True
+            case gast.Call(func=gast.Name(id="sum")):
+                return True
+            case gast.Call(func=gast.Name(id=name)) if name not in PURE:
+                return True
+            case gast.Call(func=gast.Attribute(value=base)) if root_of(base) != "math":
+                return True
     return False
+
+
+#: Their functions write to nothing, where they do not stand alone.
+_MODULES = frozenset(["np", "numpy", "math"])
 
 
 def _trips(loop: gast.AST) -> gast.AST | None:
