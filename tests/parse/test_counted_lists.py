@@ -275,9 +275,9 @@ def stops_in_an_inner_loop(a, most):
         for i in range(3):
             if k >= most:
                 raise KeyError("too many")
+            k += 1
             if a[i] * k > 3.0:
                 break
-            k += 1
             out.append(a[i])
         if k > 10:
             break
