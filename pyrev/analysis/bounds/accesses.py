@@ -36,6 +36,9 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.renaming import guarded_leaves
 
+#: Characters of the formula of what holds somewhere, from which on the tests that are
+#: passed on the way add nothing to it.
+_MOST_KNOWN = 2400
 #: A scalar with more assignments is not followed.
 _MOST_VALUES = 8
 
@@ -163,6 +166,8 @@ class _Walk:
     def _behind(self, stmt: Stmt, here: Context) -> Context:
         """What holds behind a statement."""
         match stmt:
+            case Check() if len(here.formula) > _MOST_KNOWN:
+                pass  # less is known: each question takes longer the more there is
             case Check(test):
                 # Where it fails the call raises anyway: an opaque one makes nothing
                 # inexact.
