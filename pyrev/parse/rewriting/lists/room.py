@@ -323,6 +323,14 @@ class _Dry:
         shared = Shared(self.owner.node, self._gives_back)
         own = (needed & self.owner.local) - shared.numbers - {self.room}
         written = self._written() - shared.numbers - self.first.keys()
+        fields = {
+            root_of(n)
+            for s in self.stmts
+            for n in nodes_of(s)
+            if isinstance(n, gast.Attribute) and isinstance(n.ctx, gast.Store)
+        }
+        if fields & needed:
+            raise NotThisWay  # no name holds what is in a field
         for w in written:
             names = {n for n in own | written if shared.of(n) == shared.of(w)}
             if names & own and len(names) > 1:
