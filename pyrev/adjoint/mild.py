@@ -46,11 +46,9 @@ def wild(program: Program) -> frozenset[str]:
         match s:
             case Assign(value=value) | Add(value=value):
                 stored.append((s.target_name, value))
-            case Alloc(ordered=True):
-                pass  # its elements are integers
-            case Alloc(array, fill=fill, source=source):
+            case Alloc(array, fill=fill):
                 stored += [(array, e) for e in (fill,) if e is not None]
-                stored += [(array, Var(n)) for n in (source,) if n is not None]
+                stored += [(array, Var(n)) for n in (s.copied,) if n is not None]
     found: frozenset[str] = frozenset()
     while more := {n for n, e in stored if n not in found and not is_mild(e, found)}:
         found |= more

@@ -74,14 +74,15 @@ def read_creation(
         case "eye" | "identity":
             made = read_eye(w, arguments, at, scope, kind == "identity")
         case "order":
-            made = read_order(w, node.args[0], at, scope)
+            source = arguments.take(0, "a")
+            made = None if source is None else read_order(w, source, at, scope)
         case "copy":
             source = arguments.take(0, "a")
             made = None if source is None else read_copy(w, source, scope, False)
         case _:
             full = function in (np.full, np.full_like)
             made = read_filled(w, arguments, kind == "like", full, constant, scope)
-    if made is None or (kind != "order" and arguments.left):
+    if made is None or arguments.left:
         if not any(_inside(f.at, at) for f in w.findings.found):
             refuse_creation(w, node, "these arguments", _ARGUMENTS, scope)
         return Const(0)

@@ -12,7 +12,6 @@ from pyrev.ir.nodes import (
     Add,
     Assign,
     Block,
-    Call,
     Expr,
     Extent,
     For,
@@ -30,11 +29,9 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.reductions import reductions
+from pyrev.ir.renaming import guarded_leaves
 from pyrev.ir.trip_counts import fixed_trip, iterations
 from pyrev.schedule.legality import least_of_chunk
-
-#: What does not evaluate all of its arguments.
-_BRANCHES = frozenset(("where", "and", "or"))
 
 
 def sums_of(f: For) -> list[Var | Load]:
@@ -131,18 +128,19 @@ class Reassociation:
         What LLVM takes for the first of them may lie outside of the array. (A test of
         data is not there to keep a subscript inside.)
         """
-        whole = [e for s in block for e in exprs(s)]
-        some = {
-            e
-            for top in whole
-            for call in walk_expr(top)
-            if isinstance(call, Call)
-            and call.op in _BRANCHES
-            and any(map(self._is_integer, _outside_subscripts(call.args[0])))
-            for e in walk_expr(call)
+        reads = [
+            (path, e)
+            for s in block
+            for whole in exprs(s)
+            for path, e in guarded_leaves(whole, ())
             if isinstance(e, Load)
-        }
-        return not some <= {e for top in whole for e in _always(top)}
+        ]
+        always = {e for path, e in reads if not path}
+        return any(
+            e not in always
+            and any(self._is_integer(n) for t in path for n in _outside(t))
+            for path, e in reads
+        )
 
     def _is_integer(self, e: Expr) -> bool:
         """Is it a scalar or a size that is no float?"""
@@ -170,18 +168,11 @@ class Reassociation:
         )
 
 
-def _always(e: Expr) -> Iterator[Expr]:
-    """The parts of `e` that are evaluated whatever branches it has."""
-    yield e
-    inner = children(e)
-    for part in inner[:1] if isinstance(e, Call) and e.op in _BRANCHES else inner:
-        yield from _always(part)
-
-
-def _outside_subscripts(e: Expr) -> Iterator[Expr]:
+def _outside(e: Expr) -> Iterator[Expr]:
+    """The parts of `e` outside of subscripts."""
     yield e
     for part in () if isinstance(e, Load) else children(e):
-        yield from _outside_subscripts(part)
+        yield from _outside(part)
 
 
 def occurrences(block: Block) -> dict[str, int]:

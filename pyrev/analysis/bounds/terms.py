@@ -115,20 +115,10 @@ class Terms:
             case Call("//" | "%", (a, Const(int(k)))) if k > 0:
                 return Call(e.op, (self.abstract(a, here, extra), Const(k)))
             case Load(array) if array in self.facts.orders:
-                unknown, u = extra.new()
                 n = here.sized(self.facts.size(array, 0))
-                size = self.facts.space.cases(n, env, here.formula)
-                if size is not None and len(size) == 1 and not self.free(n, here):
-                    # It was read: so there are some.
-                    extra.facts.append(f"0 <= {u} and {u} < {size[0].term}")
-                return Var(unknown)
+                return self._below(n, here, extra, True)
             case Call("%", (_, n)):
-                size = self.facts.space.cases(n, env, here.formula)
-                if size is not None and len(size) == 1 and not self.free(n, here):
-                    term = size[0].term
-                    unknown, u = extra.new()
-                    extra.facts.append(f"{term} <= 0 or (0 <= {u} and {u} < {term})")
-                    return Var(unknown)
+                return self._below(n, here, extra, False)
             case Call("int" | "int64" | "round", (a,)):
                 floor = self.floor(a, here) or ()
                 terms = [self.facts.space.cases(f, env, here.formula) for f in floor]
@@ -143,6 +133,16 @@ class Terms:
                     extra.facts.append(disj(lows))
                 return Var(unknown)
         return Var(extra.new()[0])
+
+    def _below(self, n: Expr, here: Context, extra: Unknowns, sure: bool) -> Expr:
+        """What is from 0 up to `n`, which is positive: for `sure`, or else perhaps."""
+        size = self.facts.space.cases(n, {**here.env, **extra.env}, here.formula)
+        unknown, u = extra.new()
+        if size is not None and len(size) == 1 and not self.free(n, here):
+            term = size[0].term
+            inside = f"(0 <= {u} and {u} < {term})"
+            extra.facts.append(inside if sure else f"{term} <= 0 or {inside}")
+        return Var(unknown)
 
     def floor(self, e: Expr, here: Context) -> tuple[Expr, ...] | None:
         """Integers such that `e`, if it is a number, is no less than one of them."""

@@ -68,7 +68,8 @@ def set_first(block: Block, alone: bool = False) -> Block:
         stays = alone and made.source is None and occurs(tuple(more), made.array)
         changed = None if stays else _set_in(nest, made, ())
         if changed is not None:
-            out[k], out[at] = replace(made, fill=None, source=None), changed
+            blank = replace(made, fill=None, source=None, ordered=False)
+            out[k], out[at] = blank, changed
             continue
         source = made.copied
         if source is None or source in written((*block[k + 1 : at], nest)):

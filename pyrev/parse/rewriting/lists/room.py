@@ -11,8 +11,8 @@ import gast
 from pyrev.ir.nodes import fresh
 from pyrev.parse.bindings import nodes_of, parameters, returns
 from pyrev.parse.rewriting.effects import call_writes
-from pyrev.parse.rewriting.lists.shared import FRESH, PURE, Shared
-from pyrev.parse.rewriting.lists.sharing import gives_back, written_arguments
+from pyrev.parse.rewriting.lists.numbers import numbers
+from pyrev.parse.rewriting.lists.sharing import Sharing, written_arguments
 from pyrev.parse.rewriting.lists.stopping import Stopping
 from pyrev.parse.rewriting.made_texts import (
     Lookup,
@@ -196,6 +196,8 @@ class _Dry:
         self.last = {n: fresh(f"{n}_last", owner.taken) for n in self.first}
         #: The lists of which the last element is read.
         self.reads_last: set[str] = set()
+        self.numbers = numbers(owner.node)
+        self.sharing = Sharing(owner.node, owner.lookup, self.numbers)
 
     def statements(self) -> list[gast.AST]:
         """The counting statements; `NotThisWay` if they would not be the same."""
@@ -286,22 +288,9 @@ class _Dry:
             found |= {e.id for e in given}
         bound = self._bound_before()
         others = {n for s in kept for n in stored_in(s)} & found
-        if others or found - bound or any(self._has_other_name(n) for n in found):
+        if others or found - bound or any(len(self.sharing.of(n)) > 1 for n in found):
             raise NotThisWay
         return found
-
-    def _has_other_name(self, array: str) -> bool:
-        """May an array, or a part of it, have another name?"""
-        for n in nodes_of(self.owner.node):
-            if not isinstance(n, gast.Assign) or not _may_be_view(n.value):
-                continue
-            if array in stored_in(n):
-                return True
-            if array in read_in(n.value):
-                known = self._known(n.value)
-                if known is None or gives_back(known, n.value, array):
-                    return True
-        return False
 
     def _known(self, call: gast.AST) -> object:
         """The function outside that is called."""
@@ -320,9 +309,8 @@ class _Dry:
         """Refuse where what decides is in an array that may change under another name,
         or in a helper.
         """
-        shared = Shared(self.owner.node, self._gives_back)
-        own = (needed & self.owner.local) - shared.numbers - {self.room}
-        written = self._written() - shared.numbers - self.first.keys()
+        own = (needed & self.owner.local) - self.numbers - {self.room}
+        written = self._written() - self.numbers - self.first.keys()
         fields = {
             root_of(n)
             for s in self.stmts
@@ -332,7 +320,7 @@ class _Dry:
         if fields & needed:
             raise NotThisWay  # no name holds what is in a field
         for w in written:
-            names = {n for n in own | written if shared.of(n) == shared.of(w)}
+            names = self.sharing.of(w) & (own | written)
             if names & own and len(names) > 1:
                 raise NotThisWay
         for s in self.stmts:
@@ -340,41 +328,24 @@ class _Dry:
                 match n:
                     case gast.Call(func=gast.Name(id=called), args=args):
                         decides = own & set().union(*map(read_in, args))
-                        if called in PURE or not decides:
+                        if called in _PURE or not decides:
                             continue
                         if written_arguments(self._known(n), n) is None:
                             raise NotThisWay
                     case gast.Call(func=gast.Attribute(value=gast.Name(id=base))):
-                        if base in own and n.func.attr not in FRESH:
+                        if base in own and n.func.attr not in _FRESH:
                             raise NotThisWay
 
     def _written(self) -> set[str]:
         """The names whose arrays the statements may write to."""
-        local, lookup = self.owner.local, self.owner.lookup
         found: set[str] = set()
-        for s in self.stmts:
-            found |= _added_to(s)
-            for n in nodes_of(s):
-                if isinstance(getattr(n, "ctx", None), gast.Store):
-                    if isinstance(n, (gast.Subscript, gast.Attribute)):
-                        found.add(root_of(n))
-                alone = isinstance(n, gast.Expr)
-                call = n.value if alone else n
-                if not isinstance(call, gast.Call) or appended(call)[1] is not None:
-                    continue
-                match call.func:
-                    case gast.Name(id=name) if name in PURE:
-                        continue
-                    case gast.Name(id=name) if name in local:
-                        if _closure_writes(self.owner.node, name):
-                            raise NotThisWay
-                if call_writes(call, local, lookup, alone=alone):
-                    found |= read_in(call)
-        return found - {""}
-
-    def _gives_back(self, call: gast.Call, name: str) -> bool:
-        known = self._known(call)
-        return known is None or bool(gives_back(known, call, name))
+        for n in (n for s in self.stmts for n in nodes_of(s)):
+            match n:
+                case gast.Call(func=gast.Name(id=name)) if name in self.owner.local:
+                    if _closure_writes(self.owner.node, name):
+                        raise NotThisWay
+            found |= self.sharing.writes(n)
+        return found
 
     def _bound_before(self) -> set[str]:
         """What has a value where the list is made."""
@@ -517,13 +488,26 @@ class _Dry:
         return []
 
 
+#: Functions that write to nothing, and methods and functions that give what is new.
+_PURE = frozenset(
+    ["len", "abs", "min", "max", "sum", "int", "float", "range", "round"]
+    + ["zip", "enumerate", "reversed"]
+)
+_FRESH = frozenset(
+    ["copy", "sum", "mean", "min", "max", "dot", "astype", "zeros", "ones", "empty"]
+    + ["full", "zeros_like", "ones_like", "empty_like", "array", "sqrt", "exp", "abs"]
+    + ["arange", "linspace", "any", "all", "argmin", "argmax", "var", "std", "prod"]
+    + ["sin", "cos", "log", "flatnonzero", "where", "normal", "random", "uniform"]
+)
+
+
 def _acts(e: gast.AST, on: set[str]) -> bool:
     """May a call in an expression change what these names stand for?"""
     for n in nodes_of(e):
         match n:
-            case gast.Call(func=gast.Name(id=name)) if name in PURE:
+            case gast.Call(func=gast.Name(id=name)) if name in _PURE:
                 continue
-            case gast.Call(func=gast.Attribute(attr=attr)) if attr in FRESH:
+            case gast.Call(func=gast.Attribute(attr=attr)) if attr in _FRESH:
                 continue
             case gast.Call() if read_in(n) & on:
                 return True
@@ -570,20 +554,6 @@ def _loaded(s: gast.AST) -> set[str]:
     }
 
 
-def _may_be_view(value: gast.AST) -> bool:
-    """May an expression give an array that has another name, or a part of it?"""
-    match value:
-        case gast.Constant() | gast.BinOp() | gast.Compare() | gast.UnaryOp():
-            return False
-        case gast.Subscript(slice=index):
-            return isinstance(index, (gast.Slice, gast.Tuple))
-        case gast.Call(func=gast.Attribute(attr=attr)):
-            return attr not in FRESH
-        case gast.Call(func=gast.Name(id=name)):
-            return name not in PURE
-    return True
-
-
 def _may_write(s: gast.AST) -> bool:
     """May a statement write to elements of arrays, itself or in a helper?"""
     if written_in(s) or _added_to(s):
@@ -593,10 +563,10 @@ def _may_write(s: gast.AST) -> bool:
             case gast.Expr(value=gast.Call() as call):
                 if appended(call)[1] is None:
                     return True
-            case gast.Call(func=gast.Name(id=name)) if name not in PURE:
+            case gast.Call(func=gast.Name(id=name)) if name not in _PURE:
                 return True
             case gast.Call(func=gast.Attribute(value=base, attr=attr)):
-                if attr not in FRESH and root_of(base) not in _MODULES:
+                if attr not in _FRESH and root_of(base) not in _MODULES:
                     return True
     return False
 
@@ -613,7 +583,7 @@ def _reads_elements(e: gast.AST) -> bool:
                 return True
             case gast.Call(func=gast.Name(id="sum")):
                 return True
-            case gast.Call(func=gast.Name(id=name)) if name not in PURE:
+            case gast.Call(func=gast.Name(id=name)) if name not in _PURE:
                 return True
             case gast.Call(func=gast.Attribute(value=base)) if root_of(base) != "math":
                 return True

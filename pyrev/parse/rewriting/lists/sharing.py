@@ -7,7 +7,7 @@ made for it alone, and is only written to before that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -83,8 +83,12 @@ class Sharing:
     and which are written to.
     """
 
-    def __init__(self, node: gast.AST, lookup: Lookup) -> None:
+    def __init__(
+        self, node: gast.AST, lookup: Lookup, numbers: Collection[str] = ()
+    ) -> None:
         self.node, self.lookup = node, lookup
+        #: Names that stand for numbers: they share nothing.
+        self.numbers = numbers
         self.local = local_names(node)
         self.parents: dict[str, str] = {}
         self.written: set[str] = set()
@@ -99,7 +103,7 @@ class Sharing:
         for name, value in _kept(node):
             self._join({name, *self.shares(value)})
         for n in nodes_of(node):
-            self.written |= self._writes(n)
+            self.written |= self.writes(n)
 
     # ------------------------------------------------------------ classes
 
@@ -109,6 +113,7 @@ class Sharing:
         return name
 
     def _join(self, names: set[str]) -> None:
+        names = names.difference(self.numbers)
         for name in names:
             self.parents[self._root(name)] = self._root(next(iter(names)))
 
@@ -122,6 +127,8 @@ class Sharing:
             case gast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._paired(target, value)
+                if not isinstance(value, gast.Constant):
+                    self._join({t.id for t in targets if _is_name(t)})
             case gast.AnnAssign(target=target, value=value) if value is not None:
                 self._paired(target, value)
             case gast.NamedExpr(target=target, value=value):
@@ -217,7 +224,7 @@ class Sharing:
 
     # ------------------------------------------------------------ writes
 
-    def _writes(self, n: gast.AST) -> set[str]:
+    def writes(self, n: gast.AST) -> set[str]:
         """The names whose arrays a node may write to, nodes inside apart."""
         match n:
             case gast.Subscript(ctx=gast.Store() | gast.Del()):
@@ -381,7 +388,7 @@ class _Fresh:
         )
 
     def _written(self, s: gast.AST) -> bool:
-        return any(self.name in self.sharing._writes(n) for n in nodes_of(s))
+        return any(self.name in self.sharing.writes(n) for n in nodes_of(s))
 
 
 def effects(function: object) -> tuple[frozenset[str], frozenset[str]] | None:

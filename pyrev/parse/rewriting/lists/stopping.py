@@ -17,8 +17,7 @@ from collections.abc import Sequence
 
 import gast
 
-from pyrev.parse.bindings import nodes_of
-from pyrev.parse.rewriting.made_texts import assign, name_of
+from pyrev.parse.rewriting.made_texts import assign, name_of, stored_in
 
 
 class Stopping:
@@ -30,12 +29,7 @@ class Stopping:
     def done(self, stmts: Sequence[gast.AST]) -> tuple[list[gast.AST], list[gast.AST]]:
         """The statements, and what has to come before them."""
         out = self._block(stmts, False, False)
-        used = any(
-            isinstance(n, gast.Name) and n.id == self.stopped
-            for s in out
-            for n in nodes_of(s)
-        )
-        return out, [self._set(False)] if used else []
+        return out, [self._set(False)] if any(map(self._stops, out)) else []
 
     def _block(
         self, stmts: Sequence[gast.AST], in_while: bool, in_loop: bool
@@ -48,38 +42,27 @@ class Stopping:
                 case gast.Assert(test=test) if in_while:
                     fails = gast.UnaryOp(gast.Not(), test)
                     out.append(gast.If(fails, self._stop(in_loop), []))
-                case gast.For() | gast.While():
+                case gast.For() | gast.While() | gast.If():
+                    loop = not isinstance(s, gast.If)
                     inside = in_while or isinstance(s, gast.While)
                     made = copy.copy(s)
-                    made.body = self._block(s.body, inside, True)
+                    made.body = self._block(s.body, inside, in_loop or loop)
                     made.orelse = self._block(s.orelse, in_while, in_loop)
                     out.append(made)
                     if not self._stops(made):
                         continue
-                    if in_loop:
+                    if not in_loop:
+                        rest = self._block(stmts[k + 1 :], in_while, False)
+                        goes_on = gast.UnaryOp(gast.Not(), name_of(self.stopped))
+                        return [*out, gast.If(goes_on, rest, [])] if rest else out
+                    if loop:
                         out.append(gast.If(name_of(self.stopped), [gast.Break()], []))
-                        continue
-                    rest = self._block(stmts[k + 1 :], in_while, in_loop)
-                    goes_on = gast.UnaryOp(gast.Not(), name_of(self.stopped))
-                    return [*out, gast.If(goes_on, rest, [])] if rest else out
-                case gast.If():
-                    made = copy.copy(s)
-                    made.body = self._block(s.body, in_while, in_loop)
-                    made.orelse = self._block(s.orelse, in_while, in_loop)
-                    out.append(made)
-                    if in_loop or not self._stops(made):
-                        continue
-                    rest = self._block(stmts[k + 1 :], in_while, in_loop)
-                    goes_on = gast.UnaryOp(gast.Not(), name_of(self.stopped))
-                    return [*out, gast.If(goes_on, rest, [])] if rest else out
                 case _:
                     out.append(s)
         return out
 
     def _stops(self, s: gast.AST) -> bool:
-        return any(
-            isinstance(n, gast.Name) and n.id == self.stopped for n in nodes_of(s)
-        )
+        return self.stopped in stored_in(s)
 
     def _stop(self, in_loop: bool) -> list[gast.AST]:
         return [self._set(True), *([gast.Break()] if in_loop else [])]
