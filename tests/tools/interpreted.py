@@ -90,10 +90,17 @@ class Recording:
     def __len__(self) -> int:
         return len(self.data)
 
+    def read(self) -> None:
+        """A statement reads all elements at once."""
+        for at in np.ndindex(self.shape):
+            self.recorder.touch(self.id, at, write=False)
+
     def copy(self) -> Recording:
+        self.read()
         return Recording(self.recorder, self.data.copy())
 
     def astype(self, dtype: Any) -> Recording:
+        self.read()
         return Recording(self.recorder, self.data.astype(dtype))
 
     def _index(self, index: Any) -> tuple[int, ...]:
@@ -129,11 +136,13 @@ class RecordingNumpy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(np, name)
-        makers = ("zeros", "ones", "empty", "full", "copy", "concatenate")
+        makers = ("zeros", "ones", "empty", "full", "copy", "concatenate", "argsort")
         if name not in (*makers, *(f"{m}_like" for m in makers)):
             return value
 
         def make(*args: Any, **kw: Any) -> Recording:
+            for whole in (a for a in args if isinstance(a, Recording)):
+                whole.read()
             return Recording(self.recorder, value(*map(_plain, args), **kw))
 
         return make

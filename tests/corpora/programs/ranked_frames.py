@@ -60,7 +60,7 @@ def relaxed(x, turns):
     return x
 
 
-def program(red, blue, flags, steps, kept, frames):
+def program(red, blue, sky, flags, steps, kept, frames):
     one, other = red.copy(), blue.copy()
     total = 0.0
     for turn in range(3):
@@ -73,8 +73,8 @@ def program(red, blue, flags, steps, kept, frames):
             if not np.isnan(one[i]):
                 total += one[i] ** 2 * rank[i] * 0.1
         total += one[by_flag[0]] * one[by_flag[1]]
-    red_left = levelled(red, steps, 30)
-    total += np.sum(red_left * np.arange(1.0, len(red_left) + 1.0))
+    left = levelled(sky, steps, 30)
+    total += np.sum(left * np.arange(1.0, len(left) + 1.0))
     piled = stacked(frames, steps, kept)
     mixed = relaxed(piled[1] * 0.1, 3)
     return total + np.sum(piled * piled) * 0.01, mixed, np.median(frames, axis=0)
@@ -87,6 +87,7 @@ def inputs(rng):
     return {
         "red": red,
         "blue": blue,
+        "sky": 0.6 + rng.permutation(np.linspace(0.0, 0.7, 5)),
         "flags": np.array([255, 1, 0, 0, 7, 0, 2], np.uint8),
         "steps": np.array([0.513, 0.11]),
         "kept": np.array([0.5], np.float32),
