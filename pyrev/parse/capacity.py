@@ -15,6 +15,7 @@ from pyrev.ir.affine import Linear, beyond, from_linear, integer, largest, linea
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     ZERO,
+    Add,
     Alloc,
     Assign,
     Block,
@@ -35,13 +36,15 @@ from pyrev.ir.nodes import (
     walk_expr,
     written,
 )
-from pyrev.ir.trip_counts import trip_count
+from pyrev.ir.trip_counts import most_trips, trip_count
 
 #: The numbers that say how long arrays are by now.
 Lengths = Mapping[str, tuple[Var, ...]]
 
 #: So many scalars and arrays are followed back.
 _DEEP = 12
+#: No array has this length.
+_NO_LENGTH = Extent("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,14 @@ class Site:
 
     length: Expr
     loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """A value that a number gets, and in which loops and branches."""
+
+    value: Expr
+    around: tuple[Loop | If, ...]
 
 
 @dataclass(slots=True)
@@ -132,26 +143,34 @@ class _Search:
         self.lengths = lengths
         self.owners = {v: (a, k) for a, n in lengths.items() for k, v in enumerate(n)}
         self.sites: dict[tuple[str, int], list[Site]] = {}
-        self.values: dict[str, list[Expr]] = {}
+        self.values: dict[str, list[_Binding]] = {}
         self.shapes: dict[str, list[tuple[Expr, ...]]] = {}
+        #: The numbers whose limit is being looked for.
+        self.counting: set[str] = set()
         self._collect(block, ())
         #: Those that may be read before: parameters.
         self.given = {n for n in self.values if exposed(block, n)[0]}
 
-    def _collect(self, block: Block, loops: tuple[Loop, ...]) -> None:
+    def _collect(self, block: Block, around: tuple[Loop | If, ...]) -> None:
         for s in block:
             match s:
                 case Assign(Var() as target, value):
                     owner = self.owners.get(Var(target.name))
                     if owner is None:
-                        self.values.setdefault(target.name, []).append(value)
+                        found = self.values.setdefault(target.name, [])
+                        found.append(_Binding(value, around))
                     else:
-                        self.sites.setdefault(owner, []).append(Site(value, loops))
+                        site = Site(value, _loops(around))
+                        self.sites.setdefault(owner, []).append(site)
+                case Add(Var() as target, value):
+                    found = self.values.setdefault(target.name, [])
+                    found.append(_Binding(Call("+", (target, value)), around))
                 case Alloc(array, shape) if array not in self.lengths:
                     self.shapes.setdefault(array, []).append(shape)
                 case For(index) | While(index=index) if index:
-                    self.values.setdefault(index, []).append(Var(index))
-            inside = (*loops, s) if isinstance(s, (For, While)) else loops
+                    found = self.values.setdefault(index, [])
+                    found.append(_Binding(Var(index), around))
+            inside = (*around, s) if isinstance(s, (For, While, If)) else around
             for inner in blocks(s):
                 self._collect(inner, inside)
 
@@ -176,15 +195,23 @@ class _Search:
         return found
 
     def _turns(self, loops: Sequence[Loop], later: frozenset[str]) -> list[Expr] | None:
-        """How often each of these loops runs; None if it is not known beforehand."""
+        """How often each of these loops runs at most; None if it is not known
+        beforehand.
+        """
         found = []
+        outer: list[For] = []
         for loop in loops:
             if isinstance(loop, While):
                 return None
-            count = self._resolved(trip_count(loop), None, _DEEP)
-            if count is None or not is_steady(count, later):
+            most = (trip_count(loop), most_trips(loop, outer))
+            counts = (
+                None if n is None else self._resolved(n, None, _DEEP) for n in most
+            )
+            known = [n for n in counts if n is not None and is_steady(n, later)]
+            if not known:
                 return None
-            found.append(count)
+            found.append(known[0])
+            outer.append(loop)
         return found
 
     def _limits(
@@ -192,6 +219,19 @@ class _Search:
     ) -> list[Limit] | None:
         """What a length is at most, whatever it is made of; None if it is not known."""
         match length:
+            case Call("where", (Call("<", (number, Const(0))), low, high)):
+                # As a slice up to `number` ends; it is -1 at most in the first case.
+                form = linear(low)
+                if (times := form.coefficient(number)) > 0:
+                    low = from_linear(form.without(number).plus(Linear((), -times)))
+                return self._limits(Call("max", (low, high)), own, later, depth)
+            case Extent(array, axis) if (
+                length != own and array in self.shapes and depth
+            ):
+                shapes = self.shapes[array]
+                if len(shapes) > 1:
+                    return None
+                return self._limits(shapes[0][axis], own, later, depth - 1)
             case Call("max", args):
                 each = [self._limits(a, own, later, depth) for a in args]
                 if any(e is None for e in each):
@@ -200,6 +240,13 @@ class _Search:
             case Call("min", args):
                 each = [self._limits(a, own, later, depth) for a in args]
                 return next((e for e in each if e is not None), None)
+            case Var(name) if self._is_counted(length) and depth:
+                return self._counted(name, later, depth - 1)
+            case Call("+" | "-" | "*") if depth:
+                form = linear(length)
+                atoms = [(a, k) for a, k in form.terms if self._is_counted(a)]
+                if len(atoms) == 1 and atoms[0][1] > 0:
+                    return self._more(*atoms[0], form, own, later, depth - 1)
         made = self._resolved(length, own, depth)
         match made:
             case None:
@@ -220,6 +267,71 @@ class _Search:
             return None
         return [Limit(rest, times == 1)]
 
+    def _is_counted(self, e: Expr) -> bool:
+        return isinstance(e, Var) and len(self.values.get(e.name, ())) > 1
+
+    def _more(
+        self,
+        counted: Expr,
+        times: int,
+        length: Linear,
+        own: Extent,
+        later: frozenset[str],
+        depth: int,
+    ) -> list[Limit] | None:
+        """What a `length` is at most in which a number stands that is counted."""
+        rest = from_linear(length.without(counted))
+        limits = self._limits(counted, own, later, depth)
+        others = self._limits(rest, own, later, depth)
+        if limits is None or others is None or any(o.relative for o in others):
+            return None
+        return [
+            Limit(other.form.plus(limit.form, times), False)
+            for limit in limits
+            for other in others
+        ]
+
+    def _counted(
+        self, name: str, later: frozenset[str], depth: int
+    ) -> list[Limit] | None:
+        """What a number is at most that begins anew and is counted up from there: as
+        many times more as the loops run around where it is counted.
+        """
+        if name in self.given or name in self.counting:
+            return None
+        begins: list[_Binding] = []
+        total = Linear((), 0)
+        steps: list[tuple[int, _Binding]] = []
+        for binding in self.values[name]:
+            form = linear(binding.value)
+            if form.coefficient(Var(name)) != 1:
+                begins.append(binding)
+                continue
+            more = integer(from_linear(form.without(Var(name))))
+            if more is None:
+                return None
+            if more > 0:
+                steps.append((more, binding))
+        if not begins:
+            return None
+        common = _loops_around(begins, [b for _, b in steps])
+        for more, binding in steps:
+            turns = self._turns(_loops(binding.around[common:]), later)
+            if turns is None:
+                return None
+            total = total.plus(linear(_product(Linear((), more), turns)))
+        found: list[Limit] = []
+        self.counting.add(name)
+        for binding in begins:
+            limits = self._limits(binding.value, _NO_LENGTH, later, depth)
+            if limits is None:
+                break
+            found += [Limit(limit.form.plus(total), False) for limit in limits]
+        else:
+            limits = found
+        self.counting.discard(name)
+        return limits
+
     def _resolved(self, e: Expr, own: Extent | None, depth: int) -> Expr | None:
         """An expression in terms of what its scalars and arrays were made of, each of
         which there is once; None if there is more to it than that.
@@ -233,7 +345,7 @@ class _Search:
                 values = self.values[name]
                 if len(values) > 1 or not depth or name in self.given:
                     return None
-                return self._resolved(values[0], own, depth - 1)
+                return self._resolved(values[0].value, own, depth - 1)
             case Extent(array, axis) if own is not None and e == own:
                 return own
             case Extent(array, axis) if array in self.lengths:
@@ -260,6 +372,24 @@ class Limit:
     def grows(self) -> bool:
         """May it be more than the length before?"""
         return self.relative and not beyond(ZERO, from_linear(self.form))
+
+
+def _loops(around: Sequence[Loop | If]) -> tuple[Loop, ...]:
+    return tuple(a for a in around if not isinstance(a, If))
+
+
+def _loops_around(begins: Sequence[_Binding], steps: Sequence[_Binding]) -> int:
+    """How many loops are around all of these and have a beginning in each turn: no
+    branch is around it.
+    """
+    if any(isinstance(a, If) for b in begins for a in b.around):
+        return 0
+    count = 0
+    for level in zip(*(b.around for b in (*begins, *steps)), strict=False):
+        if len({a.id for a in level}) > 1:
+            break
+        count += 1
+    return count
 
 
 def is_steady(e: Expr, later: frozenset[str]) -> bool:

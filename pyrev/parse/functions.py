@@ -62,6 +62,7 @@ TABLE: dict[str, str] = {
         "x1, x2: where(x1 == x2, 0.5 * x1 + 0.5 * x2 + log(2.0),"
         " where(x1 > x2, x1 + log1p(exp(x2 - x1)), x2 + log1p(exp(x1 - x2))))"
     ),
+    "np.around": "a: rint(a)",
     "np.round": "a: rint(a)",
     "np.clip": "a, a_min, a_max: minimum(maximum(a, a_min), a_max)",
     "builtins.round": "number: round(number)",
@@ -182,6 +183,15 @@ def meaning(function: object) -> Meaning | None:
     except TypeError:
         return None
     return known or _of_scipy(function) or _carried(function)
+
+
+def rounding(decimals: int) -> Meaning:
+    """``np.round(a, decimals)``: NumPy rounds a multiple, and divides again."""
+    if not decimals:
+        return _parsed(TABLE["np.round"])
+    times, by = ("*", "/") if decimals > 0 else ("/", "*")
+    power = 10.0 ** abs(decimals)
+    return _parsed(f"a: rint(a {times} {power!r}) {by} {power!r}")
 
 
 def is_range(function: object) -> bool:

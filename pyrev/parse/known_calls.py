@@ -23,7 +23,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.parse import fence, views
 from pyrev.parse.arrangements import METHODS, read_arrangement
-from pyrev.parse.bindings import literal_axes
+from pyrev.parse.bindings import literal_axes, literal_integer
 from pyrev.parse.creation import (
     array_of_list,
     read_converted,
@@ -42,6 +42,7 @@ from pyrev.parse.functions import (
     dtype_name,
     is_range,
     meaning,
+    rounding,
 )
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import callback_number, find, program_name, referred
@@ -67,6 +68,10 @@ from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
 from pyrev.parse.without_axes import note_without_axes
+
+_ROUNDING = (np.round, np.around)
+#: Of powers of ten up to here NumPy has what Python's `**` gives.
+_MOST_DECIMALS = 22
 
 #: The reductions that leave a number as it is.
 _THEMSELVES = frozenset(["sum", "prod", "mean", "min", "max"])
@@ -98,7 +103,8 @@ def known_call(
         return read_probe(w, text, node, scope)
     if function is record_place:
         return read_record_place(w, node, scope)
-    found = meaning(function)
+    rounded = read_rounding(node) if function in _ROUNDING else None
+    found, node = rounded or (meaning(function), node)
     if found is not None:
         named = module_name(function)
         spreads = named in ("numpy", "scipy") or function in (abs, pow)
@@ -360,7 +366,8 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         call = gast.Call(node.func, [base, *node.args], node.keywords)
         gast.copy_location(call, node)
         function: object = {"clip": np.clip, "round": np.round}[name]
-        found = meaning(function)
+        rounded = read_rounding(call) if name == "round" else None
+        found, call = rounded or (meaning(function), call)
         assert found is not None
         text = f"np.{name}"
         return apply_meaning(w, found, text, call, scope, True)
@@ -374,6 +381,22 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
     value = read_operand(w, base, scope)
     text = gast.unparse(node.func).strip()
     return read_reduction(w, name, value, node.args, node, text, scope)
+
+
+def read_rounding(node: gast.Call) -> tuple[Meaning, gast.Call] | None:
+    """``np.round(a, 2)``: what it means, and the call without the literal."""
+    match node.args, node.keywords:
+        case [a, decimals], []:
+            pass
+        case [a], [gast.keyword(arg="decimals", value=decimals)]:
+            pass
+        case _:
+            return None
+    count = literal_integer(decimals)
+    if count is None or abs(count) > _MOST_DECIMALS:
+        return None
+    call = gast.Call(node.func, [a], [])
+    return rounding(count), gast.copy_location(call, node)
 
 
 def read_astype(

@@ -146,6 +146,8 @@ def resize(w: Walk, target: Array, whole: Array, at: Loc) -> None:
             refuse_negative(w, length, at)
             w.emit.add(Check(test, "ValueError", message, loc=at))
             w.emit.add(Assign(w.storage.lengths[name][k], length, loc=at))
+    if ZERO in whole.shape:
+        return  # nothing is in it
 
     def body(index: tuple[Expr, ...]) -> list[Stmt]:
         given = views.collected(whole.at(index))

@@ -98,6 +98,85 @@ def prediction_filter(frame, order):
     return filter_
 
 
+def kept_of_some(x, c):
+    if len(x) < 2:
+        return np.zeros(0)
+    out = []
+    for v in x:
+        if v > c:
+            out.append(v * v)
+    return np.array(out)
+
+
+def selected_or_nothing(x, c):
+    if c > 5.0:
+        return np.zeros(0)
+    return x[x > c] * 2.0
+
+
+def kept_of_some_in_turns(x, c):
+    total = 0.0
+    for turn in range(3):
+        kept = kept_of_some(x, c + 0.2 * turn)
+        for k in range(len(kept)):
+            total += kept[k] * (k + 1 + turn)
+    return total
+
+
+def rows_up_to_a_counter(x, c):
+    if c > 5.0:
+        return np.ones((0, 2))
+    n = 0
+    for v in x:
+        if v > c:
+            n += 1
+    out = np.zeros((n + 1, 2))
+    m = 0
+    for i in range(len(x)):
+        if x[i] > c:
+            out[m, 0], out[m, 1] = x[i], x[i] ** 2
+            m += 1
+    return out
+
+
+def differences_of_pairs(x, c):
+    if c > 5.0:
+        return np.zeros(len(x))
+    count = 0
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] - x[j] > c:
+                count += 2
+    out = np.zeros(count)
+    k = 0
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] - x[j] > c:
+                out[k], out[k + 1] = x[i] - x[j], x[i] * x[j]
+                k += 2
+    return out
+
+
+def up_to_a_counter_that_goes_back(x, c):
+    total = 0.0
+    for w in range(1, 3):
+        n = 0
+        kept = np.zeros(len(x))
+        for i in range(len(x) - w):
+            if x[i] * x[i + w] > c:
+                kept[n] = x[i] * x[i + w]
+                n += 1
+                if n > 2:
+                    n -= 1
+        y = kept[:n]
+        if len(y) > 1:
+            y = y[1:] - y[:-1]
+        else:
+            y = np.zeros(0)
+        total += np.sum(y * y) + len(y)
+    return total
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (one_more_in_each_turn, {}),
     (one_more_in_some_turns, {}),
@@ -114,6 +193,18 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (longer_and_shorter, {"v": X[:1] + 1.0, "n": 0}),
     (anew_in_each_turn, {"m": 3}),
     (prediction_filter, {"order": 2}),
+    *(
+        (f, {"c": c})
+        for f in (
+            kept_of_some,
+            selected_or_nothing,
+            kept_of_some_in_turns,
+            rows_up_to_a_counter,
+            differences_of_pairs,
+            up_to_a_counter_that_goes_back,
+        )
+        for c in (0.25, -1.0, 6.0)
+    ),
 ]
 
 
@@ -173,6 +264,13 @@ def test_only_the_size_of_the_path_counts() -> None:
         assert f.adjoint(X, n, 1.0)[0][0] * X[0] == expected
     with pytest.raises(ValueError, match="negative dimensions"):
         f.adjoint(X, 6, 1.0)
+
+
+def test_there_is_room_for_what_data_decides() -> None:
+    for plain in (kept_of_some, selected_or_nothing):
+        text = pyrev.differentiable(plain).primal.source
+        assert "result = np.empty(x.shape)" in text
+        assert "grows" not in text
 
 
 def test_room_that_is_not_known_is_checked() -> None:

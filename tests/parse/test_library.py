@@ -466,3 +466,24 @@ def test_a_function_of_the_same_name_is_the_users() -> None:
 
     x = np.array([2.0, 1.0])
     assert pyrev.differentiable(f, target="python")(x) == f(x)
+
+
+def rounded(x):
+    low = np.round(x, 2) * x
+    high = np.around(x * 1000.0, decimals=-2) + x.round(1)
+    total = 0.0
+    for k in range(len(x)):
+        total += np.round(x[k], 3) * x[k]
+    return low, high, total
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_decimals_are_rounded_as_numpy_does(target: str, dtype: Any) -> None:
+    f = pyrev.differentiable(rounded, target=target)
+    x = (RNG.normal(size=300) * 7.0).astype(dtype)
+    for found, wanted in zip(f.primal(x)[:2], rounded(x)[:2], strict=True):
+        assert np.array_equal(found, wanted)
+        assert found.dtype == dtype
+    if dtype == np.float64:
+        check(f, rounded, {"x": V.copy()}, [], RNG)
