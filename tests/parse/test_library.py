@@ -468,12 +468,12 @@ def test_a_function_of_the_same_name_is_the_users() -> None:
     assert pyrev.differentiable(f, target="python")(x) == f(x)
 
 
-def rounded(x):
-    low = np.round(x, 2) * x
+def rounded(x, scale):
+    low = np.round(x * scale, 2) * x
     high = np.around(x * 1000.0, decimals=-2) + x.round(1)
     total = 0.0
     for k in range(len(x)):
-        total += np.round(x[k], 3) * x[k]
+        total += np.round(x[k] * scale, 3) * x[k]
     return low, high, total
 
 
@@ -482,8 +482,11 @@ def rounded(x):
 def test_decimals_are_rounded_as_numpy_does(target: str, dtype: Any) -> None:
     f = pyrev.differentiable(rounded, target=target)
     x = (RNG.normal(size=300) * 7.0).astype(dtype)
-    for found, wanted in zip(f.primal(x)[:2], rounded(x)[:2], strict=True):
-        assert np.array_equal(found, wanted)
+    for found, wanted in zip(f.primal(x, 1.0)[:2], rounded(x, 1.0)[:2], strict=True):
         assert found.dtype == dtype
+        # Compiled code may keep a product in double precision.
+        few = 4 * np.finfo(dtype).eps
+        np.testing.assert_allclose(found, wanted, rtol=few if target == "numba" else 0)
     if dtype == np.float64:
-        check(f, rounded, {"x": V.copy()}, [], RNG)
+        # In the middle of every step, which are further apart than differences.
+        check(f, rounded, {"x": V.round(1), "scale": 1e-4}, [], RNG)
