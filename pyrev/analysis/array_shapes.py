@@ -29,7 +29,8 @@ def of_arguments(size: Expr, shapes: Shapes) -> Expr:
     def known(e: Expr) -> Expr:
         match e:
             case Extent(array, axis) if array in shapes:
-                return map_expr(shapes[array][axis], known)
+                size = shapes[array][axis]
+                return e if size == e else map_expr(size, known)
         return e
 
     return map_expr(size, known)
@@ -38,8 +39,9 @@ def of_arguments(size: Expr, shapes: Shapes) -> Expr:
 class ArrayShapes:
     """What the extents of a program's arrays are, in terms of what does not change.
 
-    That is integers that get no other value, and extents of parameters. `given` says of
-    a parameter that it has the shape of others.
+    That is integers that get no other value, extents of parameters, and those of arrays
+    that have a size of their own. `given` says of a parameter that it has the shape of
+    others.
     """
 
     def __init__(self, program: Program, given: Shapes | None = None) -> None:
@@ -71,6 +73,12 @@ class ArrayShapes:
             if isinstance(s, Assign)
             and isinstance(s.target, Var)
             and count[s.target.name] == 1
+        }
+        own = {a: (Extent(a, 0),) for a in self.local}
+        self._steady |= {
+            s.array
+            for s in body
+            if isinstance(s, Alloc) and s.shape == own.get(s.array)
         }
 
     def of(self, array: str) -> tuple[Expr | None, ...]:

@@ -115,7 +115,7 @@ class ValueRanges:
             case Add():
                 rising.setdefault(s.target_name, []).append(self.of(s.value))
             case Alloc(array, fill=fill, source=source):
-                if s.ordered:
+                if s.places:
                     give(array, Span(0.0, _INF))
                 elif source is not None:
                     give(array, self.names.get(source, REALS))

@@ -201,8 +201,9 @@ class Alloc:
     """``array = np.zeros(shape)``: a new local array.
 
     `fill` is the initial value of every element, None for ``np.empty``; `source` names
-    the array whose elements are copied (``source.copy()``), or whose places are put in
-    the order of its elements if this is `ordered`: a stable ``np.argsort(source)``.
+    the array whose elements are copied (``source.copy()``). If this is made of its
+    `places`: in "order", a stable ``np.argsort(source)``; the "true" ones,
+    ``np.flatnonzero(source)``, of which there are as many as the shape says.
     """
 
     array: str
@@ -210,7 +211,7 @@ class Alloc:
     fill: Expr | None
     dtype: Dtype
     source: str | None = None
-    ordered: bool = False
+    places: str = ""
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
@@ -218,7 +219,7 @@ class Alloc:
     @property
     def copied(self) -> str | None:
         """The array that it begins as a copy of, converted where dtypes differ."""
-        return None if self.ordered else self.source
+        return None if self.places else self.source
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,9 +290,11 @@ def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
 def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
     """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``."""
     if s.source is not None:
-        if s.ordered:
+        if s.places == "order":
             kind = ast.Constant("stable")
             return call("np.argsort", name(s.source), kind=kind)
+        if s.places:
+            return call("np.flatnonzero", name(s.source))
         if s.dtype == like(s.source):
             return call(f"{s.source}.copy")
         return call(f"{s.source}.astype", _dtype_tree(s.dtype, ranks))

@@ -1,7 +1,7 @@
-"""What is counted again with the same outcome is counted once.
+"""What is counted or found again with the same outcome is so once.
 
-Each ``x[mask]`` counts the true elements of the mask; several with one mask need one
-count, and are as long as each other as everybody can see then.
+Each ``x[mask]`` counts the true elements of the mask, and finds their places; several
+with one mask need that once, and are as long as each other as everybody can see then.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pyrev.ir.counting import step_of
 from pyrev.ir.nodes import (
     ZERO,
+    Alloc,
     Assign,
     Block,
     For,
@@ -35,7 +36,7 @@ _ANY = "@count"
 
 def counted_once(body: Block) -> Block:
     """The statements without the loops that count what the same block counted before,
-    and nothing has changed since.
+    and without places that it found, if nothing has changed since.
     """
     return _Once(body).block(body)
 
@@ -44,11 +45,14 @@ class _Once:
     def __init__(self, body: Block) -> None:
         self.times = assignments(body)
         self.reads = _reads(body)
+        self.made = Counter(s.array for s in walk(body) if isinstance(s, Alloc))
 
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
         #: The loops that count, the counter of each, and what the count rests on.
         known: dict[Stmt, tuple[str, frozenset[str]]] = {}
+        #: The places that are found: of which array, and what they are called.
+        found: dict[tuple[str, str], str] = {}
         again: dict[str, str] = {}
         k = 0
         while k < len(block):
@@ -66,6 +70,16 @@ class _Once:
                 continue
             s = rename(block[k], again)
             known = {e: v for e, v in known.items() if not written((s,)) & v[1]}
+            if isinstance(s, Alloc) and s.places and self.made[s.array] == 1:
+                key = s.source or "", s.places
+                if key in found:
+                    again[s.array] = found[key]
+                    k += 1
+                    continue
+                found[key] = s.array
+            else:
+                new = written((s,))
+                found = {e: a for e, a in found.items() if not {e[0], a} & new}
             out.append(with_blocks(s, tuple(map(self.block, blocks(s)))))
             k += 1
         return tuple(out)

@@ -25,6 +25,7 @@ from pyrev.ir.special import SPECIAL
 from pyrev.parse.directives import MARKS, mark
 from pyrev.parse.expression import parse_expr
 from pyrev.parse.library.sorting import in_order
+from pyrev.parse.library.statistics import true_places
 
 #: What is made of several operations, or has names of its own for its arguments.
 TABLE: dict[str, str] = {
@@ -220,6 +221,7 @@ CREATORS: dict[Callable[..., object], tuple[str, float | None]] = {
     np.eye: ("eye", None),
     np.identity: ("identity", None),
     in_order: ("order", None),
+    true_places: ("true", None),
 }
 
 # What looks at a whole array and gives a number, or an array of fewer axes.

@@ -202,11 +202,11 @@ def _with_numbers(
                 )
                 if room != shape:
                     made += _tests(shape, new.loc)
-                if new.ordered:
-                    # As many as are ordered, into room for more.
-                    order = replace(new, array=f"{array}_ordered")
-                    made.append(order)
-                    new = replace(new, source=order.array, ordered=False)
+                if new.places:
+                    # As many as there are, into room for more.
+                    few = replace(new, array=f"{array}_places")
+                    made.append(few)
+                    new = replace(new, source=few.array, places="")
                 apart = room != shape or new.source in lengths
                 source = None if apart else new.source
                 made.append(replace(new, shape=room, source=source))
@@ -215,7 +215,7 @@ def _with_numbers(
                 if apart and new.source is not None:
                     made.append(_copied(array, new.source, shape, new.loc))
             case Alloc(array, shape, source=str(source)) if source in lengths:
-                assert not new.ordered  # it is a copy that is ordered: `read_order`
+                assert not new.places  # they are those of a copy: `read_order`
                 made.append(replace(new, source=None))
                 made.append(_copied(array, source, shape, new.loc))
             case _:

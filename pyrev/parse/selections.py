@@ -59,6 +59,10 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
     """
     for mine, theirs in zip(whole.shape, mask.shape, strict=False):
         check_length(w, mine, theirs, at, "IndexError")
+    if mask.rank == 1:
+        made = gathered(w, whole, [true_places(w, mask, at)], at, False)
+        assert made is not None  # it is no target
+        return made
     if any(isinstance(e, Call) and e.op in _DEAR for e in walk_expr(mask.element)):
         mask = make(w, mask, "mask", at)
     count = true_ones(w, mask, at)
@@ -80,6 +84,16 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
 
     w.emit.nest(mask.shape, at, body)
     return located(w, made, at)
+
+
+def true_places(w: Walk, mask: Array, at: Loc) -> Array:
+    """Where a vector is not zero: ``np.flatnonzero(mask)``."""
+    if mask.name is None or mask.name in w.storage.lengths:
+        mask = make(w, mask, "mask", at)
+    assert mask.name is not None
+    count = true_ones(w, mask, at, not is_mask(w, mask.element))
+    name = w.emit.fresh("places")
+    return allocate(w, name, (count,), None, "int64", at, "", mask.name, "true")
 
 
 def gathered(

@@ -246,10 +246,10 @@ def allocate(
     at: Loc,
     shaped: str = "",
     source: str | None = None,
-    ordered: bool = False,
+    places: str = "",
 ) -> Array:
-    """A new array of the program, a copy of `source` or its places in order; `shaped`
-    has its shape.
+    """A new array of the program, a copy of `source` or of its `places`; `shaped` has
+    its shape.
     """
     w.storage.allocated[name] = at
     w.storage.made_in[name] = w.emit.path
@@ -259,7 +259,7 @@ def allocate(
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
     count_lengths(w, name, len(shape), at)
-    w.emit.add(Alloc(name, shape, fill, dtype, source, ordered, loc=at))
+    w.emit.add(Alloc(name, shape, fill, dtype, source, places, loc=at))
     return whole_array(name, len(shape), at)
 
 
@@ -424,14 +424,16 @@ def is_steady(name: str, scope: Scope) -> bool:
     return True
 
 
-def true_ones(w: Walk, mask: Array, at: Loc) -> Var:
-    """How many elements of a mask are true."""
+def true_ones(w: Walk, mask: Array, at: Loc, of_numbers: bool = False) -> Var:
+    """How many elements of a mask are true, or how many numbers not zero."""
     count = Var(w.emit.fresh("count"), loc=at)
     w.storage.counts.add(count.name)
     w.emit.add(Assign(count, ZERO, loc=at))
 
     def body(index: tuple[Expr, ...]) -> list[Stmt]:
         test = views.collected(mask.at(index))
+        if of_numbers:
+            test = Call("!=", (test, ZERO), loc=at)
         return [If(test, (increment(count, ONE, at),), loc=at)]
 
     w.emit.nest(mask.shape, at, body)

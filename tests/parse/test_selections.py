@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.ir.text import program_text
+from pyrev.parse import parse
+from pyrev.schedule.places import places_by_loops
 from tests.corpora.everything import on_targets
 from tests.tools.oracle import check
 
@@ -243,3 +246,107 @@ def test_a_mask_of_another_length_raises(target: str) -> None:
 
     with pytest.raises(IndexError):
         pyrev.differentiable(f, target=target).primal(np.ones(3), np.array([True]))
+
+
+def two_with_one_mask(x, w):
+    good = x > 0.0
+    y = x[good] * w[good]
+    return np.sum(y * y)
+
+
+def a_mask_that_changes(x, w):
+    good = x > 0.0
+    s = np.sum(x[good] * w[good])
+    for t in range(3):
+        good[t] = not good[t]
+        y = x[good] * w[good]
+        s += np.sum(y * y) * (t + 1)
+    return s
+
+
+def places_of_the_turn_before(x, w):
+    s = 0.0
+    at = np.flatnonzero(x > 0.0)
+    for t in range(3):
+        later = x[t:] > 0.0
+        s += np.sum(w[at] ** 2) * (t + 1)
+        at = np.flatnonzero(later)
+    return s
+
+
+def what_is_written_behind_it(x, w):
+    good = x > 0.0
+    y = x[good]
+    x *= w
+    y[0] = 5.0 * y[1]
+    return y * y, np.sum(x[good] * w[good])
+
+
+def masks_of_what_masks_select(x, w):
+    inner = x[x > 0.0]
+    near = inner[inner < 1.0]
+    return np.sum(near * near) * np.sum(inner) + np.sum(w[~(x > 0.0)] ** 2)
+
+
+def rows_under_a_mask(x, w):
+    a = np.outer(x, w)
+    good = x > 0.0
+    return a[good].sum(axis=0) * 2.0, a[:, 1][good] * a.T[0][good]
+
+
+def nonzero_numbers(x, w):
+    at = np.flatnonzero(x)
+    (low,) = np.where(x < 0.0)
+    return np.sum(x[at] ** 2) * np.sum(x[low] * w[low])
+
+
+MASKED = [
+    *(two_with_one_mask, a_mask_that_changes, places_of_the_turn_before),
+    *(what_is_written_behind_it, masks_of_what_masks_select, rows_under_a_mask),
+    nonzero_numbers,
+]
+
+
+@pytest.mark.parametrize("target", ["python", "numba", "numpy"])
+@pytest.mark.parametrize("plain", MASKED)
+def test_derivatives_of_what_masks_select(
+    plain: Callable[..., Any], target: str
+) -> None:
+    x = np.array([0.31, -0.9, 0.15, 0.0, 1.4, -0.7, 0.83])
+    x[3] = 0.5 if plain is not nonzero_numbers else 0.62
+    w = np.linspace(0.95, 0.35, 7)
+    f = pyrev.differentiable(plain, target=target)
+    outputs = ["x"] if plain is what_is_written_behind_it else []
+    try:
+        check(f, plain, {"x": x, "w": w}, outputs, np.random.default_rng(3))
+    except pyrev.UnsupportedError as why:
+        # Whole arrays have no form for an array of each turn.
+        assert target == "numpy", why
+        assert plain in (a_mask_that_changes, places_of_the_turn_before), why
+
+
+def test_the_places_are_found_once_and_nobody_counts_them() -> None:
+    text = pyrev.differentiable(two_with_one_mask).adjoint.source
+    assert text.count("np.flatnonzero(good)") == 1
+    assert "count" not in text
+    assert "d_w[places[i]] += d_y[i] * x[places[i]]" in text
+
+
+def test_second_derivatives_of_what_a_mask_selects() -> None:
+    f = pyrev.differentiable(two_with_one_mask)
+    x, w = np.array([0.4, -0.3, 0.9]), np.array([0.5, 0.8, 1.5])
+    found = pyrev.hvp(f, x, w, tangents={"x": np.ones(3)})
+    step = 1e-5
+    ahead, back = (pyrev.grad(f, "x")(x + s, w) for s in (step, -step))
+    wanted = (ahead - back) / (2 * step)
+    np.testing.assert_allclose(found["x"], wanted, rtol=1e-7)
+
+
+def test_where_nothing_finds_places_loops_do() -> None:
+    program = parse(two_with_one_mask).program
+    text = program_text(places_by_loops(program))
+    assert "flatnonzero" not in text
+    space: dict[str, Any] = {"np": np}
+    exec(text, space)
+    x, w = np.array([0.4, -0.3, 0.9]), np.array([0.5, 0.8, 1.5])
+    assert np.isclose(space["two_with_one_mask"](x, w), two_with_one_mask(x, w))

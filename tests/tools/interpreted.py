@@ -136,7 +136,8 @@ class RecordingNumpy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(np, name)
-        makers = ("zeros", "ones", "empty", "full", "copy", "concatenate", "argsort")
+        makers = ("zeros", "ones", "empty", "full", "copy", "concatenate")
+        makers = (*makers, "argsort", "flatnonzero")
         if name not in (*makers, *(f"{m}_like" for m in makers)):
             return value
 

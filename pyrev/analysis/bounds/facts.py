@@ -65,8 +65,8 @@ class Facts:
     #: Local arrays with the shape that parameters give them; that scalars do, as well.
     shapes: Shapes
     made: Shapes
-    #: Local arrays that hold their own places, in some order.
-    orders: frozenset[str]
+    #: Local arrays that hold places, and of how many.
+    places: Mapping[str, Expr]
 
     @property
     def space(self) -> Space:
@@ -130,7 +130,7 @@ def facts(program: Program) -> Facts:
         _each_alone(body, of_floats),
         shapes,
         {**{a: s for a, s in same.items() if a not in early}, **shapes},
-        _orders(body),
+        _places(body, shapes, known),
     )
 
 
@@ -264,13 +264,26 @@ def fixed_shapes(block: Block, known: frozenset[str]) -> dict[str, tuple[Expr, .
     return found
 
 
-def _orders(block: Block) -> frozenset[str]:
-    """The arrays that only what orders another one makes, and nothing changes."""
-    writes = [
-        (array, s) for s in walk(block) if not blocks(s) for array in written((s,))
-    ]
-    others = {array for array, s in writes if not (isinstance(s, Alloc) and s.ordered)}
-    return frozenset(array for array, _ in writes) - others
+def _places(block: Block, shapes: Shapes, known: frozenset[str]) -> dict[str, Expr]:
+    """The arrays that are made of places of others only, and that nothing changes:
+    below which number they are.
+
+    Those in order are below their own length. The true ones are below that of the array
+    they are of, which has to be the same all through the program.
+    """
+    found: dict[str, Expr | None] = {}
+    for s in walk(block):
+        for array in () if blocks(s) else written((s,)):
+            limit: Expr | None = None
+            match s:
+                case Alloc(places="order"):
+                    limit = Extent(array, 0)
+                case Alloc(places="true", source=str(of)) if of in shapes:
+                    limit = shapes[of][0]
+                case Alloc(places="true", source=str(of)) if of in known:
+                    limit = Extent(of, 0)
+            found[array] = limit if found.setdefault(array, limit) == limit else None
+    return {array: limit for array, limit in found.items() if limit is not None}
 
 
 @by_identity

@@ -114,8 +114,8 @@ class Terms:
                 return self.abstract(a, here, extra)
             case Call("//" | "%", (a, Const(int(k)))) if k > 0:
                 return Call(e.op, (self.abstract(a, here, extra), Const(k)))
-            case Load(array) if array in self.facts.orders:
-                n = here.sized(self.facts.size(array, 0))
+            case Load(array) if array in self.facts.places:
+                n = here.sized(self.facts.sized(self.facts.places[array]))
                 return self._below(n, here, extra, True)
             case Call("%", (_, n)):
                 return self._below(n, here, extra, False)

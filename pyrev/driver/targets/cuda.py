@@ -14,7 +14,7 @@ from pyrev.parse.probes import probing
 from pyrev.runtime import device
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.schedule.launches import NotOnDevice
-from pyrev.schedule.orders import orders_by_loops
+from pyrev.schedule.places import places_by_loops
 
 
 class Cuda(Target):
@@ -32,7 +32,7 @@ class Cuda(Target):
     def _launched(self, job: Job, wraps: bool) -> tuple[Scheduled, Emitted]:
         try:
             done, launches, types = schedule_for_cuda(
-                orders_by_loops(job.program), job.dtypes, job.sizes, job.deterministic
+                places_by_loops(job.program), job.dtypes, job.sizes, job.deterministic
             )
             emitted = emit_cuda(
                 done.program,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyrev.driver.passes import Scheduled, schedule_for_cpu
@@ -14,6 +15,7 @@ from pyrev.ir.printer import Emitted
 from pyrev.runtime.code_cache import LAUNCH, Loaded, launches_are_safe, loaded, serial
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.runtime.stack_depth import on_a_large_stack
+from pyrev.schedule.places import without_counts
 
 
 class Numba(Target):
@@ -25,6 +27,7 @@ class Numba(Target):
 
     def made(self, job: Job) -> tuple[Scheduled, Emitted]:
         done = schedule_for_cpu(job.program, job.dtypes, job.sizes, job.store)
+        done = replace(done, program=without_counts(done.program))
         emitted = emit_numba(
             done.program,
             job.dtypes,

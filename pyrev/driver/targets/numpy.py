@@ -12,6 +12,7 @@ from pyrev.emit.python import emit_python
 from pyrev.ir.dtypes import infer
 from pyrev.ir.nodes import map_expr
 from pyrev.ir.printer import Emitted
+from pyrev.schedule.places import without_counts
 
 
 class NumPy(Python):
@@ -28,7 +29,7 @@ class NumPy(Python):
         if not job.in_order:
             costs = job.sizes.costs
             done = schedule_for_whole_arrays(program, job.dtypes, costs, job.users)
-        program = done.program
+        program = without_counts(done.program)
         bare = naturally(program)
         try:
             whole = WholeNests(

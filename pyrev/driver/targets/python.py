@@ -16,6 +16,7 @@ from pyrev.ir.dtypes import infer
 from pyrev.ir.printer import Emitted
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.schedule.named_parts import name_parts
+from pyrev.schedule.places import without_counts
 
 
 class Python(Target):
@@ -36,7 +37,7 @@ class Python(Target):
         done = Scheduled(program, ())
         if not job.in_order:
             done = schedule(program, job.dtypes, job.sizes.costs, job.users)
-        ready = natural(done.program)
+        ready = without_counts(natural(done.program))
         if job.in_order:
             types = infer(ready, dict(job.dtypes))
         else:

@@ -307,10 +307,12 @@ def stored(m: Module, s: Assign | Add) -> ast.stmt:
 
 def allocated(m: Module, s: Alloc) -> ast.stmt:
     """A new array."""
-    if s.ordered and s.source is not None:
+    if s.places == "order" and s.source is not None:
         # Numba has no other name for what is stable.
         stable = ast.Constant("mergesort")
         return assign(s.array, call("np.argsort", name(s.source), kind=stable))
+    if s.places:
+        return assign(s.array, alloc_tree(s, m.ranks))
     dtype = concrete(m.types[s.array])
     shape = tuple(typed(m, n)[0] for n in s.shape)
     fill = s.fill

@@ -68,7 +68,7 @@ def set_first(block: Block, alone: bool = False) -> Block:
         stays = alone and made.source is None and occurs(tuple(more), made.array)
         changed = None if stays else _set_in(nest, made, ())
         if changed is not None:
-            blank = replace(made, fill=None, source=None, ordered=False)
+            blank = replace(made, fill=None, source=None, places="")
             out[k], out[at] = blank, changed
             continue
         source = made.copied

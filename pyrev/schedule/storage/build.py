@@ -321,11 +321,11 @@ class _Copier:
         around = kept.index[: -len(index)]
         if not around:
             return (replace(made, source=kept.array),)
-        own = fresh(kept.array, self.taken) if made.ordered else made.array
+        own = fresh(kept.array, self.taken) if made.places else made.array
         shape = tuple(Extent(own, k) for k in range(len(index)))
         rows = replace(kept, index=around)
         filled = self._elements(Load(own, ()), rows, shape, made.loc)
-        if not made.ordered:
+        if not made.places:
             return (replace(made, source=None), *filled)
         room = Alloc(own, made.shape, None, like(kept.array), loc=made.loc)
         return (room, *filled, replace(made, source=own))
