@@ -59,6 +59,12 @@ SPECIALISE = Pass(
     "extents are the caller's",
     "every value, for arguments that give the same answers",
 )
+ARRAYS = Pass(
+    "arrays",
+    steps.arrays_of_branches,
+    "the reverse sweep asks again what the forward sweep asked",
+    "every value",
+)
 FIRST = Pass(
     "first",
     steps.first_writes,
@@ -91,6 +97,7 @@ FORWARD = Pass(
 )
 
 READABLE = (
+    ARRAYS,
     Pass(
         "gather",
         steps.gathers,
@@ -131,6 +138,7 @@ READABLE = (
 WHOLE = (FORWARD,)
 
 CPU = (
+    ARRAYS,
     SPECIALISE,
     FIRST,
     Pass(
@@ -175,6 +183,7 @@ CPU = (
 )
 
 CUDA = (
+    ARRAYS,
     SPECIALISE,
     FIRST,
     Pass(

@@ -13,6 +13,7 @@ from pyrev.ir.dtypes import wraps
 from pyrev.ir.liveness import live_inside, live_out, names_in, occurs, with_live
 from pyrev.ir.nodes import (
     Add,
+    Alloc,
     Assign,
     Block,
     Call,
@@ -28,6 +29,7 @@ from pyrev.ir.nodes import (
     map_expr,
     mentioned,
     names,
+    walk,
     with_blocks,
     written,
 )
@@ -70,10 +72,31 @@ def joined_tests(program: Program, users: Set[str]) -> Program:
     return program if body == program.body else replace(program, body=body)
 
 
-def _joined(block: Block) -> Block:
+def arrays_in_one_branch(program: Program) -> Program:
+    """`program` with neighbours under one test in one branch, where the first of them
+    makes an array that the other one uses: it belongs to an iteration then.
+
+    Law: the same values.
+    """
+    body = _joined(program.body, _makes_for)
+    return program if body == program.body else replace(program, body=body)
+
+
+def _makes_for(first: If, second: If) -> bool:
+    made = {s.array for s in walk((first,)) if isinstance(s, Alloc)}
+    return not made.isdisjoint(names_in(second))
+
+
+def _joined(
+    block: Block, when: Callable[[If, If], bool] = lambda first, second: True
+) -> Block:
     out: list[Stmt] = []
     for s in block:
         at = _partner(out, s) if isinstance(s, If) else None
+        if at is not None and isinstance(s, If):
+            first = out[at]
+            assert isinstance(first, If)
+            at = at if when(first, s) else None
         if at is None:
             out.append(s)
             continue
@@ -81,7 +104,9 @@ def _joined(block: Block) -> Block:
         assert isinstance(first, If) and isinstance(s, If)
         both = (*first.then, *s.then), (*first.orelse, *s.orelse)
         out.append(replace(first, then=both[0], orelse=both[1]))
-    return tuple(with_blocks(s, tuple(map(_joined, blocks(s)))) for s in out)
+    return tuple(
+        with_blocks(s, tuple(_joined(b, when) for b in blocks(s))) for s in out
+    )
 
 
 def _partner(out: list[Stmt], s: If) -> int | None:
