@@ -22,6 +22,7 @@ from pyrev.analysis.poly import (
     disj,
     integer_names,
     negated,
+    unlike_name,
 )
 from pyrev.analysis.poly import is_empty as _is_empty
 from pyrev.analysis.polynomials import divided, from_polynomial, polynomial, row_widths
@@ -300,7 +301,8 @@ class Region:
     """The leaves of a block, and questions about pairs of their instances.
 
     `outer` are loops around the block; their indices are fixed numbers here. `integers`
-    are scalars known to be integers beside those the block itself shows to be.
+    are scalars known to be integers beside those the block itself shows to be, and
+    arrays of unlike ones (`known_numbers`).
     """
 
     def __init__(
@@ -429,10 +431,9 @@ class Region:
             return None
         p = self.private_depth(leaf, access.name)
         shared = tuple((Case(TRUE_TEXT, f"{prefix}{k}"),) for k in range(p))
-        env = self.env(leaf, prefix)
-        env = {n: v for n, v in env.items() if int(v[len(prefix) :]) < access.depth}
-        within = self.domain(leaf, prefix, access.depth)
-        return shared + tuple(self.space.cases(k, env, within) for k in access.index)
+        return shared + tuple(
+            _cases_there(self, k, leaf, access, prefix) for k in access.index
+        )
 
     def elements(self, leaf: Leaf, access: Access, prefix: str) -> Elements:
         """`subscripts`, but ``a[y * w + x]`` in rows of `w` if all accesses are so."""
@@ -535,7 +536,9 @@ class Region:
             return conj(parts)
         if len(one) - ps != len(two) - pt:
             return conj(parts)
-        for x, y in zip(one[ps:], two[pt:], strict=True):
+        for k, (x, y) in enumerate(zip(one[ps:], two[pt:], strict=True)):
+            if x is None and y is None and not self.widths(a.name):
+                x, y = _places(self, k, (s, a, p), (t, b, q))
             if x is not None and y is not None:
                 if _two_numbers(x, y):
                     return None
@@ -651,6 +654,39 @@ class Region:
 
 
 _FREE = (("read", "read"), ("add", "add"))
+
+
+def _cases_there(
+    region: Region, e: Expr, leaf: Leaf, access: Access, prefix: str
+) -> tuple[Case, ...] | None:
+    """The cases of an expression where an access is made."""
+    env = region.env(leaf, prefix)
+    env = {n: v for n, v in env.items() if int(v[len(prefix) :]) < access.depth}
+    return region.space.cases(e, env, region.domain(leaf, prefix, access.depth))
+
+
+def _places(
+    region: Region,
+    k: int,
+    one: tuple[Leaf, Access, str],
+    two: tuple[Leaf, Access, str],
+) -> tuple[tuple[Case, ...] | None, tuple[Case, ...] | None]:
+    """The cases of `e` and `f` where the k-th subscripts of two accesses are
+    ``order[e]`` and ``order[f]`` of unlike integers, which meet where those do.
+    """
+    (s, a, p), (t, b, q) = one, two
+    if a.index is not None and b.index is not None:
+        match a.index[k], b.index[k]:
+            case Load(array, (e,)), Load(other, (f,)) if (
+                array == other
+                and unlike_name(array) in region.given
+                and array not in region.space.changing
+            ):
+                return (
+                    _cases_there(region, e, s, a, p),
+                    _cases_there(region, f, t, b, q),
+                )
+    return None, None
 
 
 def _two_numbers(x: tuple[Case, ...], y: tuple[Case, ...]) -> bool:

@@ -39,7 +39,9 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     exprs,
+    walk,
     walk_expr,
+    written,
 )
 
 _T = TypeVar("_T")
@@ -201,6 +203,25 @@ def integer_names(block: Block) -> frozenset[str]:
         assigned |= own
     # An index that is also assigned elsewhere may hold a float there.
     return frozenset(found | (indices - assigned))
+
+
+def known_numbers(block: Block) -> frozenset[str]:
+    """`integer_names` of a whole program, and with brackets behind them the arrays of
+    integers that are never alike: the places of elements (`Alloc`).
+
+    >>> from pyrev.parse import parse_block
+    >>> sorted(known_numbers(parse_block("for i in range(n):\\n    p[i] = 1.0")))
+    ['i', 'n']
+    """
+    writes = [(n, s) for s in walk(block) if not blocks(s) for n in written((s,))]
+    others = {n for n, s in writes if not (isinstance(s, Alloc) and s.places)}
+    unlike = {n for n, _ in writes} - others
+    return integer_names(block) | {unlike_name(n) for n in unlike}
+
+
+def unlike_name(array: str) -> str:
+    """What stands for an array of unlike integers among `known_numbers`."""
+    return f"{array}[]"
 
 
 @by_identity

@@ -32,6 +32,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.wellformed import check
 from pyrev.schedule.kept_buffers import kept_in_place
+from pyrev.schedule.same_tests import arrays_in_one_branch
 from pyrev.schedule.storage import READING, RUNNING, Stored, store
 from pyrev.schedule.work import product
 
@@ -163,6 +164,7 @@ def tidied(
     """
     # A dtype is no dependence: loops may part.
     ready = with_own_dtypes(tidy(program, users, outputs))
+    ready = arrays_in_one_branch(ready)
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
     return ready

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.driver import steps
 from pyrev.driver.dump import dump
 from pyrev.driver.sizes import Sizes
@@ -59,12 +59,6 @@ SPECIALISE = Pass(
     "extents are the caller's",
     "every value, for arguments that give the same answers",
 )
-ARRAYS = Pass(
-    "arrays",
-    steps.arrays_of_branches,
-    "the reverse sweep asks again what the forward sweep asked",
-    "every value",
-)
 FIRST = Pass(
     "first",
     steps.first_writes,
@@ -97,7 +91,6 @@ FORWARD = Pass(
 )
 
 READABLE = (
-    ARRAYS,
     Pass(
         "gather",
         steps.gathers,
@@ -138,7 +131,6 @@ READABLE = (
 WHOLE = (FORWARD,)
 
 CPU = (
-    ARRAYS,
     SPECIALISE,
     FIRST,
     Pass(
@@ -183,7 +175,6 @@ CPU = (
 )
 
 CUDA = (
-    ARRAYS,
     SPECIALISE,
     FIRST,
     Pass(
@@ -219,7 +210,7 @@ def proved(name: str, program: Program) -> None:
     """Raise `InternalError` if a loop is called parallel after the pass `name`, and
     that cannot be proved of it as it stands.
     """
-    integers = integer_names(program.body)
+    integers = known_numbers(program.body)
     for loop in unproved(program.body, (), live_out(program), integers):
         error = InternalError(f"after {name} the loop over {loop.index} has no proof")
         error.add_note(program_text(program))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.driver.derive import RESERVED
 from pyrev.driver.sizes import Sizes, specialise, with_known_shapes
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, infer
@@ -30,7 +30,6 @@ from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse_prefix import found_once
 from pyrev.schedule.rows.overlap import overlapped
 from pyrev.schedule.same_tests import (
-    arrays_in_one_branch,
     first_terms,
     joined_tests,
 )
@@ -106,45 +105,6 @@ def specialisation(program: Program, setting: Setting) -> Program:
     """
     setting.facts = setting.sizes.facts(program)
     return specialise(program, setting.facts) if setting.facts else program
-
-
-def arrays_of_branches(program: Program, setting: Setting) -> Program:
-    """Arrays of branches: what a branch makes, the next one under its test uses there.
-
-    Sizes: x[5], d_x[5], d_out[5].
-
-    Before::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                if x[i] > 0.0:
-                    v = np.empty(3)
-                    for k in range(3):
-                        v[k] = x[i] ** k
-                d_v = 0.0
-                if x[i] > 0.0:
-                    for k in range(3):
-                        d_v += d_out[i] * v[k]
-                    d_x[i] += d_v
-
-    After::
-
-        def f(x, d_x, d_out):
-            for i in range(x.shape[0]):
-                d_v = 0.0
-                if x[i] > 0.0:
-                    v = np.empty(3)
-                    for k in range(3):
-                        v[k] = x[i] ** k
-                    for k in range(3):
-                        d_v += d_out[i] * v[k]
-                    d_x[i] += d_v
-
-    Law: The same bits: the same operations on the same values.
-    Not handled: a first branch, or what stands between them, that may change what is
-    tested; other statements between them than numbers that scalars get.
-    """
-    return arrays_in_one_branch(program)
 
 
 def first_writes(program: Program, setting: Setting) -> Program:
@@ -446,7 +406,7 @@ def register_tiles(program: Program, setting: Setting) -> Program:
     body = tiled(
         program.body,
         live_out(program),
-        integer_names(program.body),
+        known_numbers(program.body),
         setting.types(program),
         setting.names(program),
         setting.sizes,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Leaf, Region, private_names
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.ir.liveness import live_before, live_inside, with_live
 from pyrev.ir.nodes import (
     Add,
@@ -80,7 +80,7 @@ def schedule_readable(
     >>> proof_text(decision.proof)
     'no two iterations of u write the same element of d_a: [u]'
     """
-    scheduler = _Text(taken, integer_names(block), dtype_of, costs)
+    scheduler = _Text(taken, known_numbers(block), dtype_of, costs)
     result = scheduler.block(block, (), live_out)
     return result, tuple(scheduler.decisions)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.ir.dtypes import concrete
 from pyrev.ir.liveness import live_inside
 from pyrev.ir.nodes import Alloc, Block, Const, For, Program, While, walk
@@ -31,7 +31,7 @@ class Device(Readable):
         deterministic: bool,
         costs: Costs,
     ) -> None:
-        integers = integer_names(program.body)
+        integers = known_numbers(program.body)
         super().__init__(taken, integers, lambda name: concrete(types[name]), costs)
         self.nests = Nests(types, integers, host_numbers(program))
         self.deterministic = deterministic

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Region
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.ir.liveness import live_before, live_out, touched, with_live
 from pyrev.ir.nodes import (
     ONE,
@@ -97,7 +97,7 @@ def kept_in_place(program: Program, types: Mapping[str, str]) -> Program:
         {s.array: s for s in made if isinstance(s, Alloc) and s.source is None},
         once,
         types,
-        integer_names(program.body),
+        known_numbers(program.body),
     )
     body = keeper.block(program.body, (), live_out(program))
     if not keeper.gone:

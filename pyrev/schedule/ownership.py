@@ -19,7 +19,7 @@ from dataclasses import replace
 from pyrev.analysis.array_shapes import of_arguments
 from pyrev.analysis.dependence import Leaf, Region
 from pyrev.analysis.loop_trees import Unknown
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.ir.liveness import live_inside, with_live
 from pyrev.ir.nodes import (
     ONE,
@@ -99,7 +99,7 @@ class _Cpu(Readable):
         costs: Costs,
         own: Own,
     ) -> None:
-        super().__init__(taken, integer_names(block), dtype_of, costs)
+        super().__init__(taken, known_numbers(block), dtype_of, costs)
         self.choose, self.own, self.cpu = choose, own, costs.cpu
         self.used = set(taken) | set(all_names(block))
         self.shapes = {s.array: s.shape for s in walk(block) if isinstance(s, Alloc)}

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.ir.liveness import exposed, live_inside, names_in, with_live
 from pyrev.ir.nodes import (
     ONE,
@@ -145,7 +145,7 @@ class _Planner:
         numbers: frozenset[str],
     ) -> None:
         self.types, self.policy, self.numbers = types, policy, numbers
-        self.nests = Nests(types, integer_names(program.body), numbers)
+        self.nests = Nests(types, known_numbers(program.body), numbers)
         self.taken = {p.name for p in program.params} | set(written(program.body))
         self.live_out = frozenset(p.name for p in program.params if p.rank)
         self.decisions: list[Decision] = []

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Access, Leaf, Region
-from pyrev.analysis.poly import conj, disj, integer_names, is_empty, negated, some
+from pyrev.analysis.poly import conj, disj, is_empty, known_numbers, negated, some
 from pyrev.ir.liveness import live_before, live_out, occurs, with_live
 from pyrev.ir.nodes import (
     Alloc,
@@ -78,7 +78,7 @@ def with_private_arrays(
     }
     mover = _Mover(
         frozenset(once) - returned - params - {m.source for m in makers} - whole,
-        integer_names(program.body),
+        known_numbers(program.body),
     )
     return replace(program, body=mover.block(program.body, (), live_out(program)))
 

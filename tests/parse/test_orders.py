@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -182,3 +183,74 @@ def test_the_text_says_what_is_sorted_and_nothing_looks_at_data_first() -> None:
     assert "while" not in text
     assert 'kind="mergesort"' in f.adjoint.source_for("numba", M)
     assert "inspect" not in f.adjoint.explain("numba", M)
+
+
+def along_an_order(x, w):
+    order = np.argsort(x)
+    s = 0.0
+    for k in range(len(x)):
+        s += x[order[k]] ** 2 * w[order[k]] * (k + 1)
+    return s
+
+
+def along_a_changed_order(x, w):
+    order = np.argsort(x)
+    order[0] = order[1]
+    s = 0.0
+    for k in range(len(x)):
+        s += x[order[k]] ** 2 * w[order[k]] * (k + 1)
+    return s
+
+
+def along_orders_of_turns(x, w):
+    s = 0.0
+    for t in range(3):
+        order = np.argsort(x * (t - 1.0))
+        for k in range(len(x)):
+            s += x[order[k]] ** 2 * w[order[k]] * (k + 1 + t)
+    return s
+
+
+def under_masks_of_turns(x, w):
+    s = 0.0
+    for t in range(3):
+        good = x > 0.2 * t
+        if good.sum() == 0:
+            continue
+        y = x[good] * w[good]
+        s += np.sum(y * y) * (t + 1)
+    return s
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        along_an_order,
+        along_a_changed_order,
+        along_orders_of_turns,
+        under_masks_of_turns,
+    ],
+)
+def test_what_is_added_along_places(plain: Callable[..., Any], target: str) -> None:
+    x = np.array([0.31, -0.9, 0.15, 0.62, 1.4, -0.7, 0.83])
+    f = pyrev.differentiable(plain, target=target)
+    given = {"x": x, "w": np.linspace(0.95, 0.35, 7)}
+    check(f, plain, given, [], np.random.default_rng(3))
+
+
+def test_places_are_unlike_as_long_as_nothing_else_is_put_there() -> None:
+    def one_after_the_other(plain: Callable[..., Any]) -> list[str]:
+        text = str(pyrev.differentiable(plain).adjoint.source)
+        return re.findall(r"two iterations of (\w) may write the same", text)
+
+    assert one_after_the_other(along_an_order) == []
+    assert one_after_the_other(along_orders_of_turns) == ["t"]
+    assert one_after_the_other(under_masks_of_turns) == ["t"]
+    assert one_after_the_other(along_a_changed_order) == ["k"]
+
+
+def test_an_array_that_a_branch_makes_belongs_to_an_iteration() -> None:
+    text = str(pyrev.differentiable(under_masks_of_turns).adjoint.source)
+    assert text.count("if not") == 1
+    assert "overwrites what an earlier one writes" not in text
