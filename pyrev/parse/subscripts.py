@@ -143,6 +143,8 @@ def check_given(w: Walk, node: gast.Subscript, at: Loc, scope: Scope) -> None:
     bound = scope.bound.get(root_of(node)) if hasattr(node, GIVEN) else None
     if not isinstance(bound, Array) or bound.base not in w.env.rows:
         return
+    while isinstance(node.value, gast.Subscript):
+        node = node.value  # of a slice of the list
     (count,) = read_operands(w, [node.slice.upper], scope)
     assert not isinstance(count, Array)
     message = "a list of no arrays is taken for an array, and how many axes it has"

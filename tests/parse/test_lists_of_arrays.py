@@ -373,3 +373,19 @@ def test_a_list_of_arrays_is_returned_as_one() -> None:
     assert [s.shape for s in states] == [(3,)] * 3
     given = pullback([np.ones(3)] * 3)
     assert given["u"].shape == (3,)
+
+
+def a_slice_of_what_grows(x, c, k):
+    out = [c, k]
+    half = sum(out[::2]) * 0.5
+    out.append(c if k > 2.0 else half)
+    return max(out) * x
+
+
+def test_a_list_of_arrays_or_numbers_is_sliced() -> None:
+    f = pyrev.differentiable(a_slice_of_what_grows, target="python")
+    x = np.array([0.3, 0.1, 0.9])
+    assert np.array_equal(f.primal(x, 0.2, 0.3), a_slice_of_what_grows(x, 0.2, 0.3))
+    # Python has no largest of two arrays either.
+    with pytest.raises(pyrev.ArgumentError):
+        f.primal(x, x, 0.3)
