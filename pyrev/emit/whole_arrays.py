@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
-from pyrev.ir.affine import integer
+from pyrev.ir.affine import COMPARISONS, integer
 from pyrev.ir.dtypes import concrete, expr_dtype
 from pyrev.ir.liveness import read_first
 from pyrev.ir.nodes import (
@@ -225,7 +225,7 @@ class _Elements:
                         if not self.is_float(name):
                             return None
                         self.arrays.add(name)
-                    copied = many and not adds and isinstance(value, Load)
+                    copied = many and not adds and _is_view(value)
                     found.append(Whole(target, value, adds, s.loc, note, copied))
                 case Load(array, index):
                     place = self.opened(s.target)
@@ -312,10 +312,42 @@ class _Elements:
             return None
         return replace(e, index=around)
 
+    def read(self, e: Load) -> Load | None:
+        """The same of what is read, or ``a[order]`` for ``a[order[k]]``."""
+        match e.index:
+            case (Load(order, _) as place,) if "int" in self.of.types.get(order, ""):
+                whole = self.opened(place)
+                return None if whole is None else replace(e, index=(whole,))
+        return self.opened(e)
+
     def value(self, e: Expr) -> Expr | None:
         """A value for all elements, of operations that NumPy has for arrays, too."""
         match e:
-            case Load() if (whole := self.opened(e)) is not None:
+            case Load() if (whole := self.read(e)) is not None:
+                return whole
+        return self.truth(e) or self.arithmetic(e)
+
+    def truth(self, e: Expr) -> Expr | None:
+        """A truth value for all elements: comparisons, and what joins them."""
+        parts: list[Expr | None]
+        match e:
+            case Load(array) if self.of.types.get(array) == "bool":
+                return self.read(e)
+            case Call(op, args) if op in COMPARISONS:
+                parts = [self.compared(a) for a in args]
+            case Call("isnan" | "isinf" | "isfinite", args):
+                parts = [self.arithmetic(a) for a in args]
+            case Call("&" | "|" | "^" | "~", args):
+                parts = [self.truth(a) for a in args]
+            case _:
+                return None
+        found = replace(e, args=tuple(p for p in parts if p is not None))
+        return None if None in parts or not self.of.is_array(found) else found
+
+    def compared(self, e: Expr) -> Expr | None:
+        """What is compared: numbers of any kind, as they are."""
+        match e:
+            case Load() if (whole := self.read(e)) is not None:
                 return whole
         return self.arithmetic(e)
 
@@ -331,7 +363,7 @@ class _Elements:
             case Load(array) if self.is_float(array):
                 if counted.isdisjoint(names(e)):
                     return e if self.runs or self.is_around(e) else None
-                return self.opened(e)
+                return self.read(e)
             case Call("+" | "-" | "*" | "neg", args):
                 parts = tuple(map(self.arithmetic, args))
                 if None in parts:
@@ -410,7 +442,7 @@ def tree(item: Whole | Exchange) -> ast.stmt:
             array, less = name(target.array), negated(value)
             if new:
                 made = expr_tree(_bare(value))
-                made = _copy(made) if isinstance(value, Load) else made
+                made = _copy(made) if _is_view(value) else made
                 return ast.Assign([store(array)], made, None)
             if adds:
                 left = store(expr_tree(_bare(target)))
@@ -419,6 +451,13 @@ def tree(item: Whole | Exchange) -> ast.stmt:
                 return ast.AugAssign(left, op, right)  # type: ignore[arg-type]
             place = expr_tree(target) if target.index else _all_of(array)
             return ast.Assign([store(place)], expr_tree(_bare(value)), None)
+
+
+def _is_view(value: Expr) -> bool:
+    """Is it an array, or a part of one? NumPy makes a new one of ``a[order]``."""
+    return isinstance(value, Load) and not any(
+        isinstance(k, Load) and not k.index for k in value.index
+    )
 
 
 def _copy(array: ast.expr) -> ast.expr:

@@ -300,10 +300,29 @@ def nonzero_numbers(x, w):
     return np.sum(x[at] ** 2) * np.sum(x[low] * w[low])
 
 
+def joined_masks(x, w):
+    k = np.arange(7)
+    good = (k >= 2) & (x > 0.1 * w) & ~np.isnan(w) | (x == w)
+    other = good ^ (k != 3)
+    y = 2.0 * x[good] - w[good]
+    z = x[k[other]] * 3.0
+    return np.sum(y * y), z[::-1], x[k][2:]
+
+
+def rows_of_gathered(x, w):
+    a = np.outer(x, w)
+    at = np.array([2, 0, 2])
+    b = a[at]
+    b[1] = 2.0 * b[2]
+    c = w[at]
+    c *= b[1, :3]
+    return b, c
+
+
 MASKED = [
     *(two_with_one_mask, a_mask_that_changes, places_of_the_turn_before),
     *(what_is_written_behind_it, masks_of_what_masks_select, rows_under_a_mask),
-    nonzero_numbers,
+    *(nonzero_numbers, joined_masks, rows_of_gathered),
 ]
 
 
@@ -329,7 +348,11 @@ def test_the_places_are_found_once_and_nobody_counts_them() -> None:
     text = pyrev.differentiable(two_with_one_mask).adjoint.source
     assert text.count("np.flatnonzero(good)") == 1
     assert "count" not in text
+    assert "good = x > 0.0\n" in text
+    assert "y = x[places] * w[places]\n" in text
     assert "d_w[places[i]] += d_y[i] * x[places[i]]" in text
+    text = pyrev.differentiable(joined_masks).primal.source
+    assert "other = good ^ (k != 3)\n" in text
 
 
 def test_second_derivatives_of_what_a_mask_selects() -> None:
