@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
+from pyrev.analysis.poly import known_numbers, unlike_name
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.ir.affine import COMPARISONS, integer
 from pyrev.ir.dtypes import concrete, expr_dtype
@@ -76,6 +77,7 @@ class WholeArrays:
             for e in exprs(s):
                 self.mentioned.update(mentioned(e))
         self.counters = loop_indices(body)
+        self.numbers = known_numbers(body)
         #: The scalars that no block reads before it has set them.
         self.private = frozenset(self.mentioned) - read_first(body)
 
@@ -228,7 +230,7 @@ class _Elements:
                     copied = many and not adds and _is_view(value)
                     found.append(Whole(target, value, adds, s.loc, note, copied))
                 case Load(array, index):
-                    place = self.opened(s.target)
+                    place = self.stored(s.target)
                     if place is None or targets.setdefault(array, index) != index:
                         return None
                     found.append(Whole(place, value, adds, s.loc, note))
@@ -311,6 +313,13 @@ class _Elements:
         if any(counted & names(k) for k in around):
             return None
         return replace(e, index=around)
+
+    def stored(self, e: Load) -> Load | None:
+        """The same of what is written, or ``a[order]`` of places that are unlike."""
+        match e.index:
+            case (Load(order),) if unlike_name(order) in self.of.numbers:
+                return self.read(e)
+        return self.opened(e)
 
     def read(self, e: Load) -> Load | None:
         """The same of what is read, or ``a[order]`` for ``a[order[k]]``."""
@@ -449,7 +458,7 @@ def tree(item: Whole | Exchange) -> ast.stmt:
                 op = ast.Add() if less is None else ast.Sub()
                 right = expr_tree(_bare(value if less is None else less))
                 return ast.AugAssign(left, op, right)  # type: ignore[arg-type]
-            place = expr_tree(target) if target.index else _all_of(array)
+            place = expr_tree(_bare(target)) if target.index else _all_of(array)
             return ast.Assign([store(place)], expr_tree(_bare(value)), None)
 
 

@@ -157,6 +157,8 @@ def note_mask(w: Walk, item: Given, value: Operand, at: Loc) -> bool:
     """A truth value is no index: what is compared here, a number so far, is an array
     and gives a mask. Does the next walk know more?
     """
+    if isinstance(item, Var):
+        item = w.emit.scalars.get(item.name, item)  # `good = x > 0`, then `x[good]`
     if w.known.exact or not isinstance(item, Call) or item.op not in LOGICAL:
         return False
     outermost = w.env.outermost

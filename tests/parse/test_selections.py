@@ -319,10 +319,56 @@ def rows_of_gathered(x, w):
     return b, c
 
 
+def loop_over_a_selection(x, w):
+    good = x > 0.0
+    total = 0.0
+    for v in x[good]:
+        total += v * v * x[0]
+    return total
+
+
+def indices_under_a_mask(x, w):
+    k = np.arange(len(x))
+    good = x > 0.0
+    total = 0.0
+    for j in k[good]:
+        total += x[j] * w[j]
+    part = k[good]
+    low = x[good].copy()
+    low.sort()
+    return total * low[0], np.sum(x[part[::-1]] * w[good])
+
+
+def masked_again_and_again(x, w):
+    total = 0.0
+    good = x > 0.0
+    for t in range(2):
+        x = x[good]
+        w = w[good]
+        good = x > 0.2 * (t + 1)
+        total += np.sum(x * w)
+    return total + np.sum(x[good])
+
+
+def twice_some(x, w):
+    at = np.flatnonzero(x > 0.2)
+    y = x[at] * 2.0
+    return np.sum(y * y)
+
+
+def twice_others(x, w):
+    at = np.flatnonzero(x > 0.2)
+    at[1] = at[0]
+    y = x[at] * 2.0
+    return np.sum(y * y)
+
+
 MASKED = [
+    *(twice_some, twice_others),
     *(two_with_one_mask, a_mask_that_changes, places_of_the_turn_before),
     *(what_is_written_behind_it, masks_of_what_masks_select, rows_under_a_mask),
     *(nonzero_numbers, joined_masks, rows_of_gathered),
+    *(loop_over_a_selection, indices_under_a_mask, masked_again_and_again),
 ]
 
 
@@ -341,7 +387,10 @@ def test_derivatives_of_what_masks_select(
     except pyrev.UnsupportedError as why:
         # Whole arrays have no form for an array of each turn.
         assert target == "numpy", why
-        assert plain in (a_mask_that_changes, places_of_the_turn_before), why
+        assert plain in (
+            *(a_mask_that_changes, places_of_the_turn_before),
+            masked_again_and_again,
+        ), why
 
 
 def test_the_places_are_found_once_and_nobody_counts_them() -> None:
@@ -351,6 +400,10 @@ def test_the_places_are_found_once_and_nobody_counts_them() -> None:
     assert "good = x > 0.0\n" in text
     assert "y = x[places] * w[places]\n" in text
     assert "d_w[places[i]] += d_y[i] * x[places[i]]" in text
+    text = pyrev.differentiable(twice_some).adjoint.source
+    assert "d_x[at] += 2.0 * d_y\n" in text
+    text = pyrev.differentiable(twice_others).adjoint.source
+    assert "d_x[at[i]] += 2.0 * d_y[i]\n" in text
     text = pyrev.differentiable(joined_masks).primal.source
     assert "other = good ^ (k != 3)\n" in text
 
