@@ -303,6 +303,8 @@ class _Search:
         total = Linear((), 0)
         steps: list[tuple[int, _Binding]] = []
         for binding in self.values[name]:
+            if binding.value == Var(name):
+                return None  # a loop counts with it
             form = linear(binding.value)
             if form.coefficient(Var(name)) != 1:
                 begins.append(binding)
