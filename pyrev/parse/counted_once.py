@@ -45,7 +45,10 @@ class _Once:
     def __init__(self, body: Block) -> None:
         self.times = assignments(body)
         self.reads = _reads(body)
-        self.made = Counter(s.array for s in walk(body) if isinstance(s, Alloc))
+        #: How often something is written to each name.
+        self.written = Counter(
+            n for s in walk(body) if not blocks(s) for n in written((s,))
+        )
 
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
@@ -70,7 +73,8 @@ class _Once:
                 continue
             s = rename(block[k], again)
             known = {e: v for e, v in known.items() if not written((s,)) & v[1]}
-            if isinstance(s, Alloc) and s.places and self.made[s.array] == 1:
+            # What is put there later would show in the other one.
+            if isinstance(s, Alloc) and s.places and self.written[s.array] == 1:
                 key = s.source or "", s.places
                 if key in found:
                     again[s.array] = found[key]

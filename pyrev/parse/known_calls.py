@@ -66,7 +66,15 @@ from pyrev.parse.scopes import (
 from pyrev.parse.subscripts import measured, read_record_place
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
-from pyrev.parse.whole_arrays import as_array, ask_axes, elementwise, located
+from pyrev.parse.whole_arrays import (
+    as_array,
+    ask_axes,
+    elementwise,
+    is_integral,
+    known_dtype,
+    located,
+    make,
+)
 from pyrev.parse.without_axes import note_without_axes
 
 _ROUNDING = (np.round, np.around)
@@ -103,8 +111,9 @@ def known_call(
         return read_probe(w, text, node, scope)
     if function is record_place:
         return read_record_place(w, node, scope)
-    rounded = read_rounding(node) if function in _ROUNDING else None
-    found, node = rounded or (meaning(function), node)
+    if function in _ROUNDING and (parts := rounding_parts(node)) is not None:
+        return read_rounding(w, *parts, text, at, scope)
+    found = meaning(function)
     if found is not None:
         named = module_name(function)
         spreads = named in ("numpy", "scipy") or function in (abs, pow)
@@ -366,10 +375,11 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
         call = gast.Call(node.func, [base, *node.args], node.keywords)
         gast.copy_location(call, node)
         function: object = {"clip": np.clip, "round": np.round}[name]
-        rounded = read_rounding(call) if name == "round" else None
-        found, call = rounded or (meaning(function), call)
-        assert found is not None
         text = f"np.{name}"
+        if name == "round" and (parts := rounding_parts(call)) is not None:
+            return read_rounding(w, *parts, text, at, scope)
+        found = meaning(function)
+        assert found is not None
         return apply_meaning(w, found, text, call, scope, True)
     if name in METHODS:
         named = {k.arg: k.value for k in node.keywords}
@@ -383,20 +393,36 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
     return read_reduction(w, name, value, node.args, node, text, scope)
 
 
-def read_rounding(node: gast.Call) -> tuple[Meaning, gast.Call] | None:
-    """``np.round(a, 2)``: what it means, and the call without the literal."""
+def rounding_parts(node: gast.Call) -> tuple[gast.AST, int] | None:
+    """What ``np.round(a, 2)`` rounds, and to how many decimals: a literal."""
     match node.args, node.keywords:
-        case [a, decimals], []:
-            pass
-        case [a], [gast.keyword(arg="decimals", value=decimals)]:
-            pass
-        case _:
-            return None
-    count = literal_integer(decimals)
-    if count is None or abs(count) > _MOST_DECIMALS:
+        case [a], []:
+            return a, 0
+        case ([a, decimals], []) | (
+            [a],
+            [gast.keyword(arg="decimals", value=decimals)],
+        ):
+            count = literal_integer(decimals)
+            if count is not None and abs(count) <= _MOST_DECIMALS:
+                return a, count
+    return None
+
+
+def read_rounding(
+    w: Walk, node: gast.AST, decimals: int, text: str, at: Loc, scope: Scope
+) -> Operand | None:
+    """``np.round(a, decimals)``; of integers themselves."""
+    value = read_operand(w, node, scope)
+    element = value.element if isinstance(value, Array) else value
+    if not is_integral(w, element):
+        return meant(w, rounding(decimals), text, ("a",), [value], at, True)
+    if decimals < 0 or known_dtype(w, element) == "bool":
+        because = f"`{text}` of integers to tens, or of truth values"
+        w.refuse("P108", at, because, "divide, round and multiply by itself")
         return None
-    call = gast.Call(node.func, [a], [])
-    return rounding(count), gast.copy_location(call, node)
+    if isinstance(value, Array):
+        return make(w, replace(value, view=False), "whole", at)
+    return value
 
 
 def read_astype(
@@ -485,6 +511,21 @@ def apply_meaning(
     nodes = [*node.args, *(keywords[k.arg] for k in node.keywords)]
     order = [*found.parameters[: len(node.args)], *(k.arg for k in node.keywords)]
     given = read_operands(w, nodes, scope)
+    return meant(w, found, text, order, given, at, spreads)
+
+
+def meant(
+    w: Walk,
+    found: Meaning,
+    text: str,
+    order: Sequence[str],
+    given: Sequence[Operand],
+    at: Loc,
+    spreads: bool,
+) -> Operand | None:
+    """The expression for arguments in some `order`, element by element for arrays if it
+    `spreads`.
+    """
     numbers = [v for v in given if not isinstance(v, Array)]
     if len(numbers) < len(given):
         if not spreads:

@@ -6,13 +6,11 @@ checked when the program runs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
     Alloc,
-    Assign,
     Block,
     Check,
     Expr,
@@ -20,6 +18,7 @@ from pyrev.ir.nodes import (
     Load,
     Loc,
     Var,
+    assignments,
     children,
     map_expr,
     rebuild,
@@ -116,11 +115,11 @@ def _known_before(
 ) -> tuple[Array, tuple[Expr, ...]] | None:
     new = written(block)
     made = {s.array for s in walk(block) if isinstance(s, Alloc)}
-    once = Counter(s.target_name for s in walk(block) if isinstance(s, Assign))
+    times = assignments(block)
 
     def value(scalar: str) -> Expr | None:
         found = w.emit.scalars.get(scalar)
-        if found is None or once[scalar] != 1 or exposed(block, scalar)[0]:
+        if found is None or times[scalar] != 1 or exposed(block, scalar)[0]:
             return None
         # On another path than that of the array it may raise.
         return found if is_steady(found, frozenset()) else None

@@ -490,3 +490,17 @@ def test_decimals_are_rounded_as_numpy_does(target: str, dtype: Any) -> None:
     if dtype == np.float64:
         # In the middle of every step, which are further apart than differences.
         check(f, rounded, {"x": V.round(1), "scale": 1e-4}, [], RNG)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_integers_are_rounded_to_themselves(target: str) -> None:
+    def whole(k, x):
+        at = np.round(k, 1)
+        at[0] = k[1]
+        return at, k.round(), x[np.round(k)] * np.round(k[2])
+
+    k, x = np.array([0, 1, 2]), np.array([0.5, 2.5, -1.5])
+    found = pyrev.differentiable(whole, target=target).primal(k.copy(), x)
+    for mine, theirs in zip(found, whole(k.copy(), x), strict=True):
+        assert mine.dtype == theirs.dtype
+        assert np.array_equal(mine, theirs)

@@ -363,7 +363,29 @@ def twice_others(x, w):
     return np.sum(y * y)
 
 
+def found_twice_and_written(x, w):
+    good = x > 0.0
+    one = np.flatnonzero(good)
+    two = np.flatnonzero(good)
+    one[:] = one[::-1].copy()
+    return x[one] * w[two]
+
+
+def written_in_a_helper(x, w):
+    good = x > 0.0
+    one, two = _doubled(x, good), _doubled(w, good)
+    one[0] = 1
+    return np.sum(x[one] * w[two])
+
+
+def _doubled(v, good):
+    at = np.flatnonzero(good)
+    v[at] *= 2.0
+    return at
+
+
 MASKED = [
+    *(found_twice_and_written, written_in_a_helper),
     *(twice_some, twice_others),
     *(two_with_one_mask, a_mask_that_changes, places_of_the_turn_before),
     *(what_is_written_behind_it, masks_of_what_masks_select, rows_under_a_mask),
@@ -382,14 +404,16 @@ def test_derivatives_of_what_masks_select(
     w = np.linspace(0.95, 0.35, 7)
     f = pyrev.differentiable(plain, target=target)
     outputs = ["x"] if plain is what_is_written_behind_it else []
+    outputs = ["x", "w"] if plain is written_in_a_helper else outputs
     try:
         check(f, plain, {"x": x, "w": w}, outputs, np.random.default_rng(3))
     except pyrev.UnsupportedError as why:
-        # Whole arrays have no form for an array of each turn.
+        # Whole arrays have no form for an array of each turn, nor for places to which
+        # something else is written.
         assert target == "numpy", why
         assert plain in (
             *(a_mask_that_changes, places_of_the_turn_before),
-            masked_again_and_again,
+            *(masked_again_and_again, written_in_a_helper),
         ), why
 
 
@@ -416,6 +440,26 @@ def test_second_derivatives_of_what_a_mask_selects() -> None:
     ahead, back = (pyrev.grad(f, "x")(x + s, w) for s in (step, -step))
     wanted = (ahead - back) / (2 * step)
     np.testing.assert_allclose(found["x"], wanted, rtol=1e-7)
+
+
+def places_that_change_between(x, w):
+    good = x > 0.0
+    at = np.flatnonzero(good)
+    y = x[at]
+    at[-1] = 0
+    again = np.flatnonzero(good)
+    return np.sum(y * w[again]) + np.sum(x[at] * w[again])
+
+
+def test_second_derivatives_where_places_change_between() -> None:
+    f = pyrev.differentiable(places_that_change_between)
+    x, w = np.cos(np.arange(7.0)), np.sin(1.0 + np.arange(7.0))
+    found = pyrev.hvp(f, x, w, tangents={"x": np.ones(7), "w": w})
+    step = 1e-6
+    for name in ("x", "w"):
+        ahead, back = (pyrev.grad(f, name)(x + s, w + s * w) for s in (step, -step))
+        wanted = (ahead - back) / (2 * step)
+        np.testing.assert_allclose(found[name], wanted, rtol=1e-7, atol=1e-8)
 
 
 def test_where_nothing_finds_places_loops_do() -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from pyrev.analysis.array_shapes import ArrayShapes
-from pyrev.analysis.poly import integer_names
+from pyrev.analysis.poly import known_numbers
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.emit.numpy.axes import Sizes
 from pyrev.emit.numpy.place import NoWholeArray
@@ -59,7 +59,7 @@ class WholeNests:
         self._types, self._plain = types, plain
         self._whole = WholeArrays(program, types, shapes, users)
         self._sizes = Sizes(ArrayShapes(program, shapes))
-        self._integers = integer_names(program.body)
+        self._integers = known_numbers(program.body)
         self._live = live_out(program)
         self._taken = {*taken, *named, *all_names(program.body), *types}
         self._sizes.known = _sizes(program)
