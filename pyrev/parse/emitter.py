@@ -20,6 +20,7 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     fresh,
+    walk,
 )
 from pyrev.ir.trip_counts import range_end
 from pyrev.parse.scopes import RESERVED
@@ -52,6 +53,9 @@ class Emitter:
     def add(self, statement: Stmt) -> None:
         """One more statement."""
         self.out.append(statement)
+        self._note(statement)
+
+    def _note(self, statement: Stmt) -> None:
         match statement:
             case Assign(Var(name), value):
                 self.scalars[name] = value
@@ -142,6 +146,8 @@ class Emitter:
             index.append(Var(name, loc=at))
             loops.append((name, lo, range_end(length)))
         inner: Block = tuple(body(tuple(index)))
+        for s in walk(inner):
+            self._note(s)
         for name, lo, hi in reversed(loops):
             inner = (For(name, lo, hi, ONE, inner, loc=at),)
         self.extend(inner)

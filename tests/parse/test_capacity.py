@@ -177,6 +177,13 @@ def up_to_a_counter_that_goes_back(x, c):
     return total
 
 
+def of_as_many_as_are_positive(x, c):
+    n = np.sum(x > c)
+    if n < 1:
+        return np.ones(3)
+    return (x * x)[: n - 1]
+
+
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (one_more_in_each_turn, {}),
     (one_more_in_some_turns, {}),
@@ -202,6 +209,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
             rows_up_to_a_counter,
             differences_of_pairs,
             up_to_a_counter_that_goes_back,
+            of_as_many_as_are_positive,
         )
         for c in (0.25, -1.0, 6.0)
     ),
