@@ -29,10 +29,7 @@ from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse_prefix import found_once
 from pyrev.schedule.rows.overlap import overlapped
-from pyrev.schedule.same_tests import (
-    first_terms,
-    joined_tests,
-)
+from pyrev.schedule.same_tests import first_terms, joined_tests
 from pyrev.schedule.tiles import tiled
 
 #: What makes a number of Python's own of an element of an array.

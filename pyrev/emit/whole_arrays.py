@@ -331,10 +331,7 @@ class _Elements:
 
     def value(self, e: Expr) -> Expr | None:
         """A value for all elements, of operations that NumPy has for arrays, too."""
-        match e:
-            case Load() if (whole := self.read(e)) is not None:
-                return whole
-        return self.truth(e) or self.arithmetic(e)
+        return self.truth(e) or self.number(e)
 
     def truth(self, e: Expr) -> Expr | None:
         """A truth value for all elements: comparisons, and what joins them."""
@@ -343,7 +340,7 @@ class _Elements:
             case Load(array) if self.of.types.get(array) == "bool":
                 return self.read(e)
             case Call(op, args) if op in COMPARISONS:
-                parts = [self.compared(a) for a in args]
+                parts = [self.number(a) for a in args]
             case Call("isnan" | "isinf" | "isfinite", args):
                 parts = [self.arithmetic(a) for a in args]
             case Call("&" | "|" | "^" | "~", args):
@@ -353,8 +350,8 @@ class _Elements:
         found = replace(e, args=tuple(p for p in parts if p is not None))
         return None if None in parts or not self.of.is_array(found) else found
 
-    def compared(self, e: Expr) -> Expr | None:
-        """What is compared: numbers of any kind, as they are."""
+    def number(self, e: Expr) -> Expr | None:
+        """An element of any kind as it is, or what is computed of floats."""
         match e:
             case Load() if (whole := self.read(e)) is not None:
                 return whole

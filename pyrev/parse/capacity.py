@@ -233,10 +233,7 @@ class _Search:
                     return None
                 return self._limits(shapes[0][axis], own, later, depth - 1)
             case Call("max", args):
-                each = [self._limits(a, own, later, depth) for a in args]
-                if any(e is None for e in each):
-                    return None
-                return [limit for e in each for limit in e or ()]
+                return self._highest(args, own, later, depth)
             case Call("min", args):
                 each = [self._limits(a, own, later, depth) for a in args]
                 return next((e for e in each if e is not None), None)
@@ -266,6 +263,15 @@ class _Search:
         if any(own in walk_expr(a) or not is_steady(a, later) for a, _ in rest.terms):
             return None
         return [Limit(rest, times == 1)]
+
+    def _highest(
+        self, lengths: Sequence[Expr], own: Extent, later: frozenset[str], depth: int
+    ) -> list[Limit] | None:
+        """What each of several lengths is at most; None if that of one is not known."""
+        each = [self._limits(e, own, later, depth) for e in lengths]
+        if any(e is None for e in each):
+            return None
+        return [limit for e in each for limit in e or ()]
 
     def _is_counted(self, e: Expr) -> bool:
         return isinstance(e, Var) and len(self.values.get(e.name, ())) > 1
@@ -322,17 +328,13 @@ class _Search:
             if turns is None:
                 return None
             total = total.plus(linear(_product(Linear((), more), turns)))
-        found: list[Limit] = []
         self.counting.add(name)
-        for binding in begins:
-            limits = self._limits(binding.value, _NO_LENGTH, later, depth)
-            if limits is None:
-                break
-            found += [Limit(limit.form.plus(total), False) for limit in limits]
-        else:
-            limits = found
+        values = [b.value for b in begins]
+        limits = self._highest(values, _NO_LENGTH, later, depth)
         self.counting.discard(name)
-        return limits
+        if limits is None:
+            return None
+        return [Limit(limit.form.plus(total), False) for limit in limits]
 
     def _resolved(self, e: Expr, own: Extent | None, depth: int) -> Expr | None:
         """An expression in terms of what its scalars and arrays were made of, each of

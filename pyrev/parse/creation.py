@@ -37,7 +37,7 @@ from pyrev.parse.names import object_of, program_name, referred
 from pyrev.parse.operands import read_numbers, read_operands
 from pyrev.parse.reading import only_number, read_number
 from pyrev.parse.scopes import Scope
-from pyrev.parse.selections import true_places
+from pyrev.parse.selections import places_where
 from pyrev.parse.stacked import stack
 from pyrev.parse.subscripts import lengths, measured
 from pyrev.parse.values import Array, Operand, axis
@@ -80,7 +80,7 @@ def read_creation(
         case "true":
             source = arguments.take(0, "a")
             whole = None if source is None else measured(w, source, scope)
-            made = None if whole is None else true_places(w, whole, at)
+            made = None if whole is None else places_where(w, whole, at)
         case "copy":
             source = arguments.take(0, "a")
             made = None if source is None else read_copy(w, source, scope, False)

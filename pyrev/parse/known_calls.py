@@ -374,13 +374,8 @@ def read_method(w: Walk, node: gast.Call, scope: Scope) -> Operand | None:
     if name in ("clip", "round"):
         call = gast.Call(node.func, [base, *node.args], node.keywords)
         gast.copy_location(call, node)
-        function: object = {"clip": np.clip, "round": np.round}[name]
-        text = f"np.{name}"
-        if name == "round" and (parts := rounding_parts(call)) is not None:
-            return read_rounding(w, *parts, text, at, scope)
-        found = meaning(function)
-        assert found is not None
-        return apply_meaning(w, found, text, call, scope, True)
+        function = {"clip": np.clip, "round": np.round}[name]
+        return known_call(w, function, f"np.{name}", call, scope)
     if name in METHODS:
         named = {k.arg: k.value for k in node.keywords}
         return read_arrangement(w, name, [base, *node.args], named, at, scope)

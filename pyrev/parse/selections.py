@@ -60,7 +60,7 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
     for mine, theirs in zip(whole.shape, mask.shape, strict=False):
         check_length(w, mine, theirs, at, "IndexError")
     if mask.rank == 1:
-        made = gathered(w, whole, [true_places(w, mask, at)], at, False)
+        made = gathered(w, whole, [places_where(w, mask, at)], at, False)
         assert made is not None  # it is no target
         return made
     if any(isinstance(e, Call) and e.op in _DEAR for e in walk_expr(mask.element)):
@@ -86,7 +86,7 @@ def compressed(w: Walk, whole: Array, mask: Array, at: Loc) -> Array:
     return located(w, made, at)
 
 
-def true_places(w: Walk, mask: Array, at: Loc) -> Array:
+def places_where(w: Walk, mask: Array, at: Loc) -> Array:
     """Where a vector is not zero: ``np.flatnonzero(mask)``."""
     if mask.name is None or mask.name in w.storage.lengths:
         mask = make(w, mask, "mask", at)

@@ -137,8 +137,8 @@ class RecordingNumpy(ModuleType):
     def __getattr__(self, name: str) -> Any:
         value = getattr(np, name)
         makers = ("zeros", "ones", "empty", "full", "copy", "concatenate")
-        makers = (*makers, "argsort", "flatnonzero")
-        if name not in (*makers, *(f"{m}_like" for m in makers)):
+        finders = ("argsort", "flatnonzero")
+        if name not in (*makers, *finders, *(f"{m}_like" for m in makers)):
             return value
 
         def make(*args: Any, **kw: Any) -> Recording:
