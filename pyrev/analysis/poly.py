@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from pyrev.analysis.conjuncts import Part, disjuncts, independent
 from pyrev.analysis.loop_trees import Instance, Reader, Unknown
 from pyrev.ir.affine import integer
+from pyrev.ir.liveness import found_places
 from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     FALSE,
@@ -39,9 +40,7 @@ from pyrev.ir.nodes import (
     While,
     blocks,
     exprs,
-    walk,
     walk_expr,
-    written,
 )
 
 _T = TypeVar("_T")
@@ -213,10 +212,7 @@ def known_numbers(block: Block) -> frozenset[str]:
     >>> sorted(known_numbers(parse_block("for i in range(n):\\n    p[i] = 1.0")))
     ['i', 'n']
     """
-    writes = [(n, s) for s in walk(block) if not blocks(s) for n in written((s,))]
-    others = {n for n, s in writes if not (isinstance(s, Alloc) and s.places)}
-    unlike = {n for n, _ in writes} - others
-    return integer_names(block) | {unlike_name(n) for n in unlike}
+    return integer_names(block) | {*map(unlike_name, found_places(block))}
 
 
 def unlike_name(array: str) -> str:

@@ -212,3 +212,17 @@ def read_first(block: Block) -> set[str]:
             found |= read_first(inner)
             own -= written(inner)
     return found
+
+
+def found_places(block: Block) -> dict[str, list[Alloc]]:
+    """The arrays that are made of places of others only (`Alloc.places`), and the
+    statements that make them: nothing else is ever put there.
+    """
+    found: dict[str, list[Alloc]] = {}
+    others: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, Alloc) and s.places:
+            found.setdefault(s.array, []).append(s)
+        elif not blocks(s):
+            others |= written((s,))
+    return {array: made for array, made in found.items() if array not in others}

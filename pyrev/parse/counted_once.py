@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pyrev.ir.counting import step_of
+from pyrev.ir.liveness import found_places
 from pyrev.ir.nodes import (
     ZERO,
     Alloc,
@@ -45,10 +46,9 @@ class _Once:
     def __init__(self, body: Block) -> None:
         self.times = assignments(body)
         self.reads = _reads(body)
-        #: How often something is written to each name.
-        self.written = Counter(
-            n for s in walk(body) if not blocks(s) for n in written((s,))
-        )
+        # What is put there later would show in the other one.
+        places = found_places(body)
+        self.places = {a for a, made in places.items() if len(made) == 1}
 
     def block(self, block: Block) -> Block:
         out: list[Stmt] = []
@@ -73,8 +73,7 @@ class _Once:
                 continue
             s = rename(block[k], again)
             known = {e: v for e, v in known.items() if not written((s,)) & v[1]}
-            # What is put there later would show in the other one.
-            if isinstance(s, Alloc) and s.places and self.written[s.array] == 1:
+            if isinstance(s, Alloc) and s.array in self.places:
                 key = s.source or "", s.places
                 if key in found:
                     again[s.array] = found[key]

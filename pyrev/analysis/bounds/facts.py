@@ -13,7 +13,7 @@ from pyrev.analysis.dependence import Region
 from pyrev.analysis.poly import Space
 from pyrev.ir.affine import integer
 from pyrev.ir.dtypes import expr_dtype, infer, is_float
-from pyrev.ir.liveness import live_before
+from pyrev.ir.liveness import found_places, live_before
 from pyrev.ir.memo import by_identity
 from pyrev.ir.nodes import (
     Add,
@@ -31,13 +31,11 @@ from pyrev.ir.nodes import (
     Var,
     While,
     assignments,
-    blocks,
     map_expr,
     mentioned,
     names,
     walk,
     walk_expr,
-    written,
 )
 
 Shapes = Mapping[str, tuple[Expr, ...]]
@@ -271,19 +269,20 @@ def _places(block: Block, shapes: Shapes, known: frozenset[str]) -> dict[str, Ex
     Those in order are below their own length. The true ones are below that of the array
     they are of, which has to be the same all through the program.
     """
-    found: dict[str, Expr | None] = {}
-    for s in walk(block):
-        for array in () if blocks(s) else written((s,)):
-            limit: Expr | None = None
-            match s:
-                case Alloc(places="order"):
-                    limit = Extent(array, 0)
-                case Alloc(places="true", source=str(of)) if of in shapes:
-                    limit = shapes[of][0]
-                case Alloc(places="true", source=str(of)) if of in known:
-                    limit = Extent(of, 0)
-            found[array] = limit if found.setdefault(array, limit) == limit else None
-    return {array: limit for array, limit in found.items() if limit is not None}
+
+    def limit(s: Alloc) -> Expr | None:
+        match s:
+            case Alloc(array, places="order"):
+                return Extent(array, 0)
+            case Alloc(source=str(of)) if of in shapes:
+                return shapes[of][0]
+            case Alloc(source=str(of)) if of in known:
+                return Extent(of, 0)
+        return None
+
+    limits = {a: {*map(limit, made)} for a, made in found_places(block).items()}
+    alone = {a: e for a, found in limits.items() if len(found) == 1 for e in found}
+    return {a: e for a, e in alone.items() if e is not None}
 
 
 @by_identity
