@@ -14,6 +14,7 @@ from pyrev.api.differentiable import (
 from pyrev.api.forward import jvp, partials
 from pyrev.api.gradients import Gradients, Tangents
 from pyrev.api.matrices import hessian, hvp, jacobian
+from pyrev.api.solvers import fixed_point, root
 from pyrev.ir.diagnostics import (
     ArgumentError,
     BackendError,
@@ -42,6 +43,7 @@ __all__ = [
     "checkpointed",
     "custom_vjp",
     "differentiable",
+    "fixed_point",
     "grad",
     "hessian",
     "hvp",
@@ -50,6 +52,7 @@ __all__ = [
     "partials",
     "probe",
     "release",
+    "root",
     "stop_gradient",
     "value_and_grad",
     "vjp",

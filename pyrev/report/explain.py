@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pyrev.driver.derive import Derived
 from pyrev.driver.unit import Unit
-from pyrev.ir.nodes import Alloc, For, walk
+from pyrev.ir.nodes import Alloc, For, While, walk
 from pyrev.ir.text import expr_text, proof_text
 from pyrev.parse.probes import told
 from pyrev.schedule.report import Decision
@@ -65,6 +65,8 @@ class Report:
     preaccumulated: tuple[tuple[int, int], tuple[int, int], bool] | None = None
     #: What the text that is read (target "python") has otherwise.
     readable: tuple[str, ...] = ()
+    #: The loops that end when data say so, and whose steps are recorded.
+    searches: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
@@ -81,6 +83,7 @@ class Report:
             "preaccumulated": _counts(self.preaccumulated),
             "called": list(self.called),
             "readable": list(self.readable),
+            "searches": list(self.searches),
         }
 
     def __str__(self) -> str:
@@ -108,6 +111,9 @@ class Report:
             lines.append(f"  line {s.loc.line}: {s.name}: {kept}")
         if not self.values:
             lines.append("  none beyond the arguments")
+        if self.searches:
+            lines.append(f"  {_SEARCH}")
+            lines += [f"    {one}" for one in self.searches]
         if len(self.alternatives) > 1:
             lines += ["", "what is recorded in the forward sweep, with"]
             lines += [f"  {one}" for one in self.alternatives]
@@ -167,7 +173,19 @@ def report(
         ),
         _preaccumulated(unit),
         () if read is None else tuple(_otherwise(unit, read)),
+        tuple(_searches(unit)),
     )
+
+
+def _searches(unit: Unit) -> Iterator[str]:
+    """The loops of the user's that end when data say so, and record what they do."""
+    recorded = {s.loc.line for s in unit.stored if s.kind in ("taped", "checkpointed")}
+    found: dict[str, None] = {}
+    for s in walk(unit.program.body):
+        if isinstance(s, While) and not s.index:
+            if recorded & {t.loc.line for t in walk(s.body)}:
+                found[s.loc.place] = None
+    yield from found
 
 
 def _otherwise(unit: Unit, read: Unit) -> Iterator[str]:
@@ -229,6 +247,11 @@ def _counts(
 _OTHERWISE = (
     "otherwise in the text that is read (target python), which weighs what there is to "
     "read where this weighs what runs:"
+)
+
+_SEARCH = (
+    "if these loops search for a solution, pyrev.fixed_point or pyrev.root has its"
+    " derivative and records none of the search:"
 )
 
 #: Notes at loops that decisions are about, or parts of loops.

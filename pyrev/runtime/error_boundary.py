@@ -43,6 +43,8 @@ _MADE_UP = 8
 
 #: What makes arrays in place of NumPy.
 _POOL = str(Path(__file__).with_name("pool.py"))
+#: Plain functions that users call in theirs: what they raise is meant.
+_SOLVERS = str(Path(__file__).parents[1] / "api" / "solvers.py")
 _runs: set[CodeType] = set()
 _reads: set[CodeType] = set()
 #: The files of generated texts: what they raise is what the user's function raises.
@@ -135,6 +137,8 @@ def _kind(code: CodeType) -> str:
         return "user"
     if code in _runs or file in generated:
         return "run"
+    if file == _SOLVERS:
+        return "user"
     if file.startswith(PACKAGE):
         return "" if file in (__file__, _POOL) else "pyrev"
     if any(part in file for part in _COMPILERS):

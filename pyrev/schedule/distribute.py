@@ -31,6 +31,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.schedule.chosen_iterations import chosen_iteration
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.gather import Gathered, NoGather, axes, gather
 from pyrev.schedule.groups import Group, distribute, merge
@@ -121,6 +122,8 @@ class Readable:
         return tuple(result)
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
+        if (once := self.once(loop, live)) is not None:
+            return self.block(once, outer, live)
         kept = parallelise(loop, outer, live, self.integers)
         if kept.parallel:
             again = forward(kept, outer, live, self.integers)
@@ -134,6 +137,12 @@ class Readable:
         for group, parallel in self.merged(parted, groups, outer, live):
             result += self.group(group, parallel, outer, live)
         return tuple(result)
+
+    def once(self, loop: For, live: frozenset[str]) -> Block | None:
+        """The only iteration of `loop` that does anything, if there is such a one."""
+        if loop.index in live:
+            return None
+        return chosen_iteration(loop, self.integers)
 
     def whole(
         self,
@@ -276,7 +285,10 @@ class Readable:
     ) -> Block:
         (loop,) = g.nest
         assert isinstance(loop, For)
+        once = self.once(loop, live)
         live = live | g.shared
+        if once is not None:
+            return self.block(once, outer, live)
         loop = forward(loop, outer, live, self.integers)
         if parallel:
             loop = parallelise(loop, outer, live, self.integers)
@@ -420,6 +432,9 @@ class _Text(Readable):
     """For a reader: the loop where it is shorter than its parts, and they serial; parts
     that have the same loops, if in another order, are one nest.
     """
+
+    def once(self, loop: For, live: frozenset[str]) -> Block | None:
+        return None  # the user's loop, and its test
 
     def nest(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> Block:
         told, taken = len(self.decisions), self.taken

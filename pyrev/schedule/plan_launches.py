@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.analysis.poly import known_numbers
 from pyrev.ir.liveness import exposed, live_inside, names_in, with_live
 from pyrev.ir.nodes import (
@@ -45,11 +46,14 @@ from pyrev.ir.nodes import (
     While,
     all_names,
     assigned_scalars,
+    exprs,
     fresh,
+    map_block,
     map_stmt_exprs,
     mentioned,
     risky,
     walk,
+    walk_expr,
     written,
 )
 from pyrev.ir.text import proof_text
@@ -87,6 +91,7 @@ def launches(
     Raises `NotOnDevice` where there is no form for it.
     """
     policy = Policy(enough, gpu, deterministic)
+    program = _with_sizes(program)
     numbers = host_numbers(program)
     while True:
         planner = _Planner(program, types, policy, numbers)
@@ -99,33 +104,69 @@ def launches(
     return Launches(steps, tuple(sorted(made))), tuple(planner.decisions)
 
 
+def _with_sizes(program: Program) -> Program:
+    """The program with what local arrays are as long as in place of their extents: the
+    host does not have what a kernel makes.
+    """
+    shapes = ArrayShapes(program)
+
+    def size(e: Expr) -> Expr:
+        if not isinstance(e, Extent) or e.array not in shapes.local:
+            return e
+        known = shapes.known(e)
+        return e if known is None else replace(known, loc=e.loc)
+
+    return replace(program, body=map_block(program.body, size))
+
+
 def _check_measured(steps: Sequence[Step]) -> None:
-    """Raise `NotOnDevice` if the host measures an array that a kernel makes."""
+    """Raise `NotOnDevice` if the host measures an array that a kernel makes, or another
+    step reads one that is not a thread's own.
+    """
+    kernels = [s for s in every(steps) if isinstance(s, Kernel)]
     made = {
-        a.array: a
-        for s in every(steps)
-        if isinstance(s, Kernel)
+        a.array: (a, bool(s.loops))
+        for s in kernels
         for a in walk(s.block)
         if isinstance(a, Alloc)
     }
     for s in every(steps):
+        asked: Block = ()
+        own: set[str] = set()
         match s:
             case Kernel():
+                asked = s.whole
                 own = {a.array for a in walk(s.block) if isinstance(a, Alloc)}
-                asked = all_names(s.whole) - own
             case Repeat(loop):
-                asked = all_names((replace(loop, body=()),))
+                asked = (replace(loop, body=()),)
             case Choose(test):
-                asked = all_names((If(test, ()),))
+                asked = (If(test, ()),)
             case Plain(stmt):
-                asked = all_names((stmt,))
-                if isinstance(stmt, Alloc):
-                    asked -= {stmt.array}
+                asked = (stmt,)
+                own = {stmt.array} if isinstance(stmt, Alloc) else set()
             case Sort(inverse):
-                asked = frozenset({inverse.array})
-        for a in asked & made.keys():
-            what = f"`{a}` is made on the device and measured later"
-            raise NotOnDevice(what, made[a].loc)
+                if inverse.array in made:
+                    raise _not_there(made[inverse.array][0])
+        for name in (all_names(asked) - own) & made.keys():
+            alloc, private = made[name]
+            if not private or name in _measured(asked):
+                raise _not_there(alloc)
+
+
+def _not_there(made: Alloc) -> NotOnDevice:
+    what = f"`{made.array}` is made on the device and measured later"
+    return NotOnDevice(what, made.loc)
+
+
+def _measured(block: Block) -> frozenset[str]:
+    """The arrays whose extents a block asks for."""
+    return frozenset(
+        e.array
+        for s in walk(block)
+        for top in exprs(s)
+        for e in walk_expr(top)
+        if isinstance(e, Extent)
+    )
 
 
 def _made_on_device(steps: Sequence[Step]) -> frozenset[str]:
