@@ -51,7 +51,7 @@ def test_it_runs_where_the_loop_did(text: str, wanted: str) -> None:
         "for j in range(n):\n    if j == p[0]:\n        y[j] = 1.0",
         "for j in range(n):\n    if j == k:\n        y[j] = 1.0\n        k = k + 1",
         "for j in range(n):\n    if j == 0.5:\n        y[j] = 1.0",
-        "for j in range(n):\n    if j == 0:\n        z = y[j]\n    else:\n        z = w",
+        "for j in range(n):\n    if j == 0:\n        z = y\n    else:\n        z = w",
         "for j in range(n):\n    if j < 1:\n        y[j] = 1.0",
         "for j in range(n):\n    y[j] = 1.0",
     ],
