@@ -1,0 +1,132 @@
+"""Calls whose arrays come in chunks, and their derivatives: read, laid out, planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyrev.analysis.bounds import Bounds, Variant
+from pyrev.api.call import Call
+from pyrev.api.differentiable import Differentiable
+from pyrev.bridges.chunked.plan import Plan, Planner
+from pyrev.bridges.chunked.stages import Chunks, Layout
+from pyrev.driver.request import Request
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
+from pyrev.ir.nodes import Program, Return, Var
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array that is not here yet: its shape, dtype and chunks."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    chunks: Chunks
+
+    def standing_in(self) -> Any:
+        """An array of this shape that takes no memory."""
+        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A call, and what it needs.
+
+    `results` are the names of what is returned, a name of the state each: an array's,
+    or ``return k``; `written` the arrays of the caller that the function writes.
+    """
+
+    plan: Plan
+    values: Mapping[str, Any]
+    results: tuple[str, ...]
+    single: bool
+    written: tuple[str, ...]
+    floats: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call as it was read: the arrays in chunks among its `values` are `Shaped`.
+
+    The `program` counts negative subscripts from the end, where there are such.
+    """
+
+    call: Call
+    values: Mapping[str, Any]
+    program: Program
+    variant: Variant
+
+    @classmethod
+    def of(cls, f: Differentiable, given: Mapping[str, Any]) -> Asked:
+        """The call of `f` with these arguments.
+
+        Raises `ArgumentError` and `IndexError` as the call itself would.
+        """
+        stand_ins = {
+            n: v.standing_in() if isinstance(v, Shaped) else v for n, v in given.items()
+        }
+        call = Call(f, (), stand_ins).only_numbers("chunks")
+        bounds = Bounds(call.function.typed(call.kinds))
+        variant = bounds.check(call.values)
+        values = {n: given.get(n, v) for n, v in call.values.items()}
+        return cls(call, values, bounds.variants.program_for(variant), variant)
+
+    def planned(self, steps: int, target: str) -> Planned:
+        """The plan of the call; raises `ChunkingError` where it has none."""
+        dtypes = {n: k.dtype for n, k in self.call.kinds.items()}
+        written = tuple(self.call.function.written)
+        return planned(self.program, self.values, dtypes, written, steps, target)
+
+    def derivative(
+        self, make: Callable[[Units, Request], Unit], wrt: tuple[str, ...]
+    ) -> Unit:
+        """The text of a derivative of this call."""
+        return self.call.readable(make, wrt, self.variant)
+
+
+def planned(
+    program: Program,
+    values: Mapping[str, Any],
+    dtypes: Mapping[str, str],
+    written: tuple[str, ...],
+    steps: int,
+    target: str,
+    like: Sequence[str] = (),
+) -> Planned:
+    """The plan of a program for these values, of which it writes those in `written`.
+
+    What it returns has the chunks of the values in `like`, in their order.
+    """
+    shapes = {n: tuple(np.shape(v)) for n, v in values.items()}
+    shapes |= {n: v.shape for n, v in values.items() if isinstance(v, Shaped)}
+    chunks = {n: v.chunks for n, v in values.items() if isinstance(v, Shaped)}
+    integers = {
+        n: int(v)
+        for n, v in values.items()
+        if isinstance(v, (int, np.integer)) and not isinstance(v, bool)
+    }
+    arrays = {n: s for n, s in shapes.items() if s}
+    last = program.body[-1] if program.body else None
+    wanted = {
+        v.name: chunks[n]
+        for v, n in zip(
+            last.values if isinstance(last, Return) else (), like, strict=False
+        )
+        if isinstance(v, Var) and n in chunks
+    }
+    layout = Layout(program, arrays, chunks, integers, wanted)
+    results: tuple[str, ...] = ()
+    single = False
+    if isinstance(last, Return):
+        results = tuple(
+            v.name if isinstance(v, Var) and v.name in layout.shapes else f"return {k}"
+            for k, v in enumerate(last.values)
+        )
+        single = last.single
+    plan = Planner(program, layout, dtypes, steps, written, target).plan()
+    floats = tuple(p.name for p in program.params if p.is_float)
+    return Planned(plan, values, results, single, written, floats)
