@@ -15,7 +15,6 @@ from pyrev.bridges.chunked.plan import (
     Graph,
     Key,
     Lone,
-    Piece,
     Plan,
     Ref,
     Single,
@@ -83,7 +82,7 @@ class Builder:
                 new[out] = Chunked(key, item, self.plan.layout.axes[out])
             sums = [n for n in layer.returned if n not in layer.outs]
             for item, total in enumerate((*sums, *layer.summed), len(layer.outs)):
-                parts = self._parts(family, key, item)
+                parts = [self._part((key, *place), item) for place in family.blocks]
                 before = self.value(state[total])
                 self._add((f"{key}-{total}",), tasks.plus, before, parts)
                 new[total] = Single((f"{key}-{total}",))
@@ -99,15 +98,8 @@ class Builder:
                 found.append(Ref(at.at(self._chunk(out, place))))
         return tuple(found)
 
-    def _parts(self, family: Family, key: str, item: int) -> list[Any]:
-        """What the blocks add to a sum; what waits for all keeps nothing else alive."""
-        found: list[Any] = []
-        for place in family.blocks:
-            of: Any = Ref((key, *place)), item
-            if family.layer.outs:
-                of = self._add((f"{key}-part-{item}", *place), tasks.picked, *of)
-            found.append(of)
-        return found
+    def _part(self, key: Key, item: int) -> tuple[Ref, int]:
+        return Ref(key), item
 
     def value(self, at: Chunked | Single) -> Any:
         """What a state has of a name that is in one piece."""
@@ -124,14 +116,14 @@ class Builder:
     ) -> dict[tuple[int, ...], list[list[Any]]]:
         """The pieces of the windows of each block.
 
-        A chunk of which other blocks read a small part is cut once, by a task whose
-        result has all these parts and no more.
+        A chunk whose parts other blocks read is cut once, by a task whose result has
+        all these parts and no more.
         """
         wanted: dict[tuple[str, tuple[int, ...]], dict[Any, int]] = {}
         for block in family.blocks.values():
             for array, pieces in zip(family.layer.windows, block.pieces, strict=True):
                 for p in pieces:
-                    if p.part is not None and self._strip(array, p):
+                    if p.part is not None:
                         cuts = wanted.setdefault((array, p.chunk), {})
                         cuts.setdefault(_plain(p.part), len(cuts))
         names: dict[tuple[str, tuple[int, ...]], Key] = {}
@@ -153,24 +145,16 @@ class Builder:
                 assert isinstance(at, Chunked)
                 parts: list[Any] = []
                 for p in pieces:
-                    if p.part is not None and self._strip(array, p):
-                        number = wanted[array, p.chunk][_plain(p.part)]
-                        parts.append((Ref(names[array, p.chunk]), number))
+                    if p.part is None:
+                        ref = Ref(at.at(p.chunk))
+                        parts.append(ref if at.item is None else (ref, at.item))
                     else:
-                        item = () if at.item is None else (at.item,)
-                        part = () if p.part is None else (p.part,)
-                        parts.append((Ref(at.at(p.chunk)), *item, *part))
+                        own = names[array, p.chunk]
+                        number = wanted[array, p.chunk][_plain(p.part)]
+                        parts.append((Ref(own), number))
                 row.append(parts)
             found[place] = row
         return found
-
-    def _strip(self, array: str, piece: Piece) -> bool:
-        """Is a piece worth a task of its own, that others need not get the chunk?"""
-        if piece.part is None:
-            return False
-        chunks = self.plan.layout.chunks[array]
-        whole = math.prod(c[i] for c, i in zip(chunks, piece.chunk, strict=True))
-        return 2 * _size(piece.part) < whole
 
     def _lone(self, lone: Lone, state: State, name: str) -> State:
         values = self._arguments(lone, state)
@@ -190,10 +174,6 @@ class Builder:
 
     def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
         """The cotangents before all operations, of the state after them."""
-        self._matter = [{*wrt}]
-        for operation in self.plan.operations:
-            before = self._matter[-1]
-            self._matter.append(before | self._given(operation))
         end = len(self.plan.operations)
         while end:
             first = end - 1
@@ -208,12 +188,6 @@ class Builder:
             end = first
         return cotangents
 
-    def _given(self, operation: tuple[Family, ...] | Lone) -> set[str]:
-        """What an operation gives, or gives another value."""
-        if isinstance(operation, Lone):
-            return {*operation.outputs}
-        return {n for f in operation for n in (*f.layer.outs, *f.text.sums)}
-
     def _same(self, one: int, other: int) -> bool:
         """Are two operations steps of one loop over time?"""
         a, b = self.plan.operations[one], self.plan.operations[other]
@@ -226,8 +200,8 @@ class Builder:
         operation = self.plan.operations[number]
         name = f"{self.prefix}-{number}-back"
         if isinstance(operation, Lone):
-            return self._lone_back(number, state, cotangents, name)
-        return self._back(number, state, cotangents, name)
+            return self._lone_back(operation, state, cotangents, name)
+        return self._back(operation, state, cotangents, name)
 
     def _segment(
         self,
@@ -260,10 +234,13 @@ class Builder:
         later = self._segment(middle, end, max(most - 1, 1), cotangents, inner)
         return self._segment(first, middle, most, later, start)
 
-    def _back(self, number: int, state: State, cotangents: State, name: str) -> State:
-        families = self.plan.operations[number]
-        assert not isinstance(families, Lone)
-        matter = self._matter[number]
+    def _back(
+        self,
+        families: tuple[Family, ...],
+        state: State,
+        cotangents: State,
+        name: str,
+    ) -> State:
         old = dict(cotangents)
         new = dict(cotangents)
         for family in families:
@@ -273,7 +250,7 @@ class Builder:
         singles: dict[str, list[Any]] = {}
         for k, family in enumerate(families):
             key = f"{name}-{k}" if len(families) > 1 else name
-            self._pulled(family, state, old, key, matter, parts, singles)
+            self._pulled(family, state, old, key, parts, singles)
         for array, chunks in parts.items():
             into = f"{name}-d-{array}"
             before = new.get(array)
@@ -312,7 +289,6 @@ class Builder:
         state: State,
         cotangents: State,
         key: str,
-        matter: set[str],
         parts: dict[str, dict[tuple[int, ...], list[Any]]],
         singles: dict[str, list[Any]],
     ) -> None:
@@ -325,8 +301,7 @@ class Builder:
         wrt = tuple(
             n
             for n in (*layer.windows, *family.text.others, *family.text.scalars)
-            if n in matter
-            and self.plan.dtypes.get(n, "") in ("float32", "float64")
+            if self.plan.dtypes.get(n, "") in ("float32", "float64")
             and n not in layer.summed
         )
         if not wrt:
@@ -384,8 +359,7 @@ class Builder:
         paths: list[tuple[int, ...]] = []
         for number, array in enumerate(wrt):
             if array not in family.layer.windows:
-                singles.setdefault(array, []).append((Ref(give), len(paths)))
-                paths.append((number,))
+                singles.setdefault(array, []).append((Ref(key), number))
                 continue
             pieces = block.pieces[family.layer.windows.index(array)]
             sizes = [_size(p.place) for p in pieces]
@@ -402,17 +376,14 @@ class Builder:
             self._add(give, tasks.given, Ref(key), paths)
 
     def _lone_back(
-        self, number: int, state: State, cotangents: State, name: str
+        self, lone: Lone, state: State, cotangents: State, name: str
     ) -> State:
-        lone = self.plan.operations[number]
-        assert isinstance(lone, Lone)
-        matter = self._matter[number]
         new = dict(cotangents)
         seeds: list[Any] = []
         for output in lone.outputs:
             at = new.pop(output, None)
             seeds.append(None if at is None else self.value(at))
-        wrt = tuple(n for n in lone.floats if n in matter)
+        wrt = tuple(n for n in lone.floats if n not in lone.integers)
         if not wrt or all(s is None for s in seeds):
             return new
         values = self._arguments(lone, state)

@@ -235,7 +235,7 @@ def as_array(value: Any, *path: int) -> Any:
 def cut(value: Any, item: int | None, places: Sequence[Place]) -> tuple[Any, ...]:
     """The parts of a chunk that other blocks read."""
     array = value if item is None else value[item]
-    return tuple(array[p].copy() for p in places)
+    return tuple(np.ascontiguousarray(array[p]) for p in places)
 
 
 def given(value: Any, paths: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
