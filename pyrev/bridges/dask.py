@@ -30,7 +30,6 @@ from pyrev.bridges.chunked.told import told
 from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.parse.directives import memory_bytes
 
 GRADIENTS = ("gather", "sum")
 
@@ -39,7 +38,6 @@ def distribute(
     f: Callable[..., Any],
     *,
     steps: int | str = "auto",
-    memory: float | str | None = "2GB",
     gradient: str = "gather",
     target: str = "numba",
 ) -> Distributed:
@@ -51,10 +49,7 @@ def distribute(
     chunk, and numbers; integers that decide how often a loop over chunks runs have to
     be numbers. An `xarray.DataArray` is taken for the array in it.
 
-    `steps` is how many steps of a loop over time one task does, by default so many as
-    cost least where a task costs half a millisecond. The derivative keeps
-    the states between such tasks that fit into `memory`, of all workers together, and
-    makes the others again; None keeps all. With
+    `steps` is how many steps of a loop over time one task does. With
     ``gradient="gather"`` the derivative of a function without such a loop is its own
     adjoint on chunks, where that reads no more than blocks have: its bits do not depend
     on the chunks. Else, and with ``"sum"``, each block is differentiated, and what they
@@ -68,24 +63,17 @@ def distribute(
         raise ArgumentError(f"steps={steps!r}: give a number of steps, or 'auto'")
     if gradient not in GRADIENTS:
         raise ArgumentError(f"gradient={gradient!r}: there are 'gather' and 'sum'")
-    most = memory_bytes(memory)
-    return Distributed(as_differentiable(f), steps, most, gradient, target)
+    return Distributed(as_differentiable(f), steps, gradient, target)
 
 
 class Distributed:
     """A loop function of Dask arrays, made by `distribute`."""
 
     def __init__(
-        self,
-        f: Differentiable,
-        steps: int | str,
-        memory: int | None,
-        gradient: str,
-        target: str,
+        self, f: Differentiable, steps: int | str, gradient: str, target: str
     ) -> None:
         self.f, self.gradient, self.target = f, gradient, target
-        self.memory = memory
-        self.steps = steps
+        self.steps = 1 if steps == "auto" else int(steps)
         functools.update_wrapper(self, f.python)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
@@ -173,7 +161,7 @@ class Distributed:
 
     def _run(self, asked: tuple[Asked, Mapping[str, da.Array]]) -> _Run:
         own = asked[0].planned(self.steps, self.target)
-        return _Run(own, asked[1], self.f.python.__name__, self.memory)
+        return _Run(own, asked[1], self.f.python.__name__)
 
     def _along(
         self, asked: tuple[Asked, dict[str, da.Array]], tangents: Mapping[str, Any]
@@ -216,8 +204,7 @@ class Distributed:
         program = unit.program
         own = tuple(dict.fromkeys((*call.function.written, *written)))
         made = planned(program, values, dtypes, own, self.steps, self.target)
-        name = f"{self.f.python.__name__}_tangent"
-        run = _Run(made, arrays, name, self.memory)
+        run = _Run(made, arrays, f"{self.f.python.__name__}_tangent")
         return run, len(call.result_dtypes()), written
 
     def _gathered(
@@ -253,7 +240,7 @@ class Distributed:
             made = planned(unit.program, values, dtypes, (), 1, self.target, wrt)
         except ChunkingError:
             return None
-        back = _Run(made, own, f"{self.f.python.__name__}_adjoint", None)
+        back = _Run(made, own, f"{self.f.python.__name__}_adjoint")
         like_of = {n: arrays.get(n) for n in wrt}
         return Gradients(
             {
@@ -282,13 +269,7 @@ def _shaped(name: str, value: Any, arrays: dict[str, da.Array]) -> Any:
 class _Run:
     """A planned call: the graph of its tasks, and results as Dask arrays."""
 
-    def __init__(
-        self,
-        of: Planned,
-        arrays: Mapping[str, da.Array],
-        name: str,
-        memory: int | None,
-    ) -> None:
+    def __init__(self, of: Planned, arrays: Mapping[str, da.Array], name: str) -> None:
         self.planned, self.arrays, self.name = of, arrays, name
         self.plan, self.layout = of.plan, of.plan.layout
         self.dependencies: list[Any] = []
@@ -304,9 +285,7 @@ class _Run:
         self._known: set[Any] = set()
         self._layers: dict[str, Any] = {}
         self._needs: dict[str, Any] = {}
-        most = self.plan.states_in(memory)
-        prefix = f"{name}-{self.token}"
-        self.builder = Builder(self.plan, self.graph, prefix, most)
+        self.builder = Builder(self.plan, self.graph, f"{name}-{self.token}")
         self.end = self.builder.forward(state)
 
     def _input(self, name: str, value: Any) -> Chunked | Single:
@@ -432,9 +411,7 @@ class _Run:
     def gradients(self, wrt: tuple[str, ...], seeds: State) -> Gradients:
         """The gradients for these cotangents, with the chunks of their arrays."""
         places = sorted((n, f"{at}") for n, at in seeds.items())
-        self.builder.prefix = (
-            f"{self.name}-{tokenize(self.token, places, self.builder.most)}"
-        )
+        self.builder.prefix = f"{self.name}-{tokenize(self.token, places)}"
         found = self.builder.reverse(seeds, wrt)
         return Gradients({n: self._gradient(n, found.get(n)) for n in wrt})
 

@@ -23,7 +23,6 @@ from tests.bridges.chunked_functions import (
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 import pyrev.dask  # noqa: E402
-from pyrev.bridges.chunked.calls import chosen_steps  # noqa: E402
 
 RUN = [c for c in CASES if not c.refused]
 SYNC = {"scheduler": "synchronous"}
@@ -282,27 +281,3 @@ def test_explain_says_what_runs() -> None:
     assert (
         "for y in range(max(y_first, y_from - left), min(y_end, y_to + left)):" in told
     )
-
-
-def test_states_that_do_not_fit_are_made_again() -> None:
-    values = {**field(20), "n": 13}
-    cut = in_chunks(values, (10, 7))
-    asked: dict[str, Any] = {}
-    for memory in (None, 20 * 20 * 8 * 3, 1):
-        f = pyrev.dask.distribute(
-            simulated_misfit, steps=1, memory=memory, target="python"
-        )
-        value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
-        found = dask.compute(value, gradients.u, gradients.c, **SYNC)
-        asked[str(memory)] = digest(*found), len(dict(gradients.u.dask))
-    digests, counts = zip(*asked.values(), strict=True)
-    assert len(set(digests)) == 1
-    assert counts[0] < counts[1] < counts[2]
-
-
-@pytest.mark.parametrize(
-    "sides, steps", [((100,), 16), ((512, 512), 7), ((8000, 8000), 1), ((10**7,), 1)]
-)
-def test_larger_chunks_take_fewer_steps_at_once(sides: Any, steps: int) -> None:
-    chunks = {"u": tuple((n, n) for n in sides)}
-    assert abs(chosen_steps(chunks) - steps) <= 2

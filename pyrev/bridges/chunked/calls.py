@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,11 +76,10 @@ class Asked:
         values = {n: given.get(n, v) for n, v in call.values.items()}
         return cls(call, values, bounds.variants.program_for(variant), variant)
 
-    def planned(self, steps: int | str, target: str) -> Planned:
-        """The plan of the call, with so many steps of time in a task, or "auto".
+    def planned(self, steps: int, target: str) -> Planned:
+        """The plan of the call; raises `ChunkingError` where it has none.
 
-        Raises `ChunkingError` where it has none. It is made once for arguments of such
-        shapes and chunks, and such integers.
+        It is made once for arguments of such shapes and chunks, and such integers.
         """
         asked = steps, target, self.variant, _sizes(self.values)
 
@@ -98,33 +96,6 @@ class Asked:
     ) -> Unit:
         """The text of a derivative of this call."""
         return self.call.readable(make, wrt, self.variant)
-
-
-#: Seconds that a group of steps costs a block in the scheduler, for its six tasks.
-SCHEDULING = 3e-3
-#: Seconds for a step at one element, forwards and backwards.
-STEP = 2e-8
-#: No more steps in a task: it records all of them.
-MOST_STEPS = 16
-
-
-def chosen_steps(chunks: Mapping[str, Chunks]) -> int:
-    """So many steps of time in a task as cost least, if each reads one element further.
-
-    More steps at once are fewer tasks, and more that two blocks both compute.
-    """
-    mean = [[sum(c) / len(c) for c in parts if len(c) > 1] for parts in chunks.values()]
-    sides = max(mean, key=math.prod, default=[])
-    if not sides:
-        return 1
-
-    def cost(k: int) -> float:
-        wide = sum(math.prod(n + 2 * before for n in sides) for before in range(k)) / k
-        return SCHEDULING / k + STEP * wide
-
-    costs = [cost(k) for k in range(1, MOST_STEPS + 1)]
-    # Each step at once takes memory: the first number that is as good as any.
-    return 1 + next(k for k, c in enumerate(costs) if c <= 1.02 * min(costs))
 
 
 def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -145,7 +116,7 @@ def planned(
     values: Mapping[str, Any],
     dtypes: Mapping[str, str],
     written: tuple[str, ...],
-    steps: int | str,
+    steps: int,
     target: str,
     like: Sequence[str] = (),
 ) -> Planned:
@@ -179,7 +150,6 @@ def planned(
             for k, v in enumerate(last.values)
         )
         single = last.single
-    count = chosen_steps(chunks) if isinstance(steps, str) else steps
-    plan = Planner(program, layout, dtypes, count, written, target).plan()
+    plan = Planner(program, layout, dtypes, steps, written, target).plan()
     floats = tuple(p.name for p in program.params if p.is_float)
     return Planned(plan, values, results, single, written, floats)

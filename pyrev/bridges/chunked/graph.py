@@ -22,27 +22,19 @@ from pyrev.bridges.chunked.plan import (
     Task,
 )
 
-Waits = tuple[Ref, ...]
-
 
 class Builder:
-    """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
+    """Adds the tasks of a plan to a graph; their keys begin with `prefix`."""
 
-    The derivative keeps `most` states of a loop over time, and makes others again.
-    """
-
-    def __init__(
-        self, plan: Plan, graph: Graph, prefix: str, most: int | None = None
-    ) -> None:
-        self.plan, self.graph, self.prefix, self.most = plan, graph, prefix, most
-        self._numbers = itertools.count()
+    def __init__(self, plan: Plan, graph: Graph, prefix: str) -> None:
+        self.plan, self.graph, self.prefix = plan, graph, prefix
         #: The states before each operation, in the order of the operations.
         self.states: list[State] = []
         #: The tasks that cut chunks: by the chunk, and the parts that are read of it.
         self._cuts: dict[Any, Key] = {}
 
-    def _add(self, key: Key, function: Any, *args: Any, after: Waits = ()) -> Ref:
-        self.graph[key] = Task(function, args, after)
+    def _add(self, key: Key, function: Any, *args: Any) -> Ref:
+        self.graph[key] = Task(function, args)
         return Ref(key)
 
     # ---------------------------------------------------------------- forwards
@@ -60,12 +52,8 @@ class Builder:
         operation: tuple[Family, ...] | Lone,
         state: State,
         name: str,
-        later: State | None = None,
     ) -> State:
-        """The state after one operation.
-
-        A block does not begin before its parts of what comes `later` are there.
-        """
+        """The state after one operation."""
         if isinstance(operation, Lone):
             return self._lone(operation, state, name)
         new = dict(state)
@@ -75,8 +63,7 @@ class Builder:
             others = self._others(family, state)
             for place, block in family.blocks.items():
                 args = family.layer, block.of, pieces[place], others
-                waits = self._waits(family, place, later or {})
-                self._add((key, *place), tasks.run, *args, after=waits)
+                self._add((key, *place), tasks.run, *args)
             layer = family.layer
             for item, out in enumerate(layer.outs):
                 new[out] = Chunked(key, item, self.plan.layout.axes[out])
@@ -87,16 +74,6 @@ class Builder:
                 self._add((f"{key}-{total}",), tasks.plus, before, parts)
                 new[total] = Single((f"{key}-{total}",))
         return new
-
-    def _waits(
-        self, family: Family, place: tuple[int, ...], later: State
-    ) -> tuple[Ref, ...]:
-        found = []
-        for out in family.layer.outs:
-            at = later.get(out)
-            if isinstance(at, Chunked):
-                found.append(Ref(at.at(self._chunk(out, place))))
-        return tuple(found)
 
     def _part(self, key: Key, item: int) -> tuple[Ref, int]:
         return Ref(key), item
@@ -174,65 +151,14 @@ class Builder:
 
     def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
         """The cotangents before all operations, of the state after them."""
-        end = len(self.plan.operations)
-        while end:
-            first = end - 1
-            while first and self._same(first - 1, first):
-                first -= 1
-            if self.most is not None and end - first > self.most:
-                cotangents = self._segment(first, end, self.most, cotangents)
+        for number in reversed(range(len(self.plan.operations))):
+            operation, state = self.plan.operations[number], self.states[number]
+            name = f"{self.prefix}-{number}-back"
+            if isinstance(operation, Lone):
+                cotangents = self._lone_back(operation, state, cotangents, name)
             else:
-                for number in reversed(range(first, end)):
-                    state = self.states[number]
-                    cotangents = self._one(number, state, cotangents)
-            end = first
+                cotangents = self._back(operation, state, cotangents, name)
         return cotangents
-
-    def _same(self, one: int, other: int) -> bool:
-        """Are two operations steps of one loop over time?"""
-        a, b = self.plan.operations[one], self.plan.operations[other]
-        if isinstance(a, Lone) or isinstance(b, Lone):
-            return False
-        names = [f.layer.name for f in a], [f.layer.name for f in b]
-        return bool(a[0].steps) and names[0] == names[1]
-
-    def _one(self, number: int, state: State, cotangents: State) -> State:
-        operation = self.plan.operations[number]
-        name = f"{self.prefix}-{number}-back"
-        if isinstance(operation, Lone):
-            return self._lone_back(operation, state, cotangents, name)
-        return self._back(operation, state, cotangents, name)
-
-    def _segment(
-        self,
-        first: int,
-        end: int,
-        most: int,
-        cotangents: State,
-        state: State | None = None,
-    ) -> State:
-        """The cotangents before some groups of steps, with `most` states at a time.
-
-        It begins with `state`; if there is none, the forward tasks are still to come,
-        and the states that are kept are theirs. Else what is not kept is made again,
-        each block when its cotangent is there: run earlier, it would only take memory.
-        The groups are cut as binomial checkpointing does (Griewank and Walther,
-        "Algorithm 799: revolve", ACM TOMS 26, 2000).
-        """
-        start = self.states[first] if state is None else state
-        if end - first == 1:
-            return self._one(first, start, cotangents)
-        middle = first + _advance(end - first, most)
-        if state is None and most > 1:
-            inner: State | None = None
-        else:
-            inner = start
-            for number in range(first, middle):
-                name = f"{self.prefix}-{number}-again-{next(self._numbers)}"
-                operation = self.plan.operations[number]
-                inner = self.step(number, operation, inner, name, cotangents)
-        later = self._segment(middle, end, max(most - 1, 1), cotangents, inner)
-        return self._segment(first, middle, most, later, start)
 
     def _back(
         self,
@@ -408,21 +334,6 @@ class Builder:
         return new
 
 
-def _advance(count: int, most: int) -> int:
-    """So many groups of `count` run before the next state is kept.
-
-    With `s` states and `r` times over, ``comb(s + r, s)`` groups can be done.
-    """
-    if most <= 1:
-        return count - 1
-    again = 1
-    while math.comb(most + again, most) < count:
-        again += 1
-    least = count - math.comb(most - 1 + again, most - 1)
-    greatest = math.comb(most + again - 1, most)
-    return max(1, min(count - 1, (max(least, 1) + min(greatest, count - 1)) // 2))
-
-
 def _size(place: Sequence[slice]) -> int:
     return math.prod(s.stop - s.start for s in place)
 
@@ -450,7 +361,4 @@ def packed(task: Task) -> tuple[list[Any], list[Key]]:
             return {k: of(v) for k, v in value.items()}
         return value
 
-    args = [of(a) for a in task.args]
-    for ref in task.after:
-        keys.setdefault(ref.key, len(keys))
-    return args, [*keys]
+    return [of(a) for a in task.args], [*keys]

@@ -65,14 +65,10 @@ class Ref(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A call: arguments may be references, and lists of these.
-
-    It waits for what is to be there `after`, too.
-    """
+    """A call: arguments may be references, and lists of these."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
-    after: tuple[Ref, ...] = ()
 
 
 Graph = dict[Key, Task]
@@ -167,21 +163,6 @@ class Plan:
             for o in self.operations
             for part in (o if isinstance(o, tuple) else (o,))
         ]
-
-    def states_in(self, memory: int | None) -> int | None:
-        """How many states of a loop over time so many bytes hold, at least one."""
-        if memory is None:
-            return None
-        sizes = [
-            sum(
-                math.prod(self.layout.shapes[a]) * np.dtype(self.dtypes[a]).itemsize
-                for f in o
-                for a in f.layer.outs
-            )
-            for o in self.operations
-            if isinstance(o, tuple) and o[0].steps
-        ]
-        return max(1, memory // max(*sizes, 1)) if sizes else None
 
     @property
     def over_time(self) -> bool:
