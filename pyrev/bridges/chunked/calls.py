@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from pyrev.api.call import Call
 from pyrev.api.differentiable import Differentiable
 from pyrev.bridges.chunked.plan import Plan, Planner
 from pyrev.bridges.chunked.stages import Chunks, Layout
-from pyrev.driver.arguments import key_of
 from pyrev.driver.request import Request
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
@@ -77,38 +76,16 @@ class Asked:
         return cls(call, values, bounds.variants.program_for(variant), variant)
 
     def planned(self, steps: int, target: str) -> Planned:
-        """The plan of the call; raises `ChunkingError` where it has none.
-
-        It is made once for arguments of such shapes and chunks, and such integers.
-        """
-        asked = steps, target, self.variant, _sizes(self.values)
-
-        def make() -> Planned:
-            dtypes = {n: k.dtype for n, k in self.call.kinds.items()}
-            written = tuple(self.call.function.written)
-            return planned(self.program, self.values, dtypes, written, steps, target)
-
-        made = self.call.derived(("chunks", key_of(self.call.kinds), asked), make)
-        return replace(made, values=self.values)
+        """The plan of the call; raises `ChunkingError` where it has none."""
+        dtypes = {n: k.dtype for n, k in self.call.kinds.items()}
+        written = tuple(self.call.function.written)
+        return planned(self.program, self.values, dtypes, written, steps, target)
 
     def derivative(
         self, make: Callable[[Units, Request], Unit], wrt: tuple[str, ...]
     ) -> Unit:
         """The text of a derivative of this call."""
         return self.call.readable(make, wrt, self.variant)
-
-
-def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a plan depends on: shapes, chunks and integers, no other values."""
-    found: list[Any] = []
-    for name, value in values.items():
-        if isinstance(value, Shaped):
-            found.append((name, value.shape, value.chunks, str(value.dtype)))
-        elif isinstance(value, (int, np.integer)):
-            found.append((name, int(value)))
-        else:
-            found.append((name, np.shape(value)))
-    return tuple(found)
 
 
 def planned(
