@@ -14,7 +14,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask._task_spec import DataNode, TaskRef
+from dask._task_spec import DataNode, Dict, List, TaskRef
 from dask._task_spec import Task as DaskTask
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
@@ -23,9 +23,9 @@ from pyrev.api.differentiable import Differentiable, as_differentiable
 from pyrev.api.gradients import Gradients, Tangents
 from pyrev.bridges.chunked import tasks
 from pyrev.bridges.chunked.calls import Asked, Planned, Shaped, planned
-from pyrev.bridges.chunked.graph import Builder, packed
+from pyrev.bridges.chunked.graph import Builder
 from pyrev.bridges.chunked.phases import ChunkingError
-from pyrev.bridges.chunked.plan import Chunked, Graph, Single, State
+from pyrev.bridges.chunked.plan import Chunked, Graph, Ref, Single, State
 from pyrev.bridges.chunked.told import told
 from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
@@ -281,10 +281,6 @@ class _Run:
         chunks = sorted((n, str(c)) for n, c in self.layout.chunks.items())
         self.token = tokenize(self.plan.texts, self.plan.target, places, chunks)
         self.graph: Graph = {}
-        #: What is in the layers of the graph so far, and what these wait for.
-        self._known: set[Any] = set()
-        self._layers: dict[str, Any] = {}
-        self._needs: dict[str, Any] = {}
         self.builder = Builder(self.plan, self.graph, f"{name}-{self.token}")
         self.end = self.builder.forward(state)
 
@@ -345,20 +341,15 @@ class _Run:
 
     def _whole(self, layer: str, nodes: Mapping[Any, Any]) -> HighLevelGraph:
         """The graph of the tasks that are known, and of a result's own."""
-        new = [k for k in self.graph if k not in self._known]
-        more = [k for k in self.more if k not in self._known]
-        if new or more:
-            own = {k: _node(k, self.graph[k]) for k in new}
-            own |= {k: self.more[k] for k in more}
-            self._known.update(own)
-            name = f"{self.builder.prefix}-{len(self._known)}"
-            before = {n for n in self._layers if n != name}
-            inputs = HighLevelGraph.from_collections(name, own, self.dependencies)
-            self._layers.update(inputs.layers)
-            self._needs.update(inputs.dependencies)
-            self._needs[name] = {*self._needs[name], *before}
-        layers = {**self._layers, layer: dict(nodes)}
-        return HighLevelGraph(layers, {**self._needs, layer: {*self._layers}})
+        every: dict[Any, Any] = {k: _node(k, t) for k, t in self.graph.items()}
+        every |= self.more
+        name = f"{self.builder.prefix}-{len(every)}"
+        base = HighLevelGraph.from_collections(
+            name, every, dependencies=self.dependencies
+        )
+        return HighLevelGraph(
+            {**base.layers, layer: dict(nodes)}, {**base.dependencies, layer: {name}}
+        )
 
     # ---------------------------------------------------------------- derivatives
 
@@ -427,5 +418,17 @@ class _Run:
 
 def _node(key: Any, task: Any) -> Any:
     """A task of a plan as one of Dask's."""
-    args, waits = packed(task)
-    return DaskTask(key, tasks.filled, task.function, args, *map(TaskRef, waits))
+    return DaskTask(key, task.function, *map(_argument, task.args))
+
+
+def _argument(value: Any) -> Any:
+    """An argument, with Dask's references."""
+    if isinstance(value, Ref):
+        return TaskRef(value.key)
+    if isinstance(value, tuple) and value and isinstance(value[0], Ref):
+        return DaskTask(None, tasks.picked, TaskRef(value[0].key), *value[1:])
+    if isinstance(value, list):
+        return List(*map(_argument, value))
+    if isinstance(value, dict):
+        return Dict({k: _argument(v) for k, v in value.items()})
+    return value

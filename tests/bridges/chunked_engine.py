@@ -12,9 +12,8 @@ import numpy as np
 
 import pyrev
 from pyrev.bridges.chunked.calls import Asked, Planned, Shaped
-from pyrev.bridges.chunked.graph import Builder, packed
+from pyrev.bridges.chunked.graph import Builder, references, resolved
 from pyrev.bridges.chunked.plan import Chunked, Graph, Key, Single, State, Task
-from pyrev.bridges.chunked.tasks import filled
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -58,7 +57,7 @@ def in_order(
     def visit(key: Key) -> None:
         if key in order:
             return
-        _, waits = packed(graph[key])
+        waits = [k for a in graph[key].args for k in references(a)]
         if rng is not None:
             rng.shuffle(waits)
         for k in waits:
@@ -80,17 +79,16 @@ def by_turns(
     known: dict[Key, Any] = {}
     for key in in_order(graph, wanted, rng):
         for _ in range(1 + twice):
-            args, waits = packed(graph[key])
-            values = [known[k] for k in waits]
-            known[key] = filled(graph[key].function, args, *values)
+            args = [resolved(a, known) for a in graph[key].args]
+            known[key] = graph[key].function(*args)
     return known
 
 
 def _work(todo: Any, done: Any) -> None:
     """A process: tasks from one queue, results into the other."""
     while (given := todo.get()) is not None:
-        key, function, args, values = given
-        done.put((key, filled(function, args, *values)))
+        key, function, args = given
+        done.put((key, function(*args)))
 
 
 def by_processes(graph: Graph, wanted: Sequence[Key], count: int = 2) -> dict[Key, Any]:
@@ -105,11 +103,10 @@ def by_processes(graph: Graph, wanted: Sequence[Key], count: int = 2) -> dict[Ke
     asked: set[Key] = set()
     while len(known) < len(left):
         for key in left:
-            _, waits = packed(graph[key])
+            waits = [k for a in graph[key].args for k in references(a)]
             if key not in asked and all(k in known for k in waits):
-                args, _ = packed(graph[key])
-                values = [known[k] for k in waits]
-                todo.put((key, graph[key].function, args, values))
+                task = graph[key]
+                todo.put((key, task.function, [resolved(a, known) for a in task.args]))
                 asked.add(key)
         key, result = done.get(timeout=120)
         known[key] = result

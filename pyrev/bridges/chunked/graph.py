@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyrev.bridges.chunked import tasks
@@ -342,23 +342,28 @@ def _plain(part: Sequence[slice]) -> tuple[tuple[int, int], ...]:
     return tuple((s.start, s.stop) for s in part)
 
 
-def packed(task: Task) -> tuple[list[Any], list[Key]]:
-    """The arguments of a task with holes, and the tasks whose results fill them.
+def resolved(value: Any, known: Mapping[Key, Any]) -> Any:
+    """An argument with what the tasks have given in place of references.
 
     A tuple that begins with a reference is a part of a result: its path follows.
     """
-    keys: dict[Key, int] = {}
+    if isinstance(value, Ref):
+        return known[value.key]
+    if isinstance(value, tuple) and value and isinstance(value[0], Ref):
+        return tasks.picked(known[value[0].key], *value[1:])
+    if isinstance(value, list):
+        return [resolved(v, known) for v in value]
+    if isinstance(value, dict):
+        return {k: resolved(v, known) for k, v in value.items()}
+    return value
 
-    def of(value: Any) -> Any:
-        if isinstance(value, Ref):
-            return tasks.Hole(keys.setdefault(value.key, len(keys)), ())
-        if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-            number = keys.setdefault(value[0].key, len(keys))
-            return tasks.Hole(number, value[1:])
-        if isinstance(value, list):
-            return [of(v) for v in value]
-        if isinstance(value, dict):
-            return {k: of(v) for k, v in value.items()}
-        return value
 
-    return [of(a) for a in task.args], [*keys]
+def references(value: Any) -> list[Key]:
+    """The tasks that an argument waits for."""
+    if isinstance(value, Ref):
+        return [value.key]
+    if isinstance(value, (list, tuple)):
+        return [k for v in value for k in references(v)]
+    if isinstance(value, dict):
+        return [k for v in value.values() for k in references(v)]
+    return []

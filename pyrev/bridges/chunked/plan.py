@@ -305,7 +305,6 @@ class Planner:
             text.outs,
             text.returned,
             text.summed,
-            tuple(a in text.written for a in text.windows),
         )
         blocks = self._blocks(text, found, own, shape, time, frames, stage.integers)
         return Family(layer, text, grid, blocks, found, time.count if time else 0)

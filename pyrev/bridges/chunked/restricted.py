@@ -50,7 +50,6 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
     with_blocks,
-    written,
 )
 
 #: A bound that no loop passes: it runs for nothing.
@@ -81,8 +80,6 @@ class Text:
     summed: tuple[str, ...]
     #: The ranges of loops in the whole program, where they are known.
     ranges: Mapping[Key, range]
-    #: The arrays that it writes to.
-    written: frozenset[str]
 
 
 class Restriction:
@@ -180,7 +177,6 @@ class Restriction:
             tuple(back),
             tuple(s for s in self.sums if s in self.facts.shapes),
             self.ranges,
-            written(program.body),
         )
 
     def _dtype(self, name: str) -> str:

@@ -16,11 +16,7 @@ import numpy as np
 from pyrev.api.call import Call, Options
 from pyrev.api.differentiable import Differentiable, differentiable_with, pulled
 from pyrev.driver.held_inputs import Hold
-from pyrev.runtime import pool
 from pyrev.runtime.code_cache import load, on_one_core
-
-#: A window may be so much larger than the part of it that is kept.
-SPARE = 1.25
 
 #: Where a piece lies in a window or a chunk.
 Place = tuple[slice, ...]
@@ -49,7 +45,6 @@ class Layer:
     outs: tuple[str, ...]
     returned: tuple[str, ...]
     summed: tuple[str, ...]
-    written: tuple[bool, ...]  # each of the windows
 
     @property
     def function(self) -> Differentiable:
@@ -81,36 +76,14 @@ def _windows(
     layer: Layer, block: BlockOf, pieces: Sequence[Sequence[Any]]
 ) -> dict[str, Any]:
     found = {}
-    for name, dtype, written, shape, places, parts in zip(
-        layer.windows,
-        layer.dtypes,
-        layer.written,
-        block.shapes,
-        block.places,
-        pieces,
-        strict=True,
+    for name, dtype, shape, places, parts in zip(
+        layer.windows, layer.dtypes, block.shapes, block.places, pieces, strict=True
     ):
-        if not written and len(parts) == 1 and _serves(parts[0], shape):
-            found[name] = parts[0]
-            continue
-        window = pool.empty(shape, dtype)
+        window = np.empty(shape, dtype)
         for place, part in zip(places, parts, strict=True):
             window[place] = part
         found[name] = window
     return found
-
-
-def _serves(chunk: Any, shape: tuple[int, ...]) -> bool:
-    """Is a chunk a window as it is, for code that does not write to it?"""
-    if not isinstance(chunk, np.ndarray) or chunk.shape != shape:
-        return False
-    return chunk.flags.c_contiguous and chunk.flags.writeable
-
-
-def _owned(array: Any, place: Place) -> Any:
-    """A part of a window, which does not keep a much larger one."""
-    part = array[place]
-    return part if array.size <= SPARE * part.size else pool.copy(part)
 
 
 def _given(
@@ -137,7 +110,7 @@ def run(
     result = layer.function(**values)
     back = result if isinstance(result, tuple) else (result,)
     values |= dict(zip(layer.returned, back, strict=False))
-    outs = [_owned(values[a], p) for a, p in zip(layer.outs, block.owned, strict=True)]
+    outs = [values[a][p].copy() for a, p in zip(layer.outs, block.owned, strict=True)]
     numbers = [values[n] for n in layer.returned if n not in layer.outs]
     return (*outs, *numbers, *(values[a] for a in layer.summed))
 
@@ -167,7 +140,7 @@ def pull(
         if array in layer.returned:
             results[array] = None if part is None else (place, part)
         elif part is not None:
-            seed = pool.zeros(values[array].shape, values[array].dtype)
+            seed = np.zeros_like(values[array])
             seed[place] = part
             seeds[array] = seed
     for name in layer.returned:
@@ -191,33 +164,10 @@ def pull(
         gradient = gradients[name]
         if name in layer.windows:
             places = block.places[layer.windows.index(name)]
-            found.append(tuple(_owned(gradient, p) for p in places))
+            found.append(tuple(gradient[p].copy() for p in places))
         else:
             found.append(gradient)
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Where an argument has a part of what another task gave."""
-
-    number: int
-    path: tuple[int, ...]
-
-
-def filled(function: Callable[..., Any], args: Sequence[Any], *values: Any) -> Any:
-    """A function of arguments with holes, which parts of the values fill."""
-
-    def of(arg: Any) -> Any:
-        if isinstance(arg, Hole):
-            return picked(values[arg.number], *arg.path)
-        if isinstance(arg, list):
-            return [of(a) for a in arg]
-        if isinstance(arg, dict):
-            return {k: of(a) for k, a in arg.items()}
-        return arg
-
-    return function(*map(of, args))
 
 
 def picked(value: Any, *path: int) -> Any:
@@ -251,18 +201,8 @@ def added(
     first: Any = None,
 ) -> Any:
     """A chunk of a gradient: what blocks owe to it, in the order of the blocks."""
-    rest = [*zip(places, parts, strict=True)]
-    full = [k for k, (_, part) in enumerate(rest) if np.shape(part) == shape]
-    if first is None and len(rest) == 1 and full:
-        return rest[0][1]
-    if first is not None and full[:1] == [0]:
-        total: Any = pool.empty(shape, dtype)
-        np.add(first, rest.pop(0)[1], out=total)
-    elif first is not None:
-        total = pool.copy(first)
-    else:
-        total = pool.zeros(shape, dtype)
-    for place, part in rest:
+    total = np.zeros(shape, dtype) if first is None else np.array(first, dtype)
+    for place, part in zip(places, parts, strict=True):
         total[place] += part
     return total
 
