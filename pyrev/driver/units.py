@@ -73,16 +73,13 @@ class Units:
         deterministic: bool = False,
         quiet: bool = False,
         costs: Costs = SHIPPED,
-        inside: bool = False,
     ) -> None:
         self.keeping = keeping or Keeping()
         self._deterministic, self._quiet = deterministic, quiet
-        self.costs, self._inside = costs, inside
+        self.costs = costs
         self._memo = Memo(parsed.program)
         self.function = Function(parsed, self.keeping, quiet, self._memo)
-        self.inspection = Inspection(
-            self.function, deterministic, costs, self._memo, inside
-        )
+        self.inspection = Inspection(self.function, deterministic, costs, self._memo)
 
     def hushed(self) -> Units:
         """The same with adjoints that call nothing back."""
@@ -112,8 +109,7 @@ class Units:
     def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
         """The units of another reading, with the same options."""
         quiet = self._quiet if quiet is None else quiet
-        options = self._deterministic, quiet, self.costs, self._inside
-        return Units(parsed, self.keeping, *options)
+        return Units(parsed, self.keeping, self._deterministic, quiet, self.costs)
 
     def forget(self) -> None:
         """Make everything anew at the next call."""
