@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
+from pyrev.analysis.dependence import conjuncts
 from pyrev.ir.affine import comparison, integer, linear
 from pyrev.ir.nodes import (
     FALSE,
@@ -25,6 +26,7 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
+from pyrev.parse.expression import conjunction
 
 
 def chosen_iteration(loop: For, integers: Set[str]) -> Block | None:
@@ -47,10 +49,8 @@ def chosen_iteration(loop: For, integers: Set[str]) -> Block | None:
             y[n - 1] = x[n - 1 - 1]
     """
     match loop.body:
-        case (If(Call("and", parts), _, ()) as branch,):
-            pass
-        case (If(Call("=="), _, ()) as branch,):
-            parts = (branch.test,)
+        case (If(test, _, ()) as branch,):
+            parts = conjuncts(test)
         case _:
             return None
     step = integer(loop.step)
@@ -62,19 +62,17 @@ def chosen_iteration(loop: For, integers: Set[str]) -> Block | None:
             continue
         first, last = ("<=", "<") if step > 0 else (">=", ">")
         inside = [_compared(first, loop.lo, at), _compared(last, at, loop.hi)]
-        rest = (*parts[:k], *parts[k + 1 :])
+        rest = [*parts[:k], *parts[k + 1 :]]
         body = branch.then
         if rest:
-            test = rest[0] if len(rest) == 1 else Call("and", rest)
-            body = (replace(branch, test=test),)
+            body = (replace(branch, test=conjunction(rest)),)
         body = with_value(body, loop.index, at)
         if FALSE in inside:
             return ()
         asked = [t for t in inside if t != TRUE]
         if not asked:
             return body
-        whole = asked[0] if len(asked) == 1 else Call("and", tuple(asked))
-        return (If(whole, body, loc=branch.loc),)
+        return (If(conjunction(asked), body, loc=branch.loc),)
     return None
 
 
