@@ -18,6 +18,9 @@ import numpy as np
 
 from pyrev.parse.directives import stop_gradient
 
+#: The steps of a derivative leave this part of its series out.
+_LEFT_OUT = 1e-12
+
 
 def fixed_point(
     step: Callable[..., Any],
@@ -35,13 +38,17 @@ def fixed_point(
     Raises `ArithmeticError` where `max_iter` steps do not settle it, or do not bring it
     back: the derivative has no series then.
     """
-    if np.ndim(x0) == 0:
-        x = _settled(step, float(x0), args, tol, max_iter)
-        steps = _way_back(step, x, args, max_iter)
-    else:
-        x = _settled_array(step, x0, args, tol, max_iter)
-        steps = _way_back_of_array(step, x, args, max_iter)
-    for _ in range(steps):
+    x = _stopped(x0)
+    change = np.inf
+    count = 0
+    while not change <= tol * (1.0 + _largest(x)):
+        if count == max_iter:
+            raise ArithmeticError("fixed_point: max_iter steps do not settle it")
+        new = _stopped(step(x, *args))
+        change = _largest(new - x)
+        x = new
+        count += 1
+    for _ in range(_way_back(step, x, args, max_iter)):
         x = step(x, *args)
     return x
 
@@ -63,85 +70,59 @@ def root(
 
     Raises `ArithmeticError` where `max_iter` steps do not settle it.
     """
-    if np.ndim(x0) == 0:
-        x = _root_of_one(residual, float(x0), args, tol, max_iter)
-        slope = _slope(residual, x, args)
-        for _ in range(3):
-            x = x - residual(x, *args) / slope
-    else:
-        x = _root_of_several(residual, x0, args, tol, max_iter)
-        slopes = _slopes(residual, x, args)
-        for _ in range(3):
-            x = x - np.linalg.solve(slopes, residual(x, *args))
-    return x
-
-
-# ------------------------------------------------------------------ numbers
-
-
-def _settled(
-    step: Callable[..., Any], x0: float, args: Any, tol: float, max_iter: int
-) -> float:
-    x = stop_gradient(x0)
-    change = 1.0 + tol
+    x = _stopped(x0)
+    change = np.inf
     count = 0
-    while not change <= tol * (1.0 + abs(x)):
+    while not change <= tol * (1.0 + _largest(x)):
         if count == max_iter:
-            raise ArithmeticError("fixed_point: max_iter steps do not settle it")
-        new = stop_gradient(step(x, *args))
-        change = abs(new - x)
-        x = new
+            raise ArithmeticError("root: max_iter steps do not settle it")
+        slopes = _slopes(residual, x, args)
+        step = _stopped(_solved(slopes, _stopped(residual(x, *args))))
+        x = x - step
+        change = _largest(step)
         count += 1
+    slopes = _slopes(residual, x, args)
+    for _ in range(3):
+        x = x - _solved(slopes, residual(x, *args))
     return x
 
 
-def _way_back(step: Callable[..., Any], x: float, args: Any, max_iter: int) -> int:
-    """How many steps bring back a number that was moved."""
+def _way_back(step: Callable[..., Any], x: Any, args: Any, max_iter: int) -> int:
+    """How many steps bring back what was moved, but for a part of `_LEFT_OUT`.
+
+    Where rounding ends it earlier, as many more as the way so far lets expect. A
+    distance may rise in between, as on a spiral: rounding is what has not halved it in
+    as many steps as it took to come there.
+    """
     here = x
-    away = x + 1e-3 * (1.0 + abs(x))
-    apart = abs(away - here)
-    first = apart
+    away = _moved(x)
+    first = _largest(away - here)
+    apart = first
+    lowest = first
     count = 0
-    while not apart <= 1e-13 * first:
+    last = 0
+    while not apart <= _LEFT_OUT * first:
+        if lowest <= 1e-2 * first and count > 2 * last + 20:
+            return last * int(np.ceil(np.log(_LEFT_OUT) / np.log(lowest / first)))
         if count == max_iter:
             raise ArithmeticError("fixed_point: steps do not bring x back when moved")
-        before = apart
-        here = stop_gradient(step(here, *args))
-        away = stop_gradient(step(away, *args))
-        apart = abs(away - here)
+        here = _stopped(step(here, *args))
+        away = _stopped(step(away, *args))
+        apart = _largest(away - here)
         count += 1
-        if before <= apart <= 1e-3 * first:
-            break  # what is left is rounding
+        if apart <= 0.5 * lowest:
+            lowest = apart
+            last = count
     return count
 
 
-def _root_of_one(
-    residual: Callable[..., Any], x0: float, args: Any, tol: float, max_iter: int
-) -> float:
-    x = stop_gradient(x0)
-    change = 1.0 + tol
-    count = 0
-    while not abs(change) <= tol * (1.0 + abs(x)):
-        if count == max_iter:
-            raise ArithmeticError("root: max_iter steps do not settle it")
-        change = stop_gradient(residual(x, *args)) / _slope(residual, x, args)
-        x -= change
-        count += 1
-    return x
-
-
-def _slope(residual: Callable[..., Any], x: float, args: Any) -> Any:
-    h = 1e-6 * (1.0 + abs(x))
-    above = stop_gradient(residual(x + h, *args))
-    below = stop_gradient(residual(x - h, *args))
-    return stop_gradient((above - below) / (2.0 * h))
-
-
-# ------------------------------------------------------------------ arrays
+# ------------------------------------------------------------------ numbers or arrays
 
 
 def _stopped(x: Any) -> Any:
-    """A copy of an array, through which no derivative passes."""
+    """A number, or a copy of an array, through which no derivative passes."""
+    if np.ndim(x) == 0:
+        return stop_gradient(float(x))
     flat = x.ravel()
     copy = np.empty_like(flat)
     for k in range(flat.size):
@@ -150,86 +131,48 @@ def _stopped(x: Any) -> Any:
 
 
 def _moved(x: Any) -> Any:
-    """An array with each element moved, by another amount each."""
+    """A number that is moved, or an array with each element moved by another amount."""
+    scale = 1e-3 * (1.0 + _largest(x))
+    if np.ndim(x) == 0:
+        return x + scale
     flat = x.ravel()
     copy = np.empty_like(flat)
-    scale = 1e-3 * (1.0 + np.max(np.abs(flat)))
     for k in range(flat.size):
         copy[k] = flat[k] + scale * np.sin(12.9898 * (k + 1))
     return copy.reshape(x.shape)
 
 
-def _settled_array(
-    step: Callable[..., Any], x0: Any, args: Any, tol: float, max_iter: int
-) -> Any:
-    x = _stopped(x0)
-    change = 1.0 + tol
-    size = 0.0
-    count = 0
-    while not change <= tol * (1.0 + size):
-        if count == max_iter:
-            raise ArithmeticError("fixed_point: max_iter steps do not settle it")
-        new = _stopped(step(x, *args))
-        change = np.max(np.abs(new - x))
-        size = np.max(np.abs(new))
-        x = new
-        count += 1
-    return x
+def _largest(x: Any) -> Any:
+    """The absolute value of a number, or the largest of an array."""
+    if np.ndim(x) == 0:
+        return abs(x)
+    return np.max(np.abs(x))
 
 
-def _way_back_of_array(
-    step: Callable[..., Any], x: Any, args: Any, max_iter: int
-) -> int:
-    """How many steps bring back an array that was moved."""
-    here = x
-    away = _moved(x)
-    apart = np.max(np.abs(away - here))
-    first = apart
-    count = 0
-    while not apart <= 1e-13 * first:
-        if count == max_iter:
-            raise ArithmeticError("fixed_point: steps do not bring x back when moved")
-        before = apart
-        here = _stopped(step(here, *args))
-        away = _stopped(step(away, *args))
-        apart = np.max(np.abs(away - here))
-        count += 1
-        if before <= apart <= 1e-3 * first:
-            break  # what is left is rounding
-    return count
-
-
-def _root_of_several(
-    residual: Callable[..., Any], x0: Any, args: Any, tol: float, max_iter: int
-) -> Any:
-    x = _stopped(x0)
-    change = 1.0 + tol
-    size = 0.0
-    count = 0
-    while not change <= tol * (1.0 + size):
-        if count == max_iter:
-            raise ArithmeticError("root: max_iter steps do not settle it")
-        slopes = _slopes(residual, x, args)
-        step = _stopped(np.linalg.solve(slopes, _stopped(residual(x, *args))))
-        x = x - step
-        change = np.max(np.abs(step))
-        size = np.max(np.abs(x))
-        count += 1
-    return x
+def _solved(slopes: Any, residual: Any) -> Any:
+    """The step that the slopes let expect to take a residual away."""
+    if np.ndim(residual) == 0:
+        return residual / slopes
+    return np.linalg.solve(slopes, residual)
 
 
 def _slopes(residual: Callable[..., Any], x: Any, args: Any) -> Any:
-    """The Jacobian of a residual, a column from two of them each."""
+    """The slope of a residual, or its Jacobian: of two residuals for each element."""
+    if np.ndim(x) == 0:
+        h = 1e-6 * (1.0 + abs(x))
+        above = residual(x + h, *args)
+        below = residual(x - h, *args)
+        return stop_gradient((above - below) / (2.0 * h))
     n = x.size
     slopes = np.empty((n, n))
     for j in range(n):
-        h = 1e-6 * (1.0 + abs(x[j]))
+        width = 1e-6 * (1.0 + abs(x[j]))
         ahead = x.copy()
         back = x.copy()
-        ahead[j] += h
-        back[j] -= h
-        above = residual(ahead, *args)
-        below = residual(back, *args)
+        ahead[j] += width
+        back[j] -= width
+        high = residual(ahead, *args)
+        low = residual(back, *args)
         for i in range(n):
-            slopes[i, j] = stop_gradient((above[i] - below[i]) / (2.0 * h))
+            slopes[i, j] = stop_gradient((high[i] - low[i]) / (2.0 * width))
     return slopes

@@ -89,6 +89,23 @@ def steps_of_a_branch(a):
     return x * a
 
 
+def turning(x, a, b):
+    # Its steps draw in on a spiral: what was moved is further away every other step.
+    y = np.empty(2)
+    y[0] = 2.0 * a * x[1] + b
+    y[1] = -0.4 * a * x[0] + 0.1 * b
+    return y
+
+
+def on_a_spiral(a, b):
+    x = pyrev.fixed_point(turning, np.zeros(2), a, b)
+    return x[0] * x[1]
+
+
+def slowly(a):
+    return pyrev.fixed_point(lambda x, a: 0.97 * np.sin(x) + a, 0.5, a)
+
+
 def equal_twice(a, b):
     first = pyrev.fixed_point(damped, 0.1, a, b)
     return pyrev.fixed_point(damped, first, first * 0.5, b)
@@ -111,6 +128,8 @@ CASES: list[tuple[Callable[..., Any], Callable[[np.random.Generator], Values], A
     (crossing, lambda m: dict(a=1.2, b=0.7), ()),
     (implied_rate, lambda m: dict(price=95.0, coupon=4.0, years=7), ()),
     (steps_of_a_branch, lambda m: dict(a=1.0), ()),
+    (on_a_spiral, lambda m: dict(a=1.0, b=0.7), ()),
+    (slowly, lambda m: dict(a=0.001), ()),
     (equal_twice, lambda m: dict(a=0.6, b=0.2), ()),
 ]
 
@@ -150,6 +169,13 @@ def test_where_the_search_begins_does_not_matter() -> None:
     near = pyrev.grad(settled_from)(a, b, solution)
     np.testing.assert_allclose([near.a, near.b], [far.a, far.b], rtol=1e-9)
     assert near.x0 == far.x0 == 0.0
+
+
+def test_a_search_from_far_away_is_none_that_has_ended() -> None:
+    step = pyrev.fixed_point(lambda x, a: 0.5 * x + a, 1e13, 1.0)
+    np.testing.assert_allclose(step, 2.0, rtol=1e-9)
+    found = pyrev.root(lambda x, a: x * x * x - a, 1e13, 8.0, max_iter=200)
+    np.testing.assert_allclose(found, 2.0, rtol=1e-9)
 
 
 def test_floats_of_32_bits_stay_such() -> None:
