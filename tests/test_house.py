@@ -30,6 +30,7 @@ DOORS = {
     "cupy": "runtime/device.py",
     "torch": "bridges/torch.py",
     "jax": "bridges/jax.py",
+    "dask": "bridges/dask.py",
     "matplotlib": "report/draw/figure.py",
     "pygments": "report/shown/highlight.py",
 }
@@ -96,7 +97,7 @@ def test_every_room_is_listed_and_says_what_belongs_there() -> None:
     assert folders == set(ROOMS) and len(ROOMS) <= 12
     files = {p.name for p in PACKAGE.iterdir() if p.is_file()}
     # The bridges are imported by their own names: `import pyrev.torch`.
-    doors = {"torch.py", "jax.py", "scipy.py"}
+    doors = {"torch.py", "jax.py", "scipy.py", "dask.py"}
     assert files == {"__init__.py", "__main__.py", "py.typed", *doors}
     assert {p.name for p in (ROOT / "docs").iterdir()} >= {"architecture.md"}
     page = (ROOT / "docs" / "architecture.md").read_text()

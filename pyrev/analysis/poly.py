@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
@@ -669,6 +669,60 @@ def generate(
         arity = {s.name: len(s.variables) for s in statements}
         reader = Reader(isl, space.params(), names, arity, leaf, tuple(order))
         return reader.block(node, {})
+
+    return _ask(question)
+
+
+# ------------------------------------------------------------------ ranges
+
+
+class Span(NamedTuple):
+    """Between which numbers an integer lies, both included, where there is `some`."""
+
+    some: Expr
+    low: Expr
+    high: Expr
+
+
+def span(
+    space: Space,
+    variables: Sequence[str],
+    formula: str,
+    cases: Sequence[Case],
+    fixed: Mapping[str, int],
+    kept: Set[str],
+) -> Span | None:
+    """The range of a term of `cases` where `formula` holds, by the parameters `kept`.
+
+    Others are `fixed` numbers, or any. None where there is no least or no greatest one.
+    Raises `Unknown` if ISL gives up.
+    """
+    known = [space.context()] if space.context() else []
+    value = disj(conj((c.when, f"v = {c.term}")) for c in cases)
+    numbers = [f"{p} = {n}" for p, n in fixed.items()]
+    inside = conj((formula, value, *known, *numbers))
+    free = [p for p in space.params() if p not in kept]
+    head = f"[{', '.join(p for p in space.params() if p in kept)}] -> "
+    body = some([*free, *variables], inside)
+
+    def question(isl: Any, ctx: Any) -> Span | None:
+        values = isl.Set.read_from_str(ctx, f"{head}{{ [v] : {body} }}").coalesce()
+        kind = isl.dim_type.set
+        if not (values.dim_has_lower_bound(kind, 0) or values.is_empty()):
+            return None
+        if not (values.dim_has_upper_bound(kind, 0) or values.is_empty()):
+            return None
+        if values.is_empty():
+            return Span(FALSE, ZERO, ZERO)
+        build = isl.AstBuild.from_context(isl.Set.read_from_str(ctx, f"{head}{{ : }}"))
+        reader = Reader(isl, space.params(), {}, {}, lambda _: (), ())
+        low, high = values.dim_min(0).coalesce(), values.dim_max(0).coalesce()
+        where = values.params().compute_divs().coalesce()
+        return Span(
+            reader.expr(build.expr_from_set(where), {}),
+            reader.expr(build.expr_from_pw_aff(low), {}),
+            reader.expr(build.expr_from_pw_aff(high), {}),
+        )
 
     return _ask(question)
 

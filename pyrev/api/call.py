@@ -53,7 +53,8 @@ class Options:
     """What the user asked of one function; the fields are those of `differentiable`.
 
     The costs are nobody's option: those that are shipped, but where a test of pyrev's
-    own wants a form that small arrays are not worth.
+    own wants a form that small arrays are not worth. Nor is what is `inside`: of a text
+    of pyrev's own it may be known that all subscripts made of indices and sizes are.
     """
 
     wrt: object = None
@@ -61,6 +62,7 @@ class Options:
     keeping: Keeping = Keeping()
     deterministic: bool = False
     costs: Costs = SHIPPED
+    inside: bool = False
 
 
 class Callee:
@@ -73,7 +75,7 @@ class Callee:
         self._options = options
         keeping, deterministic = options.keeping, options.deterministic
         self._readings = Readings(
-            function, keeping, deterministic, quiet, options.costs
+            function, keeping, deterministic, quiet, options.costs, options.inside
         )
         self.python: Callable[..., Any] = self._readings.function
         functools.update_wrapper(self, self.python)

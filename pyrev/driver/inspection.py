@@ -30,8 +30,14 @@ class Inspection:
     """The programs that are right for calls of a function, by sizes and by data."""
 
     def __init__(
-        self, function: Function, deterministic: bool, costs: Costs, memo: Memo
+        self,
+        function: Function,
+        deterministic: bool,
+        costs: Costs,
+        memo: Memo,
+        inside: bool = False,
     ) -> None:
+        self._inside = inside
         self._function, self._deterministic = function, deterministic
         self._costs, self._memo = costs, memo
 
@@ -39,7 +45,8 @@ class Inspection:
     def bounds(self, kinds: Mapping[str, Kind]) -> Bounds:
         """What is known of the subscripts for these kinds."""
         return self._memo.once(
-            ("bounds", key_of(kinds)), lambda: Bounds(self._function.typed(kinds))
+            ("bounds", key_of(kinds)),
+            lambda: Bounds(self._function.typed(kinds), self._inside),
         )
 
     def check(

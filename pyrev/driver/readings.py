@@ -81,8 +81,9 @@ class Readings:
         deterministic: bool,
         quiet: bool,
         costs: Costs,
+        inside: bool = False,
     ) -> None:
-        self._options = keeping, deterministic, quiet, costs
+        self._options = keeping, deterministic, quiet, costs, inside
         #: By the forms of the arguments.
         self._known: dict[Forms, tuple[Reading, ...]] = {}
         #: What is said of the arguments where there is no call; None where the text
@@ -191,11 +192,11 @@ class Readings:
         return parse(self.function, types, texts, final=False, forms=forms)
 
     def _made(self, parsed: Parsed) -> Reading:
-        keeping, deterministic, quiet, costs = self._options
+        keeping, deterministic, quiet, costs, inside = self._options
         if parsed.forms == self.forms:
             # Others need not have all of the local values.
             keeping.check_names(parsed.program)
-        return Reading(Units(parsed, keeping, deterministic, quiet, costs))
+        return Reading(Units(parsed, keeping, deterministic, quiet, costs, inside))
 
     def _first(self, reading: Reading) -> Reading:
         others = [r for r in self._known.get(reading.forms, ()) if r is not reading]

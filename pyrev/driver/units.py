@@ -73,13 +73,16 @@ class Units:
         deterministic: bool = False,
         quiet: bool = False,
         costs: Costs = SHIPPED,
+        inside: bool = False,
     ) -> None:
         self.keeping = keeping or Keeping()
         self._deterministic, self._quiet = deterministic, quiet
-        self.costs = costs
+        self.costs, self._inside = costs, inside
         self._memo = Memo(parsed.program)
         self.function = Function(parsed, self.keeping, quiet, self._memo)
-        self.inspection = Inspection(self.function, deterministic, costs, self._memo)
+        self.inspection = Inspection(
+            self.function, deterministic, costs, self._memo, inside
+        )
 
     def hushed(self) -> Units:
         """The same with adjoints that call nothing back."""
@@ -109,7 +112,8 @@ class Units:
     def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
         """The units of another reading, with the same options."""
         quiet = self._quiet if quiet is None else quiet
-        return Units(parsed, self.keeping, self._deterministic, quiet, self.costs)
+        options = self._deterministic, quiet, self.costs, self._inside
+        return Units(parsed, self.keeping, *options)
 
     def forget(self) -> None:
         """Make everything anew at the next call."""

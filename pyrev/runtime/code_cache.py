@@ -28,7 +28,7 @@ import threading
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,6 +47,7 @@ TESTED_NUMBA = "0.68"
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
+_here = threading.local()  # a thread that runs what it runs by itself
 _alone = False  # in a forked child that cannot start Numba's threads
 
 
@@ -386,7 +387,18 @@ def launches_are_safe() -> bool:
 
 def is_alone() -> bool:
     """Must code made here run on one core? GNU OpenMP ends a child that uses it."""
-    return _alone
+    return _alone or getattr(_here, "alone", False)
+
+
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
+    """What this thread runs in it runs on one core: others have their own tasks."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = before
 
 
 def serial(text: str) -> str:

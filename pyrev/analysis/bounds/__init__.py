@@ -45,10 +45,13 @@ __all__ = ["Bounds", "Variant", "natural", "naturally"]
 
 
 class Bounds:
-    """The checks of one program, and which of its `variants` a call runs."""
+    """The checks of one program, and which of its `variants` a call runs.
 
-    def __init__(self, program: Program) -> None:
-        self.variants = Variants(program)
+    What is `inside` is known to be: all subscripts but those that data decides.
+    """
+
+    def __init__(self, program: Program, inside: bool = False) -> None:
+        self.variants = Variants(program, inside)
         self._program = program
         self._facts, self._findings = self.variants.facts, self.variants.findings
 

@@ -103,9 +103,13 @@ class Findings:
     below: frozenset[int]
 
 
-def find(facts: Facts) -> Findings:
-    """The verdicts on all subscripts of a program."""
-    judge = _Judge(facts, Terms(facts), inside(facts.program, facts.types))
+def find(facts: Facts, known: bool = False) -> Findings:
+    """The verdicts on all subscripts of a program.
+
+    If it is `known` that they are inside, and not negative, only those are judged that
+    data decides.
+    """
+    judge = _Judge(facts, Terms(facts), inside(facts.program, facts.types), known)
     sites: dict[Place, int] = {}
     verdicts = [
         judge.verdict(one, a)
@@ -160,6 +164,7 @@ class _Judge:
     terms: Terms
     #: What is inside as the lengths of arrays say that the function makes.
     sure: frozenset[Site]
+    known: bool
 
     def verdict(self, one: Subscript, a: Accessed) -> Verdict:
         """Is a subscript inside its array in all iterations in which it is read?
@@ -180,6 +185,8 @@ class _Judge:
         size = space.cases(extent, env, formula)
         if cases is None or size is None or self.terms.overflows(index, here, True):
             return Verdict("inspected", _signed(one), True)
+        if self.known and not extra.env and here.exact:
+            return Verdict("proved", one)
         variables = (*here.variables, *extra.env.values())
         # An extent may have cases too: that of ``np.zeros(max(n, 0))``.
         pairs = [(c, n.when, n.term) for c in cases for n in size]

@@ -63,10 +63,10 @@ class Variants:
     `usual` is the program shown before any call: it is right for all sizes.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, inside: bool = False) -> None:
         self.program = program
         self.facts = facts(program)
-        self.findings = find(self.facts)
+        self.findings = find(self.facts, inside)
         below = (one.site for _, one in self.findings.negative)
         self.usual = Variant(tuple(sorted({*self.findings.affine, *below})))
 

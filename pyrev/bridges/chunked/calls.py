@@ -1,0 +1,185 @@
+"""Calls whose arrays come in chunks, and their derivatives: read, laid out, planned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pyrev.analysis.bounds import Bounds, Variant
+from pyrev.api.call import Call
+from pyrev.api.differentiable import Differentiable
+from pyrev.bridges.chunked.plan import Plan, Planner
+from pyrev.bridges.chunked.stages import Chunks, Layout
+from pyrev.driver.arguments import key_of
+from pyrev.driver.request import Request
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
+from pyrev.ir.nodes import Program, Return, Var
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array that is not here yet: its shape, dtype and chunks."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    chunks: Chunks
+
+    def standing_in(self) -> Any:
+        """An array of this shape that takes no memory."""
+        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A call, and what it needs.
+
+    `results` are the names of what is returned, a name of the state each: an array's,
+    or ``return k``; `written` the arrays of the caller that the function writes.
+    """
+
+    plan: Plan
+    values: Mapping[str, Any]
+    results: tuple[str, ...]
+    single: bool
+    written: tuple[str, ...]
+    floats: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call as it was read: the arrays in chunks among its `values` are `Shaped`.
+
+    The `program` counts negative subscripts from the end, where there are such.
+    """
+
+    call: Call
+    values: Mapping[str, Any]
+    program: Program
+    variant: Variant
+
+    @classmethod
+    def of(cls, f: Differentiable, given: Mapping[str, Any]) -> Asked:
+        """The call of `f` with these arguments.
+
+        Raises `ArgumentError` and `IndexError` as the call itself would.
+        """
+        stand_ins = {
+            n: v.standing_in() if isinstance(v, Shaped) else v for n, v in given.items()
+        }
+        call = Call(f, (), stand_ins).only_numbers("chunks")
+        bounds = Bounds(call.function.typed(call.kinds))
+        variant = bounds.check(call.values)
+        values = {n: given.get(n, v) for n, v in call.values.items()}
+        return cls(call, values, bounds.variants.program_for(variant), variant)
+
+    def planned(self, steps: int | str, target: str) -> Planned:
+        """The plan of the call, with so many steps of time in a task, or "auto".
+
+        Raises `ChunkingError` where it has none. It is made once for arguments of such
+        shapes and chunks, and such integers.
+        """
+        asked = steps, target, self.variant, _sizes(self.values)
+
+        def make() -> Planned:
+            dtypes = {n: k.dtype for n, k in self.call.kinds.items()}
+            written = tuple(self.call.function.written)
+            return planned(self.program, self.values, dtypes, written, steps, target)
+
+        made = self.call.derived(("chunks", key_of(self.call.kinds), asked), make)
+        return replace(made, values=self.values)
+
+    def derivative(
+        self, make: Callable[[Units, Request], Unit], wrt: tuple[str, ...]
+    ) -> Unit:
+        """The text of a derivative of this call."""
+        return self.call.readable(make, wrt, self.variant)
+
+
+#: Seconds that a group of steps costs a block in the scheduler, for its six tasks.
+SCHEDULING = 3e-3
+#: Seconds for a step at one element, forwards and backwards.
+STEP = 2e-8
+#: No more steps in a task: it records all of them.
+MOST_STEPS = 16
+
+
+def chosen_steps(chunks: Mapping[str, Chunks]) -> int:
+    """So many steps of time in a task as cost least, if each reads one element further.
+
+    More steps at once are fewer tasks, and more that two blocks both compute.
+    """
+    mean = [[sum(c) / len(c) for c in parts if len(c) > 1] for parts in chunks.values()]
+    sides = max(mean, key=math.prod, default=[])
+    if not sides:
+        return 1
+
+    def cost(k: int) -> float:
+        wide = sum(math.prod(n + 2 * before for n in sides) for before in range(k)) / k
+        return SCHEDULING / k + STEP * wide
+
+    costs = [cost(k) for k in range(1, MOST_STEPS + 1)]
+    # Each step at once takes memory: the first number that is as good as any.
+    return 1 + next(k for k, c in enumerate(costs) if c <= 1.02 * min(costs))
+
+
+def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a plan depends on: shapes, chunks and integers, no other values."""
+    found: list[Any] = []
+    for name, value in values.items():
+        if isinstance(value, Shaped):
+            found.append((name, value.shape, value.chunks, str(value.dtype)))
+        elif isinstance(value, (int, np.integer)):
+            found.append((name, int(value)))
+        else:
+            found.append((name, np.shape(value)))
+    return tuple(found)
+
+
+def planned(
+    program: Program,
+    values: Mapping[str, Any],
+    dtypes: Mapping[str, str],
+    written: tuple[str, ...],
+    steps: int | str,
+    target: str,
+    like: Sequence[str] = (),
+) -> Planned:
+    """The plan of a program for these values, of which it writes those in `written`.
+
+    What it returns has the chunks of the values in `like`, in their order.
+    """
+    shapes = {n: tuple(np.shape(v)) for n, v in values.items()}
+    shapes |= {n: v.shape for n, v in values.items() if isinstance(v, Shaped)}
+    chunks = {n: v.chunks for n, v in values.items() if isinstance(v, Shaped)}
+    integers = {
+        n: int(v)
+        for n, v in values.items()
+        if isinstance(v, (int, np.integer)) and not isinstance(v, bool)
+    }
+    arrays = {n: s for n, s in shapes.items() if s}
+    last = program.body[-1] if program.body else None
+    wanted = {
+        v.name: chunks[n]
+        for v, n in zip(
+            last.values if isinstance(last, Return) else (), like, strict=False
+        )
+        if isinstance(v, Var) and n in chunks
+    }
+    layout = Layout(program, arrays, chunks, integers, wanted)
+    results: tuple[str, ...] = ()
+    single = False
+    if isinstance(last, Return):
+        results = tuple(
+            v.name if isinstance(v, Var) and v.name in layout.shapes else f"return {k}"
+            for k, v in enumerate(last.values)
+        )
+        single = last.single
+    count = chosen_steps(chunks) if isinstance(steps, str) else steps
+    plan = Planner(program, layout, dtypes, count, written, target).plan()
+    floats = tuple(p.name for p in program.params if p.is_float)
+    return Planned(plan, values, results, single, written, floats)

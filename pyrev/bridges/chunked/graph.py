@@ -1,0 +1,485 @@
+"""The tasks of a plan: forwards, and backwards for the derivative."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pyrev.bridges.chunked import tasks
+from pyrev.bridges.chunked.plan import (
+    Block,
+    Chunked,
+    Family,
+    Graph,
+    Key,
+    Lone,
+    Piece,
+    Plan,
+    Ref,
+    Single,
+    State,
+    Task,
+)
+
+Waits = tuple[Ref, ...]
+
+
+class Builder:
+    """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
+
+    The derivative keeps `most` states of a loop over time, and makes others again.
+    """
+
+    def __init__(
+        self, plan: Plan, graph: Graph, prefix: str, most: int | None = None
+    ) -> None:
+        self.plan, self.graph, self.prefix, self.most = plan, graph, prefix, most
+        self._numbers = itertools.count()
+        #: The states before each operation, in the order of the operations.
+        self.states: list[State] = []
+        #: The tasks that cut chunks: by the chunk, and the parts that are read of it.
+        self._cuts: dict[Any, Key] = {}
+
+    def _add(self, key: Key, function: Any, *args: Any, after: Waits = ()) -> Ref:
+        self.graph[key] = Task(function, args, after)
+        return Ref(key)
+
+    # ---------------------------------------------------------------- forwards
+
+    def forward(self, state: State) -> State:
+        """The state after all operations."""
+        for number, operation in enumerate(self.plan.operations):
+            self.states.append(state)
+            state = self.step(number, operation, state, f"{self.prefix}-{number}")
+        return state
+
+    def step(
+        self,
+        number: int,
+        operation: tuple[Family, ...] | Lone,
+        state: State,
+        name: str,
+        later: State | None = None,
+    ) -> State:
+        """The state after one operation.
+
+        A block does not begin before its parts of what comes `later` are there.
+        """
+        if isinstance(operation, Lone):
+            return self._lone(operation, state, name)
+        new = dict(state)
+        for k, family in enumerate(operation):
+            key = f"{name}-{k}" if len(operation) > 1 else name
+            pieces = self._fetched(family, state)
+            others = self._others(family, state)
+            for place, block in family.blocks.items():
+                args = family.layer, block.of, pieces[place], others
+                waits = self._waits(family, place, later or {})
+                self._add((key, *place), tasks.run, *args, after=waits)
+            layer = family.layer
+            for item, out in enumerate(layer.outs):
+                new[out] = Chunked(key, item, self.plan.layout.axes[out])
+            sums = [n for n in layer.returned if n not in layer.outs]
+            for item, total in enumerate((*sums, *layer.summed), len(layer.outs)):
+                parts = self._parts(family, key, item)
+                before = self.value(state[total])
+                self._add((f"{key}-{total}",), tasks.plus, before, parts)
+                new[total] = Single((f"{key}-{total}",))
+        return new
+
+    def _waits(
+        self, family: Family, place: tuple[int, ...], later: State
+    ) -> tuple[Ref, ...]:
+        found = []
+        for out in family.layer.outs:
+            at = later.get(out)
+            if isinstance(at, Chunked):
+                found.append(Ref(at.at(self._chunk(out, place))))
+        return tuple(found)
+
+    def _parts(self, family: Family, key: str, item: int) -> list[Any]:
+        """What the blocks add to a sum; what waits for all keeps nothing else alive."""
+        found: list[Any] = []
+        for place in family.blocks:
+            of: Any = Ref((key, *place)), item
+            if family.layer.outs:
+                of = self._add((f"{key}-part-{item}", *place), tasks.picked, *of)
+            found.append(of)
+        return found
+
+    def value(self, at: Chunked | Single) -> Any:
+        """What a state has of a name that is in one piece."""
+        if isinstance(at, Single):
+            return Ref(at.key) if at.item is None else (Ref(at.key), at.item)
+        raise AssertionError("chunks are fetched")
+
+    def _others(self, family: Family, state: State) -> dict[str, Any]:
+        names = (*family.text.others, *family.text.scalars)
+        return {n: self.value(state[n]) for n in names}
+
+    def _fetched(
+        self, family: Family, state: State
+    ) -> dict[tuple[int, ...], list[list[Any]]]:
+        """The pieces of the windows of each block.
+
+        A chunk of which other blocks read a small part is cut once, by a task whose
+        result has all these parts and no more.
+        """
+        wanted: dict[tuple[str, tuple[int, ...]], dict[Any, int]] = {}
+        for block in family.blocks.values():
+            for array, pieces in zip(family.layer.windows, block.pieces, strict=True):
+                for p in pieces:
+                    if p.part is not None and self._strip(array, p):
+                        cuts = wanted.setdefault((array, p.chunk), {})
+                        cuts.setdefault(_plain(p.part), len(cuts))
+        names: dict[tuple[str, tuple[int, ...]], Key] = {}
+        for (array, chunk), cuts in wanted.items():
+            at = state[array]
+            assert isinstance(at, Chunked)
+            made = at, chunk, tuple(cuts)
+            if made not in self._cuts:
+                key = (f"{self.prefix}-cut-{len(self._cuts)}", *chunk)
+                places = [tuple(slice(a, b) for a, b in part) for part in cuts]
+                self._add(key, tasks.cut, Ref(at.at(chunk)), at.item, places)
+                self._cuts[made] = key
+            names[array, chunk] = self._cuts[made]
+        found = {}
+        for place, block in family.blocks.items():
+            row = []
+            for array, pieces in zip(family.layer.windows, block.pieces, strict=True):
+                at = state[array]
+                assert isinstance(at, Chunked)
+                parts: list[Any] = []
+                for p in pieces:
+                    if p.part is not None and self._strip(array, p):
+                        number = wanted[array, p.chunk][_plain(p.part)]
+                        parts.append((Ref(names[array, p.chunk]), number))
+                    else:
+                        item = () if at.item is None else (at.item,)
+                        part = () if p.part is None else (p.part,)
+                        parts.append((Ref(at.at(p.chunk)), *item, *part))
+                row.append(parts)
+            found[place] = row
+        return found
+
+    def _strip(self, array: str, piece: Piece) -> bool:
+        """Is a piece worth a task of its own, that others need not get the chunk?"""
+        if piece.part is None:
+            return False
+        chunks = self.plan.layout.chunks[array]
+        whole = math.prod(c[i] for c, i in zip(chunks, piece.chunk, strict=True))
+        return 2 * _size(piece.part) < whole
+
+    def _lone(self, lone: Lone, state: State, name: str) -> State:
+        values = self._arguments(lone, state)
+        self._add((name,), tasks.alone, lone.text, lone.name, self.plan.target, values)
+        new = dict(state)
+        for item, output in enumerate(lone.outputs):
+            new[output] = Single((name,), item)
+        return new
+
+    def _arguments(self, lone: Lone, state: State) -> dict[str, Any]:
+        return {
+            n: lone.integers[n] if n in lone.integers else self.value(state[n])
+            for n in lone.params
+        }
+
+    # ---------------------------------------------------------------- backwards
+
+    def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
+        """The cotangents before all operations, of the state after them."""
+        self._matter = [{*wrt}]
+        for operation in self.plan.operations:
+            before = self._matter[-1]
+            self._matter.append(before | self._given(operation))
+        end = len(self.plan.operations)
+        while end:
+            first = end - 1
+            while first and self._same(first - 1, first):
+                first -= 1
+            if self.most is not None and end - first > self.most:
+                cotangents = self._segment(first, end, self.most, cotangents)
+            else:
+                for number in reversed(range(first, end)):
+                    state = self.states[number]
+                    cotangents = self._one(number, state, cotangents)
+            end = first
+        return cotangents
+
+    def _given(self, operation: tuple[Family, ...] | Lone) -> set[str]:
+        """What an operation gives, or gives another value."""
+        if isinstance(operation, Lone):
+            return {*operation.outputs}
+        return {n for f in operation for n in (*f.layer.outs, *f.text.sums)}
+
+    def _same(self, one: int, other: int) -> bool:
+        """Are two operations steps of one loop over time?"""
+        a, b = self.plan.operations[one], self.plan.operations[other]
+        if isinstance(a, Lone) or isinstance(b, Lone):
+            return False
+        names = [f.layer.name for f in a], [f.layer.name for f in b]
+        return bool(a[0].steps) and names[0] == names[1]
+
+    def _one(self, number: int, state: State, cotangents: State) -> State:
+        operation = self.plan.operations[number]
+        name = f"{self.prefix}-{number}-back"
+        if isinstance(operation, Lone):
+            return self._lone_back(number, state, cotangents, name)
+        return self._back(number, state, cotangents, name)
+
+    def _segment(
+        self,
+        first: int,
+        end: int,
+        most: int,
+        cotangents: State,
+        state: State | None = None,
+    ) -> State:
+        """The cotangents before some groups of steps, with `most` states at a time.
+
+        It begins with `state`; if there is none, the forward tasks are still to come,
+        and the states that are kept are theirs. Else what is not kept is made again,
+        each block when its cotangent is there: run earlier, it would only take memory.
+        The groups are cut as binomial checkpointing does (Griewank and Walther,
+        "Algorithm 799: revolve", ACM TOMS 26, 2000).
+        """
+        start = self.states[first] if state is None else state
+        if end - first == 1:
+            return self._one(first, start, cotangents)
+        middle = first + _advance(end - first, most)
+        if state is None and most > 1:
+            inner: State | None = None
+        else:
+            inner = start
+            for number in range(first, middle):
+                name = f"{self.prefix}-{number}-again-{next(self._numbers)}"
+                operation = self.plan.operations[number]
+                inner = self.step(number, operation, inner, name, cotangents)
+        later = self._segment(middle, end, max(most - 1, 1), cotangents, inner)
+        return self._segment(first, middle, most, later, start)
+
+    def _back(self, number: int, state: State, cotangents: State, name: str) -> State:
+        families = self.plan.operations[number]
+        assert not isinstance(families, Lone)
+        matter = self._matter[number]
+        old = dict(cotangents)
+        new = dict(cotangents)
+        for family in families:
+            for out in family.layer.outs:
+                new.pop(out, None)
+        parts: dict[str, dict[tuple[int, ...], list[Any]]] = {}
+        singles: dict[str, list[Any]] = {}
+        for k, family in enumerate(families):
+            key = f"{name}-{k}" if len(families) > 1 else name
+            self._pulled(family, state, old, key, matter, parts, singles)
+        for array, chunks in parts.items():
+            into = f"{name}-d-{array}"
+            before = new.get(array)
+            sizes = self.plan.layout.chunks[array]
+            for place in itertools.product(*(range(len(c)) for c in sizes)):
+                shape = tuple(c[i] for c, i in zip(sizes, place, strict=True))
+                given = chunks.get(place, [])
+                first = None
+                if before is not None:
+                    assert isinstance(before, Chunked)
+                    ref = Ref(before.at(place))
+                    first = ref if before.item is None else (ref, before.item)
+                self._add(
+                    (into, *place),
+                    tasks.added,
+                    shape,
+                    self.plan.dtypes[array],
+                    [p for p, _ in given],
+                    [v for _, v in given],
+                    first,
+                )
+            new[array] = Chunked(into)
+        for single, values in singles.items():
+            into_key = (f"{name}-d-{single}",)
+            before = new.get(single)
+            if before is None:
+                self._add(into_key, tasks.tree, values)
+            else:
+                self._add(into_key, tasks.plus, self.value(before), values)
+            new[single] = Single(into_key)
+        return new
+
+    def _pulled(
+        self,
+        family: Family,
+        state: State,
+        cotangents: State,
+        key: str,
+        matter: set[str],
+        parts: dict[str, dict[tuple[int, ...], list[Any]]],
+        singles: dict[str, list[Any]],
+    ) -> None:
+        """The gradients of the blocks of a family, and where they go."""
+        layer = family.layer
+        sums = [n for n in layer.returned if n not in layer.outs]
+        outs = (*layer.outs, *sums, *layer.summed)
+        if not any(o in cotangents for o in outs):
+            return
+        wrt = tuple(
+            n
+            for n in (*layer.windows, *family.text.others, *family.text.scalars)
+            if n in matter
+            and self.plan.dtypes.get(n, "") in ("float32", "float64")
+            and n not in layer.summed
+        )
+        if not wrt:
+            return
+        pieces = self._fetched(family, state)
+        others = self._others(family, state)
+        for place, block in family.blocks.items():
+            seeds: list[Any] = []
+            for out in layer.outs:
+                at = cotangents.get(out)
+                if at is None:
+                    seeds.append(None)
+                    continue
+                assert isinstance(at, Chunked)
+                ref = Ref(at.at(self._chunk(out, place)))
+                seeds.append(ref if at.item is None else (ref, at.item))
+            for total in (*sums, *layer.summed):
+                one = cotangents.get(total)
+                seeds.append(None if one is None else self.value(one))
+            self._add(
+                (key, *place),
+                tasks.pull,
+                layer,
+                block.of,
+                pieces[place],
+                others,
+                wrt,
+                seeds,
+            )
+            self._owed(family, block, (key, *place), wrt, parts, singles)
+
+    def _chunk(self, array: str, place: tuple[int, ...]) -> tuple[int, ...]:
+        """The chunk of an array that a block owns."""
+        layout = self.plan.layout
+        chunk = [0] * len(layout.shapes[array])
+        for k, i in zip(layout.axes[array], place, strict=True):
+            chunk[k] = i
+        return tuple(chunk)
+
+    def _owed(
+        self,
+        family: Family,
+        block: Block,
+        key: Key,
+        wrt: Sequence[str],
+        parts: dict[str, dict[tuple[int, ...], list[Any]]],
+        singles: dict[str, list[Any]],
+    ) -> None:
+        """Where the gradients of one block go.
+
+        What most of a window belongs to takes its part from the task itself, others
+        from one that has no more than they need.
+        """
+        give = (f"{key[0]}-give", *key[1:])
+        paths: list[tuple[int, ...]] = []
+        for number, array in enumerate(wrt):
+            if array not in family.layer.windows:
+                singles.setdefault(array, []).append((Ref(give), len(paths)))
+                paths.append((number,))
+                continue
+            pieces = block.pieces[family.layer.windows.index(array)]
+            sizes = [_size(p.place) for p in pieces]
+            for k, p in enumerate(pieces):
+                if k == sizes.index(max(sizes)):
+                    part: Any = (Ref(key), number, k)
+                else:
+                    part = (Ref(give), len(paths))
+                    paths.append((number, k))
+                where = p.part or tuple(slice(None) for _ in p.chunk)
+                own = parts.setdefault(array, {}).setdefault(p.chunk, [])
+                own.append((where, part))
+        if paths:
+            self._add(give, tasks.given, Ref(key), paths)
+
+    def _lone_back(
+        self, number: int, state: State, cotangents: State, name: str
+    ) -> State:
+        lone = self.plan.operations[number]
+        assert isinstance(lone, Lone)
+        matter = self._matter[number]
+        new = dict(cotangents)
+        seeds: list[Any] = []
+        for output in lone.outputs:
+            at = new.pop(output, None)
+            seeds.append(None if at is None else self.value(at))
+        wrt = tuple(n for n in lone.floats if n in matter)
+        if not wrt or all(s is None for s in seeds):
+            return new
+        values = self._arguments(lone, state)
+        self._add(
+            (name,),
+            tasks.alone_pull,
+            lone.text,
+            lone.name,
+            self.plan.target,
+            values,
+            wrt,
+            seeds,
+        )
+        for number, n in enumerate(wrt):
+            before = new.get(n)
+            if before is None:
+                new[n] = Single((name,), number)
+                continue
+            key = (f"{name}-d-{n}",)
+            self._add(key, tasks.plus, self.value(before), [(Ref((name,)), number)])
+            new[n] = Single(key)
+        return new
+
+
+def _advance(count: int, most: int) -> int:
+    """So many groups of `count` run before the next state is kept.
+
+    With `s` states and `r` times over, ``comb(s + r, s)`` groups can be done.
+    """
+    if most <= 1:
+        return count - 1
+    again = 1
+    while math.comb(most + again, most) < count:
+        again += 1
+    least = count - math.comb(most - 1 + again, most - 1)
+    greatest = math.comb(most + again - 1, most)
+    return max(1, min(count - 1, (max(least, 1) + min(greatest, count - 1)) // 2))
+
+
+def _size(place: Sequence[slice]) -> int:
+    return math.prod(s.stop - s.start for s in place)
+
+
+def _plain(part: Sequence[slice]) -> tuple[tuple[int, int], ...]:
+    return tuple((s.start, s.stop) for s in part)
+
+
+def packed(task: Task) -> tuple[list[Any], list[Key]]:
+    """The arguments of a task with holes, and the tasks whose results fill them.
+
+    A tuple that begins with a reference is a part of a result: its path follows.
+    """
+    keys: dict[Key, int] = {}
+
+    def of(value: Any) -> Any:
+        if isinstance(value, Ref):
+            return tasks.Hole(keys.setdefault(value.key, len(keys)), ())
+        if isinstance(value, tuple) and value and isinstance(value[0], Ref):
+            number = keys.setdefault(value[0].key, len(keys))
+            return tasks.Hole(number, value[1:])
+        if isinstance(value, list):
+            return [of(v) for v in value]
+        if isinstance(value, dict):
+            return {k: of(v) for k, v in value.items()}
+        return value
+
+    args = [of(a) for a in task.args]
+    for ref in task.after:
+        keys.setdefault(ref.key, len(keys))
+    return args, [*keys]

@@ -1,0 +1,611 @@
+"""Tasks for a call on chunks: the primal, and its derivative backwards.
+
+A *graph* is a table of tasks: a function and its arguments, in which `Ref` stands for
+what another task gives. A *state* says where each array and number is that far.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pyrev.bridges.chunked.boxes import Box
+from pyrev.bridges.chunked.frames import Frames
+from pyrev.bridges.chunked.phases import ChunkingError, Phase
+from pyrev.bridges.chunked.restricted import NEVER, Restriction, Text, without_sums
+from pyrev.bridges.chunked.slices import Slice, Slicer
+from pyrev.bridges.chunked.stages import (
+    Alone,
+    Chunks,
+    Layout,
+    Split,
+    Stage,
+    Steps,
+    phases,
+)
+from pyrev.bridges.chunked.tasks import BlockOf, Layer, Place
+from pyrev.emit.python import emit_python
+from pyrev.ir.dtypes import concrete, infer, is_float
+from pyrev.ir.liveness import live_before
+from pyrev.ir.nodes import (
+    Alloc,
+    Const,
+    Extent,
+    Load,
+    Param,
+    Program,
+    Return,
+    Stmt,
+    Var,
+    all_names,
+    blocks,
+    exprs,
+    map_block,
+    walk,
+    walk_expr,
+    with_blocks,
+)
+
+Key = tuple[Any, ...]
+
+#: A window may be so much larger than a chunk, or have so many elements more: beyond,
+#: most of what blocks do is done by others too.
+MOST_READ, FEW_ELEMENTS = 4, 4096
+
+
+class Ref(NamedTuple):
+    """What a task gives."""
+
+    key: Key
+
+
+class Task(NamedTuple):
+    """A call: arguments may be references, and lists of these.
+
+    It waits for what is to be there `after`, too.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    after: tuple[Ref, ...] = ()
+
+
+Graph = dict[Key, Task]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """An array in chunks: those of task (`key`, *place), of whose results it is `item`
+    if they are several.
+    """
+
+    key: str
+    item: int | None = None
+    #: The axes along which the tasks are numbered; None for all of the array's.
+    axes: tuple[int, ...] | None = None
+
+    def at(self, place: tuple[int, ...]) -> Key:
+        """The task that has the chunk at a place."""
+        if self.axes is None:
+            return (self.key, *place)
+        return (self.key, *(place[k] for k in self.axes))
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """A number, or an array in one piece: result `item` of a task."""
+
+    key: Key
+    item: int | None = None
+
+
+State = dict[str, Chunked | Single]
+
+
+class Piece(NamedTuple):
+    """A part of a window: of which chunk, which part of it, where in the window."""
+
+    chunk: tuple[int, ...]
+    part: Place | None  # None for all of it
+    place: Place
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block has: its integers, the pieces of its windows, what it owns."""
+
+    of: BlockOf
+    pieces: tuple[tuple[Piece, ...], ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A stage, or what it does for some of its results: the same text for all blocks.
+
+    `grid` are the chunks of what the blocks own.
+    """
+
+    layer: Layer
+    text: Text
+    grid: Chunks
+    blocks: Mapping[tuple[int, ...], Block]
+    slice: Slice = field(repr=False)
+    steps: int  # of a loop over time, 0 without one
+
+
+@dataclass(frozen=True)
+class Lone:
+    """The text of what one task does."""
+
+    text: str
+    name: str
+    params: tuple[str, ...]
+    outputs: tuple[str, ...]  # what it returns, then what it writes
+    floats: tuple[str, ...]
+    integers: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The operations of a call, each with its blocks."""
+
+    layout: Layout
+    dtypes: Mapping[str, str]
+    operations: tuple[tuple[Family, ...] | Lone, ...]
+    target: str
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all operations, in order."""
+        return [
+            part.text if isinstance(part, Lone) else part.layer.text
+            for o in self.operations
+            for part in (o if isinstance(o, tuple) else (o,))
+        ]
+
+    def states_in(self, memory: int | None) -> int | None:
+        """How many states of a loop over time so many bytes hold, at least one."""
+        if memory is None:
+            return None
+        sizes = [
+            sum(
+                math.prod(self.layout.shapes[a]) * np.dtype(self.dtypes[a]).itemsize
+                for f in o
+                for a in f.layer.outs
+            )
+            for o in self.operations
+            if isinstance(o, tuple) and o[0].steps
+        ]
+        return max(1, memory // max(*sizes, 1)) if sizes else None
+
+    @property
+    def over_time(self) -> bool:
+        """Is there a loop over time in it?"""
+        return any(f.steps for o in self.operations if isinstance(o, tuple) for f in o)
+
+
+class Planner:
+    """Makes the plan of a program for arrays with these chunks.
+
+    `dtypes` are those of the parameters, `wanted` the arrays whose final values the
+    caller asks for. Raises `ChunkingError` where the program can't be run like that.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        layout: Layout,
+        dtypes: Mapping[str, str],
+        steps: int,
+        wanted: Sequence[str],
+        target: str,
+    ) -> None:
+        self.program, self.layout, self.target = program, layout, target
+        self.types = {n: concrete(t) for n, t in infer(program, dict(dtypes)).items()}
+        self.split = Split(program, layout, steps, wanted)
+        self._families: dict[Any, tuple[Family, ...]] = {}
+        self._bounds: dict[str, list[Any]] = {}
+        self._covers: dict[tuple[str, int, int, int], list[tuple[int, slice, slice]]]
+        self._covers = {}
+
+    def plan(self) -> Plan:
+        """The plan; texts and blocks are made once for equal groups of steps."""
+        made: list[tuple[Family, ...] | Lone] = []
+        for o in self.split.operations:
+            made.append(self.stage(o) if isinstance(o, Stage) else self.lone(o))
+        return Plan(self.layout, self.types, tuple(made), self.target)
+
+    # ---------------------------------------------------------------- stages
+
+    def stage(self, stage: Stage) -> tuple[Family, ...]:
+        """The blocks of a stage: one family for each grid that its results have."""
+        time = stage.time
+        timed = time is not None and time.loop.index in all_names(stage.body)
+        key = (
+            stage.body,
+            time and (time.count, time.first if timed else 0),
+            tuple(stage.integers.items()),
+            stage.outs,
+            stage.sums,
+        )
+        if key not in self._families:
+            self._families[key] = tuple(self._made(stage))
+        return self._families[key]
+
+    def _made(self, stage: Stage) -> Iterator[Family]:
+        index = stage.time.loop.index if stage.time else None
+        facts = self.layout.facts(stage.integers, index)
+        axes = self.layout.axes
+        groups: dict[tuple[tuple[int, ...], ...], tuple[list[str], list[str]]] = {}
+        for out in stage.outs:
+            grid = tuple(self.layout.chunks[out][k] for k in axes[out])
+            groups.setdefault(grid, ([], []))[0].append(out)
+        every = phases(stage.body, facts, stage.live, stage.sums)
+        anchors: dict[str, set[str]] = {}
+        for p in every:
+            for d in p.drivers if isinstance(p, Phase) else ():
+                if d.sum:
+                    assert hasattr(d.leaf.stmt, "target_name")
+                    anchors.setdefault(d.leaf.stmt.target_name, set()).add(d.array)
+        for total in stage.sums:
+            own = anchors.get(total, set())
+            grids = {tuple(self.layout.chunks[a][k] for k in axes[a]) for a in own}
+            if len(grids) != 1:
+                place = next(p.loc for p in every if isinstance(p, Phase))
+                raise ChunkingError(
+                    place,
+                    f"the terms of `{total}` belong to arrays with different chunks",
+                    f"give {' and '.join(f'`{a}`' for a in sorted(own))} equal chunks"
+                    if own
+                    else "keep what it is made of in one chunk",
+                )
+            groups.setdefault(grids.pop(), ([], []))[1].append(total)
+        for number, (outs, sums) in enumerate(groups.values()):
+            unwanted = {*stage.sums} - {*sums}
+            body = without_sums(stage.body, unwanted) if unwanted else stage.body
+            items = phases(body, facts, stage.live, sums)
+            owners = [*outs]
+            for total in sums:
+                owners += sorted(anchors[total])
+            name = stage.name if len(groups) == 1 else f"{stage.name}_{number + 1}"
+            yield self._family(stage, name, items, outs, sums, owners)
+
+    def _family(
+        self,
+        stage: Stage,
+        name: str,
+        items: Sequence[Any],
+        outs: Sequence[str],
+        sums: Sequence[str],
+        owners: Sequence[str],
+    ) -> Family:
+        index = stage.time.loop.index if stage.time else None
+        facts = self.layout.facts(stage.integers, index)
+        main = owners[0]
+        chunks = self.layout.chunks[main]
+        grid = tuple(chunks[k] for k in self.layout.axes[main])
+        shape = tuple(map(len, grid))
+        own = {a: self._own(a, main) for a in dict.fromkeys(owners)}
+        time = stage.time
+        times: list[Any] = [0]
+        if time is not None:
+            values = [time.first + k * time.stride for k in range(time.count)]
+            times = values[::-1]
+        found = Slicer(items, outs, own, times, self.layout.axes).slice()
+        frames = Frames(items, found, facts, time.count if time else 1)
+        found = frames.widened(found, facts)
+        self._check_windows(found, items, main)
+        params = dict(self._params())
+        restricted = Restriction(
+            f"{name}_block",
+            items,
+            found,
+            facts,
+            params,
+            self.types,
+            time,
+            outs,
+            sums,
+            frames,
+            stage.integers,
+        )
+        text = restricted.made()
+        layer = Layer(
+            text.text,
+            text.name,
+            self.target,
+            text.windows,
+            tuple(self.types[a] for a in text.windows),
+            text.outs,
+            text.returned,
+            text.summed,
+            tuple(a in text.written for a in text.windows),
+        )
+        blocks = self._blocks(text, found, own, shape, time, frames, stage.integers)
+        return Family(layer, text, grid, blocks, found, time.count if time else 0)
+
+    def _check_windows(
+        self, found: Slice, items: Sequence[Phase | Stmt], main: str
+    ) -> None:
+        """Refuse windows that are much larger than chunks."""
+        for array, box in found.windows.items():
+            axes = self.layout.axes[array]
+            chunks = self.layout.chunks[array]
+            wide = (np.maximum(box.high - box.low, 0)).mean(axis=1)
+            long = [self.layout.shapes[array][k] / len(chunks[k]) for k in axes]
+            most = MOST_READ * math.prod(long) + FEW_ELEMENTS
+            if math.prod(wide) <= most:
+                continue
+            k = axes[int(np.argmax(wide / np.array(long)))]
+            times = math.prod(wide) / math.prod(long)
+            at = next(
+                (
+                    t.leaf.stmt.loc
+                    for i in items
+                    if isinstance(i, Phase)
+                    for t in i.touches
+                    if t.access.name == array
+                ),
+                items[0].loc,
+            )
+            raise ChunkingError(
+                at,
+                f"a block of `{main}` needs {times:.0f} times as much of `{array}` as a"
+                " chunk has",
+                f"keep axis {k} of `{array}` in one chunk, or take larger chunks",
+            )
+
+    def _params(self) -> Iterator[tuple[str, Param]]:
+        """The parameters of texts: those of the program, its arrays and numbers."""
+        for p in self.program.params:
+            yield p.name, p
+        for array, shape in self.layout.shapes.items():
+            if array not in {p.name for p in self.program.params}:
+                yield array, Param(array, len(shape), self.types[array])
+        arrays = self.layout.shapes.keys()
+        own = {p.name for p in self.program.params}
+        for s in walk(self.program.body):
+            name = getattr(getattr(s, "target", None), "name", None)
+            if name and name not in arrays and name not in own:
+                yield name, Param(name, 0, self.types.get(name, "float64"))
+
+    def _own(self, array: str, like: str) -> Box:
+        """The chunks of an array, as boxes by block of the grid of another one."""
+        axes = self.layout.axes[like]
+        shape = tuple(len(self.layout.chunks[like][k]) for k in axes)
+        places = np.indices(shape).reshape(len(shape), -1)
+        low, high = [], []
+        for j, k in enumerate(self.layout.axes[array]):
+            ends = self._ends(array)[k]
+            low.append(ends[:-1][places[j]])
+            high.append(ends[1:][places[j]])
+        return Box(np.array(low), np.array(high))
+
+    def _ends(self, array: str) -> list[Any]:
+        if array not in self._bounds:
+            self._bounds[array] = [
+                np.concatenate(([0], np.cumsum(c))).astype(np.int64)
+                for c in self.layout.chunks[array]
+            ]
+        return self._bounds[array]
+
+    # ---------------------------------------------------------------- blocks
+
+    def _blocks(
+        self,
+        text: Text,
+        found: Slice,
+        own: Mapping[str, Box],
+        shape: tuple[int, ...],
+        time: Steps | None,
+        frames: Frames,
+        known: Mapping[str, int],
+    ) -> dict[tuple[int, ...], Block]:
+        axes, shapes = self.layout.axes, self.layout.shapes
+        windows = found.windows
+        columns: dict[str, Any] = {}
+        for name, meaning in text.integers.items():
+            match meaning:
+                case ("start", int(frame)):
+                    columns[name] = frames.start(frame)
+                case ("size", str(array), int(k)):
+                    columns[name] = shapes[array][k]
+                case ("window", str(array), int(k)):
+                    j = axes[array].index(k)
+                    box = windows[array]
+                    columns[name] = np.maximum(box.high[j] - box.low[j], 0)
+                case ("from", str(array), int(k)):
+                    columns[name] = own[array].low[axes[array].index(k)]
+                case ("to", str(array), int(k)):
+                    columns[name] = own[array].high[axes[array].index(k)]
+                case ("low" | "high" as side, (int(), int()) as key):
+                    columns[name] = _bound(side, key, found, text, frames)
+                case ("first", (int(), int()) as key):
+                    columns[name] = text.ranges[key].start - _begin(frames, key)
+                case ("end", (int(), int()) as key):
+                    columns[name] = text.ranges[key].stop - _begin(frames, key)
+                case ("known", str(index), _):
+                    columns[name] = known[index]
+                case ("steps", _, _):
+                    assert time is not None
+                    columns[name] = time.count
+                case ("first", _, _):
+                    assert time is not None
+                    columns[name] = time.first
+        blocks: dict[tuple[int, ...], Block] = {}
+        for n, place in enumerate(np.ndindex(*shape)):
+            integers = {
+                k: int(v if np.ndim(v) == 0 else v[n]) for k, v in columns.items()
+            }
+            every, extents = [], []
+            for array in text.windows:
+                box = windows[array]
+                empty = bool(box.empty[n])
+                sides, extent = [], []
+                for k, size in enumerate(shapes[array]):
+                    low, high = 0, size
+                    if k in axes[array]:
+                        j = axes[array].index(k)
+                        low, high = int(box.low[j, n]), int(box.high[j, n])
+                        if empty:
+                            low = high = 0
+                    extent.append(high - low)
+                    sides.append(self._cover(array, k, low, high))
+                extents.append(tuple(extent))
+                every.append(tuple(self._pieces(array, sides)))
+            owned = []
+            for out in text.outs:
+                start = windows[out].low[:, n]
+                part: list[slice] = [slice(None)] * len(shapes[out])
+                for j, k in enumerate(axes[out]):
+                    low, high = own[out].low[j, n], own[out].high[j, n]
+                    part[k] = slice(int(low - start[j]), int(high - start[j]))
+                owned.append(tuple(part))
+            places = tuple(tuple(p.place for p in pieces) for pieces in every)
+            of = BlockOf(integers, tuple(extents), places, tuple(owned))
+            blocks[place] = Block(of, tuple(every))
+        return blocks
+
+    def _cover(
+        self, array: str, axis: int, low: int, high: int
+    ) -> list[tuple[int, slice, slice]]:
+        """The chunks that meet an interval: which, where in it, where in the window."""
+        key = array, axis, low, high
+        if key not in self._covers:
+            parts = self.layout.chunks.get(array)
+            if parts is None:
+                size = self.layout.shapes[array][axis]
+                ends: Any = np.array([0, size])
+            else:
+                ends = self._ends(array)[axis]
+            first = int(np.searchsorted(ends, low, "right")) - 1
+            found = []
+            for c in range(max(first, 0), len(ends) - 1):
+                a, b = max(low, int(ends[c])), min(high, int(ends[c + 1]))
+                if a >= high:
+                    break
+                if a < b:
+                    start = int(ends[c])
+                    inside = slice(a - start, b - start)
+                    found.append((c, inside, slice(a - low, b - low)))
+            self._covers[key] = found
+        return self._covers[key]
+
+    def _pieces(
+        self, array: str, sides: Sequence[Sequence[tuple[int, slice, slice]]]
+    ) -> Iterator[Piece]:
+        chunks = self.layout.chunks[array]
+        for combination in itertools.product(*sides):
+            chunk = tuple(c for c, _, _ in combination)
+            part = tuple(p for _, p, _ in combination)
+            full = all(
+                p.start == 0 and p.stop == chunks[k][c]
+                for k, (c, p, _) in enumerate(combination)
+            )
+            yield Piece(
+                chunk, None if full else part, tuple(w for _, _, w in combination)
+            )
+
+    # ---------------------------------------------------------------- alone
+
+    def lone(self, alone: Alone) -> Lone:
+        """The text of what one task does."""
+        shapes = self.layout.shapes
+        loaded = {a for s in alone.body for a in _elements((s,)) if a in shapes}
+
+        def typed(s: Stmt) -> Stmt:
+            s = with_blocks(s, tuple(tuple(map(typed, b)) for b in blocks(s)))
+            if isinstance(s, Alloc) and s.copied is None:
+                return replace(s, dtype=self.types[s.array])
+            return s
+
+        def sized(e: Any) -> Any:
+            if isinstance(e, Extent) and e.array in shapes and e.array not in loaded:
+                return Const(shapes[e.array][e.axis])
+            return e
+
+        body: tuple[Stmt, ...] = map_block(tuple(map(typed, alone.body)), sized)
+        last = body[-1] if body else None
+        outputs: list[str] = []
+        if isinstance(last, Return):
+            values = []
+            for k, v in enumerate(last.values):
+                if isinstance(v, Var) and v.name in shapes:
+                    continue
+                outputs.append(f"return {k}")
+                values.append(v)
+            body = (*body[:-1], Return(tuple(values), len(values) == 1))
+        made = {s.array for s in walk(body) if isinstance(s, Alloc)}
+        params = dict(self._params())
+        written = [o for o in alone.outputs if o in shapes and o not in made]
+        back = [o for o in alone.outputs if o not in written]
+        if back:
+            body = (*body, Return(tuple(map(Var, back)), len(back) == 1))
+        used = all_names(body)
+        # A number that the task gives a value first is none that it takes.
+        taken = live_before(body, frozenset())
+        own = [
+            p for n, p in params.items() if n in used - made and (p.rank or n in taken)
+        ]
+        program = Program(alone.name, tuple(own), body)
+        text = emit_python(program, doc=f"{alone.name}, by one task.").text
+        names = tuple(p.name for p in own)
+        order = [p.name for p in own if p.name in written]
+        return Lone(
+            text,
+            alone.name,
+            names,
+            (*outputs, *back, *order),
+            tuple(p.name for p in own if is_float(concrete(p.dtype))),
+            dict(alone.integers),
+        )
+
+
+def _begin(frames: Frames, key: tuple[int, int]) -> Any:
+    frame = frames.of(key)
+    assert frame is not None
+    return frames.start(frame)
+
+
+def _bound(
+    side: str, key: tuple[int, int], found: Slice, text: Text, frames: Frames
+) -> Any:
+    """The first value of a limited loop, or its end, from the start of its frame.
+
+    Where the range of the loop is known, and no steps make it grow, they are those of
+    the loop itself; else the text takes the narrower of both.
+    """
+    limits, start = found.loops[key], _begin(frames, key)
+    low, high, none = limits.low, limits.high, limits.none
+    known = text.ranges.get(key)
+    if known is not None and not (limits.below or limits.above):
+        if known.step > 0:
+            late = np.maximum(low - known.start, 0)
+            first = known.start + -(-late // known.step) * known.step
+            end = np.minimum(high, known.stop)
+        else:
+            late = np.maximum(known.start - (high - 1), 0)
+            first = known.start + -(-late // -known.step) * known.step
+            end = np.maximum(low - 1, known.stop)
+        low, high = first, end
+        if known.step < 0:
+            low = np.where(none, -NEVER, low - start)
+            return low if side == "low" else np.where(none, NEVER, high - start)
+    if side == "low":
+        return np.where(none, NEVER, low - start)
+    return np.where(none, -NEVER, high - start)
+
+
+def _elements(body: Sequence[Stmt]) -> Iterable[str]:
+    for s in walk(tuple(body)):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    yield e.array
+        if isinstance(s, Alloc) and s.source:
+            yield s.source

@@ -1,0 +1,493 @@
+"""A program as a row of operations: stages over chunks, and what one task does alone.
+
+Statements over chunked arrays in a row are one stage, a loop over time is another, so
+many of its steps at once. Numbers and small arrays go from one to the next; what a
+stage only adds to is a sum, a part of it from each block.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pyrev.analysis.dependence import Region
+from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
+from pyrev.ir.affine import integer, linear
+from pyrev.ir.liveness import live_before, names_in, touched
+from pyrev.ir.nodes import (
+    Add,
+    Alloc,
+    Assign,
+    Block,
+    Check,
+    Expr,
+    For,
+    Grow,
+    If,
+    Load,
+    Program,
+    Return,
+    Stmt,
+    Var,
+    While,
+    all_names,
+    blocks,
+    exprs,
+    loop_indices,
+    names,
+    walk,
+    written,
+)
+
+Chunks = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of a loop over time: from its value `first` on, `count` of them."""
+
+    loop: For
+    first: int
+    stride: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Statements over chunks: phases, arrays that they make, and what each block does
+    for itself.
+
+    The `outs` are chunked arrays that are read later, `sums` what is only added to.
+    """
+
+    name: str
+    body: Block
+    outs: tuple[str, ...]
+    sums: tuple[str, ...]
+    time: Steps | None
+    integers: Mapping[str, int]
+    live: frozenset[str] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Statements that one task runs: on numbers, and on arrays in one chunk."""
+
+    name: str
+    body: Block
+    outputs: tuple[str, ...]
+    integers: Mapping[str, int]
+
+
+Operation = Stage | Alone
+
+
+class Layout:
+    """Which axes of which arrays are chunked, and how.
+
+    The chunks of an array that the function makes, or writes to and was given in one
+    chunk, are those of what it reads in the same loops; those in `wanted` are known.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        shapes: Mapping[str, tuple[int, ...]],
+        chunks: Mapping[str, Chunks],
+        integers: Mapping[str, int],
+        wanted: Mapping[str, Chunks],
+    ) -> None:
+        self.integers = dict(integers)
+        self.shapes = dict(shapes)
+        self.chunks = {**wanted, **chunks}
+        self.given = frozenset(chunks)
+        self.axes = {
+            a: tuple(k for k, c in enumerate(parts) if len(c) > 1)
+            for a, parts in self.chunks.items()
+        }
+        self.axes = {a: axes for a, axes in self.axes.items() if axes}
+        self.local = [*_made(program.body)]
+        self._measure()
+        own = {s.array for s in self.local} & self.shapes.keys()
+        given = {p.name for p in program.params if p.rank}
+        changed = written(program.body)
+        free = own | {a for a in given & changed if a not in self.axes}
+        self._spread(program.body, free)
+        for array in own - self.chunks.keys():
+            self.chunks[array] = tuple((n,) for n in self.shapes[array])
+
+    def _measure(self) -> None:
+        for s in self.local:
+            sizes = [known_integer(e, self.integers, self.shapes) for e in s.shape]
+            known = tuple(n for n in sizes if n is not None)
+            if len(known) == len(sizes):
+                if self.shapes.setdefault(s.array, known) != known:
+                    raise ChunkingError(
+                        s.loc,
+                        f"`{s.array}` has several shapes",
+                        "give each of them a name of its own",
+                    )
+
+    def _spread(self, body: Block, free: set[str]) -> None:
+        """Find the chunks of the `free` arrays: those of what shares their loops."""
+        copies = [(s.array, s.copied) for s in self.local if s.copied]
+        uses = [*self._uses(body)]
+        again = True
+        while again:
+            again = False
+            for array, source in copies:
+                if array in free and source in self.axes and array not in self.axes:
+                    self.axes[array] = self.axes[source]
+                    self.chunks[array] = self.chunks[source]
+                    again = True
+            bound = {a for a, s in copies if s is not None}
+            for loop in uses:
+                known = [u for u in loop if u[1] in self.axes.get(u[0], ())]
+                for array, axis, form in loop:
+                    open_axis = axis not in self.axes.get(array, ())
+                    if not (known and open_axis and array in free - bound):
+                        continue
+                    parts = self._like(array, axis, form, known[0])
+                    if len(parts) < 2:
+                        continue
+                    own = list(
+                        self.chunks.get(array) or ((n,) for n in self.shapes[array])
+                    )
+                    own[axis] = parts
+                    self.chunks[array] = tuple(own)
+                    self.axes[array] = tuple(sorted({*self.axes.get(array, ()), axis}))
+                    again = True
+
+    def _like(
+        self,
+        array: str,
+        axis: int,
+        form: tuple[int, int],
+        other: tuple[str, int, tuple[int, int]],
+    ) -> tuple[int, ...]:
+        """Chunks along an axis with subscript ``a * i + b`` like those of another."""
+        name, k, (factor, shift) = other
+        size = self.shapes[array][axis]
+        ends = np.cumsum(self.chunks[name][k])[:-1]
+        cuts = -((shift - ends) // factor) * form[0] + form[1]
+        inside = sorted({int(c) for c in cuts if 0 < c < size})
+        return tuple(int(n) for n in np.diff([0, *inside, size]))
+
+    def _uses(self, body: Block) -> Iterator[list[tuple[str, int, tuple[int, int]]]]:
+        """By loop, the axes whose subscripts are ``a * i + b`` of its index."""
+
+        def of(stmts: Block, around: tuple[For, ...]) -> Iterator[tuple[For, Load]]:
+            for s in stmts:
+                inside = (*around, s) if isinstance(s, For) else around
+                for top in exprs(s):
+                    for e in _loads(top):
+                        for loop in around:
+                            yield loop, e
+                for b in blocks(s):
+                    yield from of(b, inside)
+
+        found: dict[int, list[tuple[str, int, tuple[int, int]]]] = {}
+        for loop, load in of(body, ()):
+            if load.array not in self.shapes:
+                continue
+            for axis, e in enumerate(load.index):
+                form = linear(e)
+                factor = form.coefficient(Var(loop.index))
+                if factor <= 0:
+                    continue
+                rest = form.without(Var(loop.index))
+                shift = rest.constant
+                for atom, c in rest.terms:
+                    shift += c * (known_integer(atom, self.integers, self.shapes) or 0)
+                found.setdefault(id(loop), []).append(
+                    (load.array, axis, (factor, shift))
+                )
+        yield from found.values()
+
+    def facts(self, integers: Mapping[str, int], time: str | None) -> Facts:
+        """What is known in an operation."""
+        known = {**self.integers, **integers}
+        if time is not None:
+            known.pop(time, None)
+        return Facts(self.axes, self.shapes, known, self.given, time)
+
+
+def _loads(e: Expr) -> Iterator[Load]:
+    todo = [e]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Load):
+            yield part
+            todo += part.index
+        elif hasattr(part, "args"):
+            todo += part.args
+
+
+def _made(body: Block) -> Iterator[Alloc]:
+    """The arrays that are made outside of loops over elements."""
+    for s in body:
+        if isinstance(s, Alloc):
+            yield s
+        elif isinstance(s, For) and any(
+            isinstance(t, (Alloc, For, While)) for t in s.body
+        ):
+            yield from _made(s.body)
+
+
+class Split:
+    """A program as operations, for one layout of its arrays.
+
+    `steps` are how many steps of a loop over time a task does; `more` are the names
+    that are wanted of a call beside what is returned. Raises `ChunkingError`.
+    """
+
+    def __init__(
+        self, program: Program, layout: Layout, steps: int, more: Sequence[str]
+    ) -> None:
+        self.program, self.layout, self.steps = program, layout, steps
+        self.operations: list[Operation] = []
+        self._count = itertools.count(1)
+        end = frozenset(more)
+        if program.body and isinstance(program.body[-1], Return):
+            end |= all_names((program.body[-1],))
+        self._block(program.body, end, {})
+
+    # ---------------------------------------------------------------- kinds
+
+    def chunked(self, s: Stmt) -> bool:
+        """Does a statement touch an array in chunks?"""
+        return not self.layout.axes.keys().isdisjoint(touched(s))
+
+    def over_time(self, s: Stmt) -> bool:
+        """Is it a loop whose iterations each run over the chunks?
+
+        That is one in which arrays in chunks are made, or written and read at other
+        elements again, but not the loop that goes along the chunks.
+        """
+        if not isinstance(s, (For, While)):
+            return False
+        axes = self.layout.axes
+        if any(isinstance(t, Alloc) and t.array in axes for t in s.body):
+            return True
+        stored: dict[str, set[tuple[Expr, ...]]] = {}
+        for t in walk(s.body):
+            if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
+                if t.target.array in axes:
+                    own = tuple(t.target.index[k] for k in axes[t.target.array])
+                    stored.setdefault(t.target.array, set()).add(own)
+        along = {
+            n
+            for own in stored.values()
+            for index in own
+            for e in index
+            for n in names(e)
+        }
+        if s.index in along or not stored:
+            return False
+        if isinstance(s, While) and not s.index:
+            return True
+        return any(
+            tuple(e.index[k] for k in axes[e.array]) not in stored[e.array]
+            or len(stored[e.array]) > 1
+            for e in _read_elements(s.body)
+            if e.array in stored
+        )
+
+    # ---------------------------------------------------------------- operations
+
+    def _block(
+        self, body: Block, after: frozenset[str], integers: Mapping[str, int]
+    ) -> None:
+        """Append the operations of a block; `after` are the names wanted behind it."""
+        lives = [after]
+        for s in reversed(body):
+            lives.append(live_before((s,), lives[-1]))
+        lives.reverse()
+        run: list[Stmt] = []
+        alone: list[Stmt] = []
+
+        def close(live: frozenset[str]) -> None:
+            if alone:
+                everything = live | all_names(tuple(run))
+                self._alone(tuple(alone), everything, integers)
+                alone.clear()
+            if run:
+                self._stage(tuple(run), live, None, integers)
+                run.clear()
+
+        for k, s in enumerate(body):
+            live, later = lives[k], lives[k + 1]
+            if isinstance(s, Return):
+                close(live)
+                values = [v for v in s.values if not self._array(v)]
+                if values:
+                    self._alone((s,), frozenset(), integers)
+                continue
+            if self.chunked(s):
+                if self.over_time(s):
+                    close(live)
+                    self._time(s, later, integers)
+                    continue
+                if not self._joins(run, s):
+                    close(live)
+                run.append(s)
+                continue
+            changed = {*written((s,))}
+            if run and (
+                changed & all_names(tuple(run))
+                or names_in(s) & written(tuple(run)) - self.layout.axes.keys()
+            ):
+                close(live)
+            alone.append(s)
+        close(after)
+
+    def _array(self, e: Expr) -> bool:
+        return isinstance(e, Var) and e.name in self.layout.shapes
+
+    def _joins(self, run: Sequence[Stmt], s: Stmt) -> bool:
+        """May `s` be in one stage with these statements? Not if it reads their sums."""
+        sums = self._added(tuple(run))
+        return not sums & (names_in(s) - self._added((s,)))
+
+    def _added(self, body: Block) -> set[str]:
+        """What a stage may add to, and does nothing else with."""
+        found: set[str] = set()
+        other: set[str] = set()
+        tracked = self.layout.axes
+        for s in body:
+            if isinstance(s, Alloc):
+                other |= {s.array}
+                continue
+            region = Region((s,), frozenset(all_names((s,))))
+            for leaf in region.leaves:
+                for a in leaf.accesses:
+                    if a.name in tracked or region.private_depth(leaf, a.name):
+                        continue
+                    if a.kind == "add":
+                        found.add(a.name)
+                    else:
+                        other.add(a.name)
+        return found - other
+
+    def _alone(
+        self, body: Block, live: frozenset[str], integers: Mapping[str, int]
+    ) -> None:
+        changed = written(body) - loop_indices(body)
+        # An array keeps its elements where only some are written.
+        outputs = tuple(sorted(changed & live))
+        if any(isinstance(s, Return) for s in body):
+            outputs = ()
+        elif not outputs and not any(isinstance(s, Check) for s in walk(body)):
+            return
+        name = f"{self.program.name}_{next(self._count)}"
+        self.operations.append(Alone(name, body, outputs, dict(integers)))
+
+    def _stage(
+        self,
+        body: Block,
+        live: frozenset[str],
+        time: Steps | None,
+        integers: Mapping[str, int],
+        name: str = "",
+    ) -> Stage:
+        axes = self.layout.axes
+        sums = self._added(body)
+        outs = tuple(sorted(written(body) & axes.keys() & live))
+        name = name or f"{self.program.name}_{next(self._count)}"
+        wanted = tuple(sorted(sums & live))
+        stage = Stage(name, body, outs, wanted, time, dict(integers), live)
+        self.operations.append(stage)
+        return stage
+
+    # ---------------------------------------------------------------- time
+
+    def _time(
+        self, loop: Stmt, after: frozenset[str], integers: Mapping[str, int]
+    ) -> None:
+        """The operations of a loop over time."""
+        if not isinstance(loop, For):
+            raise ChunkingError(
+                loop.loc,
+                "data decides how often this loop over chunks runs",
+                "give it a number of steps",
+            )
+        known = {**self.layout.integers, **integers}
+        lo, hi, step = (
+            known_integer(e, known, self.layout.shapes)
+            for e in (loop.lo, loop.hi, loop.step)
+        )
+        if lo is None or hi is None or not step:
+            raise ChunkingError(
+                loop.loc,
+                "how often this loop runs is not known before the call runs",
+                "give the number of steps as an integer argument",
+            )
+        values = range(lo, hi, step)
+        if loop.reverse:
+            values = values[::-1]
+        if not values:
+            return
+        inside = after | live_before((loop,), after)
+        inside |= live_before(loop.body, inside)
+        if self._one_stage(loop):
+            stride = values.step
+            name = f"{self.program.name}_{next(self._count)}"
+            for k in range(0, len(values), self.steps):
+                part = values[k : k + self.steps]
+                time = Steps(loop, part[0], stride, len(part))
+                self._stage(loop.body, inside, time, integers, name)
+            return
+        for value in values:
+            self._block(loop.body, inside, {**integers, loop.index: value})
+
+    def _one_stage(self, loop: For) -> bool:
+        """Can several iterations be one task? Not if they hand on more than chunks."""
+        if any(self.over_time(s) for s in loop.body if self.chunked(s)):
+            return False
+        carried = live_before(loop.body, frozenset())
+        added = self._added(loop.body)
+        for s in loop.body:
+            if isinstance(s, (If, While, Grow)) and self.chunked(s):
+                return False
+            mine = written((s,)) - self.layout.axes.keys() - loop_indices((s,))
+            if (mine - added if self.chunked(s) else mine) & carried:
+                return False
+        return integer(loop.step) is not None
+
+
+def _read_elements(body: Block) -> Iterator[Load]:
+    """The elements of arrays that a block reads."""
+    for s in walk(body):
+        tops: Sequence[Expr] = exprs(s)
+        if isinstance(s, (Assign, Add)) and isinstance(s.target, Load):
+            tops = (*s.target.index, s.value)
+            if isinstance(s, Add):
+                yield s.target
+        for top in tops:
+            yield from _loads(top)
+
+
+def phases(
+    body: Block, facts: Facts, live: frozenset[str], sums: Sequence[str]
+) -> list[Phase | Alloc | Stmt]:
+    """The statements of a stage: what is over chunks as phases."""
+    found: list[Phase | Alloc | Stmt] = []
+    for k, s in enumerate(body):
+        if isinstance(s, Alloc) and s.array in facts.axes:
+            if s.places:
+                raise ChunkingError(
+                    s.loc,
+                    "an order of elements needs all of them",
+                    f"keep `{s.source}` in one chunk",
+                )
+            found.append(s)
+        elif facts.axes.keys().isdisjoint(touched(s)):
+            found.append(s)
+        else:
+            others = all_names((*body[:k], *body[k + 1 :]))
+            found.append(Phase(s, facts, live | others, {*sums}))
+    return found

@@ -1,0 +1,454 @@
+"""Loop functions of Dask arrays: `pyrev.dask.distribute(f)`.
+
+Each block of what the function writes is a task of the user's own loops, on windows
+that are as wide as its subscripts say; the derivative is that of the blocks. Dask runs
+the tasks, wherever it runs tasks.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask._task_spec import DataNode, TaskRef
+from dask._task_spec import Task as DaskTask
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from pyrev.api.differentiable import Differentiable, as_differentiable
+from pyrev.api.gradients import Gradients, Tangents
+from pyrev.bridges.chunked import tasks
+from pyrev.bridges.chunked.calls import Asked, Planned, Shaped, planned
+from pyrev.bridges.chunked.graph import Builder, packed
+from pyrev.bridges.chunked.phases import ChunkingError
+from pyrev.bridges.chunked.plan import Chunked, Graph, Single, State
+from pyrev.bridges.chunked.told import told
+from pyrev.driver.arguments import bind
+from pyrev.driver.units import Units
+from pyrev.ir.diagnostics import ArgumentError
+from pyrev.parse.directives import memory_bytes
+
+GRADIENTS = ("gather", "sum")
+
+
+def distribute(
+    f: Callable[..., Any],
+    *,
+    steps: int | str = "auto",
+    memory: float | str | None = "2GB",
+    gradient: str = "gather",
+    target: str = "numba",
+) -> Distributed:
+    """`f`, plain or differentiable, as a function of Dask arrays; all results are lazy.
+
+    It changes none of its arguments. It returns what `f` returns; if that is nothing,
+    the final values of the arrays that `f` writes, in the order of the parameters (one
+    array if there is one). Arguments are Dask arrays, NumPy arrays, which are in one
+    chunk, and numbers; integers that decide how often a loop over chunks runs have to
+    be numbers. An `xarray.DataArray` is taken for the array in it.
+
+    `steps` is how many steps of a loop over time one task does, by default so many as
+    cost least where a task costs half a millisecond. The derivative keeps
+    the states between such tasks that fit into `memory`, of all workers together, and
+    makes the others again; None keeps all. With
+    ``gradient="gather"`` the derivative of a function without such a loop is its own
+    adjoint on chunks, where that reads no more than blocks have: its bits do not depend
+    on the chunks. Else, and with ``"sum"``, each block is differentiated, and what they
+    owe to a chunk is added in the order of the blocks.
+
+    Raises `ArgumentError` if the options do not fit; `ChunkingError`, when it is
+    called, where the function can't be run on such chunks: with the line, the reason
+    and what to do instead.
+    """
+    if steps != "auto" and (not isinstance(steps, int) or steps < 1):
+        raise ArgumentError(f"steps={steps!r}: give a number of steps, or 'auto'")
+    if gradient not in GRADIENTS:
+        raise ArgumentError(f"gradient={gradient!r}: there are 'gather' and 'sum'")
+    most = memory_bytes(memory)
+    return Distributed(as_differentiable(f), steps, most, gradient, target)
+
+
+class Distributed:
+    """A loop function of Dask arrays, made by `distribute`."""
+
+    def __init__(
+        self,
+        f: Differentiable,
+        steps: int | str,
+        memory: int | None,
+        gradient: str,
+        target: str,
+    ) -> None:
+        self.f, self.gradient, self.target = f, gradient, target
+        self.memory = memory
+        self.steps = steps
+        functools.update_wrapper(self, f.python)
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        """The results, as Dask arrays, and numbers as those without axes."""
+        return self._run(self._asked(args, kw)).result()
+
+    def vjp(
+        self, *args: Any, wrt: object = None, **kw: Any
+    ) -> tuple[Any, Callable[..., Gradients]]:
+        """The results, and a pullback from their cotangents to gradients.
+
+        The pullback takes the cotangent of what is returned (a tuple for a tuple), and
+        those of written arrays by name; gradients have the chunks of their arrays.
+        """
+        asked, arrays = self._asked(args, kw)
+        run = self._run((asked, arrays))
+        names = asked.call.wrt(wrt)
+
+        def pullback(cotangent: Any = None, /, **by_name: Any) -> Gradients:
+            seeds = run.seeds(cotangent, by_name)
+            gathered = self._gathered(asked, arrays, names, seeds, run)
+            return gathered or run.gradients(names, seeds)
+
+        return run.result(), pullback
+
+    def value_and_grad(
+        self, *args: Any, wrt: object = None, **kw: Any
+    ) -> tuple[Any, Gradients]:
+        """The returned number, and its gradients."""
+        value, pullback = self.vjp(*args, wrt=wrt, **kw)
+        if not isinstance(value, da.Array) or value.ndim:
+            raise ArgumentError(
+                f"{self.f.python.__name__}() does not return one number: use vjp"
+            )
+        return value, pullback(1.0)
+
+    def jvp(
+        self, *args: Any, tangents: Mapping[str, Any], **kw: Any
+    ) -> tuple[Any, Tangents]:
+        """The results, and their tangents along those of arguments: by the names of
+        written arrays, and "return".
+        """
+        run, count, written = self._along(self._asked(args, kw), tangents)
+        p = run.planned
+        row = [run.array(n) for n in p.results]
+        found: dict[str, Any] = {of: run.array(dot) for dot, of in written.items()}
+        if count:
+            own = row[count:]
+            found["return"] = own[0] if len(own) == 1 else tuple(own)
+            value = row[0] if count == 1 else tuple(row[:count])
+        else:
+            names = [n for n in p.written if n not in written]
+            row = [run.array(n) for n in names]
+            value = row[0] if len(row) == 1 else tuple(row)
+        return value, Tangents(found)
+
+    def hvp(
+        self, *args: Any, tangents: Mapping[str, Any], wrt: object = None, **kw: Any
+    ) -> Gradients:
+        """The Hessian of a function that returns one number, times a vector."""
+        asked = self._asked(args, kw)
+        names = asked[0].call.wrt(tuple(tangents) if wrt is None else wrt)
+        run, count, _ = self._along(asked, tangents)
+        if count != 1 or not run.planned.results[1].startswith("return "):
+            raise ArgumentError(
+                f"{self.f.python.__name__}() does not return one number"
+            )
+        return run.gradients(names, run.seeds(None, {run.planned.results[1]: 1.0}))
+
+    def explain(self, *args: Any, **kw: Any) -> str:
+        """What runs for such arguments: blocks, windows, tasks, and their text."""
+        run = self._run(self._asked(args, kw))
+        return told(run.planned, run.name)
+
+    # ---------------------------------------------------------------- calls
+
+    def _asked(
+        self, args: Sequence[Any], kw: Mapping[str, Any]
+    ) -> tuple[Asked, dict[str, da.Array]]:
+        """A call as it was read, and its arrays in chunks."""
+        bound = bind(self.f.python.__name__, self.f._signature, args, kw)
+        arrays: dict[str, da.Array] = {}
+        given = {n: _shaped(n, v, arrays) for n, v in bound.items()}
+        return Asked.of(self.f, given), arrays
+
+    def _run(self, asked: tuple[Asked, Mapping[str, da.Array]]) -> _Run:
+        own = asked[0].planned(self.steps, self.target)
+        return _Run(own, asked[1], self.f.python.__name__, self.memory)
+
+    def _along(
+        self, asked: tuple[Asked, dict[str, da.Array]], tangents: Mapping[str, Any]
+    ) -> tuple[_Run, int, dict[str, str]]:
+        """The tangent of a call, as a call; how many results are those of the function
+        itself; and the tangents of written arrays, by parameter.
+        """
+        call, arrays = asked[0].call, dict(asked[1])
+        if not tangents:
+            raise ArgumentError("no tangent was given: pass tangents={'x': ...}")
+        wrt = call.wrt(tuple(tangents))
+        unit = asked[0].derivative(Units.tangent, wrt)
+        values = {n: v for n, v in asked[0].values.items() if n in unit.params}
+        dtypes = {n: k.dtype for n, k in call.kinds.items()}
+        written = {}
+        for dot, of in unit.cotangents:
+            assert isinstance(of, str)
+            like = asked[0].values[of]
+            move: Any = tangents.get(of, 0.0)
+            if np.shape(move) != np.shape(like) and np.ndim(move):
+                raise ArgumentError(
+                    f"the tangent of `{of}` has shape {np.shape(move)}, not"
+                    f" {np.shape(like)}"
+                )
+            if isinstance(like, Shaped):
+                if not isinstance(move, da.Array):
+                    full = np.broadcast_to(np.asarray(move, like.dtype), like.shape)
+                    move = da.from_array(full, chunks=like.chunks)
+                move = move.rechunk(like.chunks).astype(like.dtype)
+                values[dot] = _shaped(dot, move, arrays)
+            elif np.ndim(like):
+                values[dot] = np.array(
+                    np.broadcast_to(move, np.shape(like)), like.dtype
+                )
+            else:
+                values[dot] = float(move)
+            dtypes[dot] = dtypes[of]
+            if of in call.function.written:
+                written[dot] = of
+        program = unit.program
+        own = tuple(dict.fromkeys((*call.function.written, *written)))
+        made = planned(program, values, dtypes, own, self.steps, self.target)
+        name = f"{self.f.python.__name__}_tangent"
+        run = _Run(made, arrays, name, self.memory)
+        return run, len(call.result_dtypes()), written
+
+    def _gathered(
+        self,
+        asked: Asked,
+        arrays: Mapping[str, da.Array],
+        wrt: tuple[str, ...],
+        seeds: State,
+        run: _Run,
+    ) -> Gradients | None:
+        """The gradients by the adjoint of the whole function on chunks; None where that
+        is not asked for, or reads more than blocks have.
+        """
+        if self.gradient != "gather" or run.planned.plan.over_time:
+            return None
+        unit = asked.derivative(Units.adjoint, wrt)
+        values = {n: v for n, v in asked.values.items() if n in unit.params}
+        own = dict(arrays)
+        dtypes = {n: k.dtype for n, k in asked.call.kinds.items()}
+        for param, of in unit.cotangents:
+            name = of if isinstance(of, str) else run.planned.results[of]
+            like = run.planned.plan.layout.shapes.get(name, ())
+            dtypes[param] = run.planned.plan.dtypes.get(name, "float64")
+            at = seeds.get(name)
+            given = run.given.get(name) if at is not None else None
+            if given is None:
+                given = np.zeros(like, dtypes[param]) if like else 0.0
+                if name in run.planned.plan.layout.axes:
+                    chunks = run.planned.plan.layout.chunks[name]
+                    given = da.zeros(like, chunks=chunks, dtype=dtypes[param])
+            values[param] = _shaped(param, given, own)
+        try:
+            made = planned(unit.program, values, dtypes, (), 1, self.target, wrt)
+        except ChunkingError:
+            return None
+        back = _Run(made, own, f"{self.f.python.__name__}_adjoint", None)
+        like_of = {n: arrays.get(n) for n in wrt}
+        return Gradients(
+            {
+                n: back.array(name, like_of[n])
+                for n, name in zip(wrt, made.results, strict=True)
+            }
+        )
+
+
+def _shaped(name: str, value: Any, arrays: dict[str, da.Array]) -> Any:
+    """An argument as a plan takes it; an array in chunks is noted."""
+    if hasattr(value, "dims") and hasattr(value, "data"):
+        value = value.data
+    if not isinstance(value, da.Array):
+        return value
+    if any(np.isnan(n) for n in value.shape):
+        raise ArgumentError(
+            f"`{name}` has chunks of unknown sizes: call compute_chunk_sizes()"
+        )
+    if not value.ndim:
+        raise ArgumentError(f"`{name}` is not known yet: pass it as a number")
+    arrays[name] = value
+    return Shaped(value.shape, value.dtype, value.chunks)
+
+
+class _Run:
+    """A planned call: the graph of its tasks, and results as Dask arrays."""
+
+    def __init__(
+        self,
+        of: Planned,
+        arrays: Mapping[str, da.Array],
+        name: str,
+        memory: int | None,
+    ) -> None:
+        self.planned, self.arrays, self.name = of, arrays, name
+        self.plan, self.layout = of.plan, of.plan.layout
+        self.dependencies: list[Any] = []
+        self.more: dict[Any, Any] = {}
+        #: The cotangents that were given, by the name of the result.
+        self.given: dict[str, Any] = {}
+        state = {n: self._input(n, v) for n, v in of.values.items()}
+        places = sorted((n, f"{at}") for n, at in state.items())
+        chunks = sorted((n, str(c)) for n, c in self.layout.chunks.items())
+        self.token = tokenize(self.plan.texts, self.plan.target, places, chunks)
+        self.graph: Graph = {}
+        #: What is in the layers of the graph so far, and what these wait for.
+        self._known: set[Any] = set()
+        self._layers: dict[str, Any] = {}
+        self._needs: dict[str, Any] = {}
+        most = self.plan.states_in(memory)
+        prefix = f"{name}-{self.token}"
+        self.builder = Builder(self.plan, self.graph, prefix, most)
+        self.end = self.builder.forward(state)
+
+    def _input(self, name: str, value: Any) -> Chunked | Single:
+        """Where an argument is before anything has run."""
+        chunks = self.layout.chunks.get(name)
+        if isinstance(value, Shaped) or name in self.layout.axes:
+            array = self.arrays.get(name)
+            if array is None:
+                array = da.from_array(value, chunks=chunks)
+            elif chunks is not None and chunks != array.chunks:
+                array = array.rechunk(chunks)
+            self.dependencies.append(array)
+            if name in self.layout.axes:
+                return Chunked(array.name)
+            return Single((array.name, *(0 for _ in array.shape)))
+        return self._constant(name, value)
+
+    def _constant(self, name: str, value: Any) -> Single:
+        key = (f"{name}-{tokenize(value)}",)
+        self.more[key] = DataNode(key, value)
+        return Single(key)
+
+    # ---------------------------------------------------------------- results
+
+    def result(self) -> Any:
+        """What the function returns, or the arrays that it writes."""
+        p = self.planned
+        row = [self.array(n, self.arrays.get(n)) for n in p.results or p.written]
+        if p.results:
+            return row[0] if p.single else tuple(row)
+        return row[0] if len(row) == 1 else tuple(row)
+
+    def array(self, name: str, like: da.Array | None = None) -> Any:
+        """A result as a Dask array, with the chunks of another one."""
+        return self._array(name, self.end[name], like)
+
+    def _array(
+        self, name: str, at: Chunked | Single, like: da.Array | None = None
+    ) -> Any:
+        label = name.replace(" ", "-")
+        layer = f"{self.name}-{label}-{tokenize(self.token, f'{at}')}"
+        nodes: dict[Any, Any] = {}
+        dtype = np.dtype(self.plan.dtypes.get(name, "float64"))
+        shape = self.layout.shapes.get(name, ())
+        chunks: Any = tuple((n,) for n in shape)
+        if isinstance(at, Chunked):
+            chunks = self.layout.chunks[name]
+        for place in itertools.product(*(range(len(c)) for c in chunks)):
+            of = at.key if isinstance(at, Single) else at.at(place)
+            key = (layer, *place)
+            item = () if at.item is None else (at.item,)
+            nodes[key] = DaskTask(key, tasks.as_array, TaskRef(of), *item)
+        array = da.Array(self._whole(layer, nodes), layer, chunks, dtype=dtype)
+        if like is not None and array.chunks != like.chunks:
+            array = array.rechunk(like.chunks)
+        return array
+
+    def _whole(self, layer: str, nodes: Mapping[Any, Any]) -> HighLevelGraph:
+        """The graph of the tasks that are known, and of a result's own."""
+        new = [k for k in self.graph if k not in self._known]
+        more = [k for k in self.more if k not in self._known]
+        if new or more:
+            own = {k: _node(k, self.graph[k]) for k in new}
+            own |= {k: self.more[k] for k in more}
+            self._known.update(own)
+            name = f"{self.builder.prefix}-{len(self._known)}"
+            before = {n for n in self._layers if n != name}
+            inputs = HighLevelGraph.from_collections(name, own, self.dependencies)
+            self._layers.update(inputs.layers)
+            self._needs.update(inputs.dependencies)
+            self._needs[name] = {*self._needs[name], *before}
+        layers = {**self._layers, layer: dict(nodes)}
+        return HighLevelGraph(layers, {**self._needs, layer: {*self._layers}})
+
+    # ---------------------------------------------------------------- derivatives
+
+    def seeds(self, cotangent: Any, by_name: Mapping[str, Any]) -> State:
+        """Where the cotangents of results are."""
+        p, state = self.planned, State()
+        if cotangent is not None:
+            names = p.results or (p.written if len(p.written) == 1 else ())
+            row = (cotangent,) if p.single or not p.results else tuple(cotangent)
+            if len(row) != len(names):
+                raise ArgumentError(
+                    f"{self.name}() returns {len(p.results)} values; pass as many"
+                    " cotangents, and those of written arrays by name"
+                )
+            for name, value in zip(names, row, strict=True):
+                if value is not None:
+                    state[name] = self._seed(name, value)
+        for name, value in by_name.items():
+            if name not in (*p.written, *p.results):
+                raise ArgumentError(
+                    f"`{name}` is not an array that {self.name}() writes; there are:"
+                    f" {', '.join(p.written) or 'none'}"
+                )
+            state[name] = self._seed(name, value)
+        if not state:
+            raise ArgumentError("no cotangent was given")
+        return state
+
+    def _seed(self, name: str, value: Any) -> Chunked | Single:
+        shape = self.layout.shapes.get(name, ())
+        dtype = self.plan.dtypes.get(name, "float64")
+        if np.shape(value) != shape and np.ndim(value):
+            raise ArgumentError(
+                f"the cotangent of `{name}` has shape {np.shape(value)}, not {shape}"
+            )
+        chunks = self.layout.chunks.get(name) if name in self.layout.axes else None
+        if not isinstance(value, da.Array):
+            value = np.broadcast_to(np.asarray(value, dtype), shape)
+            if chunks is None:
+                self.given[name] = value if shape else float(value)
+                return self._constant(f"cotangent-{name}", self.given[name])
+            value = da.from_array(value, chunks=chunks)
+        value = value.rechunk(chunks or -1) if shape else value
+        value = self.given[name] = value.astype(dtype)
+        self.dependencies.append(value)
+        if chunks is not None:
+            return Chunked(value.name)
+        return Single((value.name, *(0 for _ in shape)))
+
+    def gradients(self, wrt: tuple[str, ...], seeds: State) -> Gradients:
+        """The gradients for these cotangents, with the chunks of their arrays."""
+        places = sorted((n, f"{at}") for n, at in seeds.items())
+        self.builder.prefix = (
+            f"{self.name}-{tokenize(self.token, places, self.builder.most)}"
+        )
+        found = self.builder.reverse(seeds, wrt)
+        return Gradients({n: self._gradient(n, found.get(n)) for n in wrt})
+
+    def _gradient(self, name: str, at: Chunked | Single | None) -> Any:
+        like = self.arrays.get(name)
+        if at is not None:
+            return self._array(name, at, like)
+        # Nothing that was asked for depends on it.
+        shape = self.layout.shapes.get(name, ())
+        chunks = like.chunks if like is not None else shape
+        return da.zeros(shape, chunks=chunks, dtype=self.plan.dtypes[name])
+
+
+def _node(key: Any, task: Any) -> Any:
+    """A task of a plan as one of Dask's."""
+    args, waits = packed(task)
+    return DaskTask(key, tasks.filled, task.function, args, *map(TaskRef, waits))

@@ -1,0 +1,308 @@
+"""`pyrev.dask.distribute`: lazy calls and derivatives of Dask arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.bridges.chunked_engine import chunked
+from tests.bridges.chunked_functions import (
+    CASES,
+    Case,
+    convolution,
+    heat,
+    simulated_misfit,
+)
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+import pyrev.dask  # noqa: E402
+from pyrev.bridges.chunked.calls import chosen_steps  # noqa: E402
+
+RUN = [c for c in CASES if not c.refused]
+SYNC = {"scheduler": "synchronous"}
+
+
+def given(case: Case, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of a case, and the same in chunks."""
+    values = case.make(np.random.default_rng(seed))
+    rng = random.Random(f"{case.name} {seed}")
+    cut = {
+        n: da.from_array(values[n], chunks=chunked(values[n], axes, rng))
+        for n, axes in case.cut.items()
+    }
+    return values, {**values, **cut}
+
+
+def copies(values: dict[str, Any]) -> dict[str, Any]:
+    return {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in values.items()}
+
+
+def whole(
+    case: Case, values: dict[str, Any], target: str
+) -> tuple[dict[str, Any], Any]:
+    """What the call on whole arrays gives, by name, and its pullback."""
+    own = copies(values)
+    result, pullback = pyrev.vjp(pyrev.differentiable(case.plain, target=target), **own)
+    if result is None:
+        written = pyrev.differentiable(case.plain)._units.function.written
+        return {n: own[n] for n in written}, pullback
+    row = result if isinstance(result, tuple) else (result,)
+    return {f"result {k}": v for k, v in enumerate(row)}, pullback
+
+
+@pytest.mark.parametrize("gradient", ["gather", "sum"])
+@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+def test_values_and_gradients_are_those_of_the_call(case: Case, gradient: str) -> None:
+    values, cut = given(case, 1)
+    f = pyrev.dask.distribute(
+        case.plain, steps=case.steps[-1], gradient=gradient, target="python"
+    )
+    wanted, pullback = whole(case, values, "python")
+    result, pull = f.vjp(**cut)
+    row = result if isinstance(result, tuple) else (result,)
+    rng = np.random.default_rng(2)
+    seeds = [
+        rng.standard_normal(np.shape(v)) if np.ndim(v) else 1.0 for v in wanted.values()
+    ]
+    if all(n.startswith("result") for n in wanted):
+        one = seeds[0] if not isinstance(result, tuple) else tuple(seeds)
+        slow, lazy = pullback(one), pull(one)
+    else:
+        named = dict(zip(wanted, seeds, strict=True))
+        slow, lazy = pullback(**named), pull(**named)
+    found, gradients = dask.compute(row, dict(lazy), **SYNC)
+    for value, own in zip(wanted.values(), found, strict=True):
+        np.testing.assert_allclose(own, value, rtol=1e-12, atol=1e-14)
+    assert set(gradients) == set(slow)
+    for name, wanted_gradient in slow.items():
+        scale = np.abs(wanted_gradient).max()
+        np.testing.assert_allclose(
+            gradients[name], wanted_gradient, rtol=1e-12, atol=1e-14 + 1e-13 * scale
+        )
+        if name in case.cut:
+            assert lazy[name].chunks == cut[name].chunks
+
+
+@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+def test_gathered_bits_do_not_depend_on_chunks(case: Case) -> None:
+    """But for what is summed over chunks."""
+    f = pyrev.dask.distribute(case.plain, target="python")
+    if case.sums or max(case.steps) > 1:
+        pytest.skip("it has sums over chunks, or a loop over time")
+    bits: dict[str, set[bytes]] = {}
+    for seed in range(3):
+        values = case.make(np.random.default_rng(0))
+        rng = random.Random(seed)
+        cut = {
+            n: da.from_array(values[n], chunks=chunked(values[n], axes, rng))
+            for n, axes in case.cut.items()
+        }
+        result, pull = f.vjp(**{**values, **cut})
+        row = result if isinstance(result, tuple) else (result,)
+        if "out" in values or len(row) > 1 or case.name not in ("returned",):
+            names = pyrev.differentiable(case.plain)._units.function.written
+            draw = np.random.default_rng(1)
+            lazy = pull(**{n: draw.standard_normal(values[n].shape) for n in names})
+        else:
+            lazy = pull(np.random.default_rng(1).standard_normal(row[0].shape))
+        for name, g in dask.compute(dict(lazy), **SYNC)[0].items():
+            if name in case.cut:
+                bits.setdefault(name, set()).add(np.asarray(g).tobytes())
+    assert {len(b) for b in bits.values()} == {1}
+
+
+def field(n: int = 24) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    return dict(
+        u=rng.random((n, n)), c=0.1 * rng.random((n, n)), d=rng.random((n, n)), n=5
+    )
+
+
+def in_chunks(values: dict[str, Any], size: Any = (10, 7)) -> dict[str, Any]:
+    return {
+        n: da.from_array(v, chunks=size) if isinstance(v, np.ndarray) else v
+        for n, v in values.items()
+    }
+
+
+def test_nothing_runs_before_it_is_asked_for_and_nothing_is_changed() -> None:
+    values = field()
+    before = copies(values)
+    ran = []
+
+    def noted(block: Any) -> Any:
+        ran.append(block.shape)
+        return block
+
+    cut = in_chunks(values)
+    cut["u"] = cut["u"].map_blocks(noted, meta=np.empty((0, 0)))
+    f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+    value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
+    assert not ran
+    assert isinstance(value, da.Array) and value.shape == ()
+    dask.compute(value, gradients.u, **SYNC)
+    assert ran
+    for name, v in before.items():
+        np.testing.assert_array_equal(values[name], v)
+
+
+def test_tangents_are_those_of_the_call() -> None:
+    values = field()
+    rng = np.random.default_rng(1)
+    move = rng.standard_normal(values["u"].shape)
+    f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+    cut = in_chunks(values)
+    value, moved = f.jvp(**cut, tangents={"u": da.from_array(move, chunks=(5, 24))})
+    wanted, slope = pyrev.jvp(simulated_misfit, **copies(values), tangents={"u": move})
+    found = dask.compute(value, moved["return"], **SYNC)
+    np.testing.assert_allclose(found, (wanted, slope["return"]), rtol=1e-12)
+    heated = pyrev.dask.distribute(heat, steps=3, target="python")
+    own = {n: values[n] for n in ("u", "c", "n")}
+    parts = {n: cut[n] for n in ("u", "c", "n")}
+    u, moved = heated.jvp(**parts, tangents={"c": move})
+    plain = copies(own)
+    _, slope = pyrev.jvp(heat, **plain, tangents={"c": move})
+    found = dask.compute(u, moved["u"], **SYNC)
+    np.testing.assert_array_equal(found[0], plain["u"])
+    np.testing.assert_allclose(found[1], slope["u"], rtol=1e-10, atol=1e-14)
+
+
+def test_hessians_times_vectors_are_those_of_the_call() -> None:
+    values = field(12)
+    rng = np.random.default_rng(1)
+    move = {"u": rng.standard_normal((12, 12)), "c": rng.standard_normal((12, 12))}
+    f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+    found = f.hvp(**in_chunks(values, (5, 4)), tangents=move)
+    wanted = pyrev.hvp(simulated_misfit, **copies(values), tangents=move)
+    for name in move:
+        own = found[name].compute(**SYNC)
+        np.testing.assert_allclose(own, wanted[name], rtol=1e-10, atol=1e-12)
+
+
+def test_compiled_blocks_are_right() -> None:
+    values = field(40)
+    cut = in_chunks(values, (16, 13))
+    value, gradients = pyrev.dask.distribute(simulated_misfit, steps=2).value_and_grad(
+        **cut, wrt=("u", "c", "d")
+    )
+    wanted, slow = pyrev.value_and_grad(simulated_misfit, wrt=("u", "c", "d"))(
+        **copies(values)
+    )
+    found, own = dask.compute(
+        value, dict(gradients), scheduler="threads", num_workers=2
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    for name, g in slow.items():
+        np.testing.assert_allclose(own[name], g, rtol=1e-9, atol=1e-15)
+
+
+def digest(*arrays: Any) -> str:
+    found = hashlib.sha256()
+    for a in arrays:
+        found.update(np.ascontiguousarray(a).tobytes())
+    return found.hexdigest()
+
+
+def slow_down(block: Any) -> Any:
+    time.sleep(0.02)
+    return block
+
+
+@pytest.mark.slow
+def test_one_digest_whoever_runs_the_tasks() -> None:
+    distributed = pytest.importorskip("distributed")
+    values = field(20)
+    cut = in_chunks(values, (5, 7))
+    cut["u"] = cut["u"].map_blocks(slow_down, meta=np.empty((0, 0)))
+    f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+    value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
+    wanted = [value, gradients.u, gradients.c]
+    first = digest(*dask.compute(*wanted, **SYNC))
+    assert digest(*dask.compute(*wanted, scheduler="threads", num_workers=3)) == first
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert digest(*client.gather(client.compute(wanted))) == first
+        for wait in (0.05, 0.3, 0.8):
+            futures = client.compute(wanted)
+            time.sleep(wait)
+            worker = next(iter(cluster.workers.values()))
+            client.sync(worker.kill)
+            assert digest(*client.gather(futures)) == first
+            del futures
+
+
+def test_what_does_not_fit_is_said() -> None:
+    values = field()
+    cut = in_chunks(values)
+    with pytest.raises(pyrev.ArgumentError, match="steps=0"):
+        pyrev.dask.distribute(heat, steps=0)
+    with pytest.raises(pyrev.ArgumentError, match="gradient='best'"):
+        pyrev.dask.distribute(heat, gradient="best")
+    f = pyrev.dask.distribute(heat, target="python")
+    with pytest.raises(pyrev.ArgumentError, match="does not return one number"):
+        f.value_and_grad(cut["u"], cut["c"], 2)
+    _, pull = f.vjp(cut["u"], cut["c"], 2)
+    with pytest.raises(pyrev.ArgumentError, match="no cotangent"):
+        pull()
+    with pytest.raises(pyrev.ArgumentError, match="is not an array that heat"):
+        pull(c=1.0)
+    with pytest.raises(pyrev.ArgumentError, match=r"has shape \(3,\), not \(24, 24\)"):
+        pull(u=np.zeros(3))
+    unknown = cut["u"][cut["u"][:, 0] > 0.5]
+    with pytest.raises(pyrev.ArgumentError, match="unknown sizes"):
+        f(unknown, cut["c"], 2)
+    with pytest.raises(pyrev.ArgumentError, match="c"):
+        f(cut["u"])
+    with pytest.raises(IndexError):
+        pyrev.dask.distribute(convolution, target="python")(
+            cut["u"], np.ones((3, 3)), da.zeros((24, 24), chunks=8)
+        )
+
+
+def test_explain_says_what_runs() -> None:
+    cut = in_chunks(field())
+    f = pyrev.dask.distribute(heat, steps=2, target="python")
+    told = f.explain(cut["u"], cut["c"], 5)
+    assert "12 blocks, 2 steps each: u" in told
+    assert "a window has" in told and "in a chunk" in told
+    assert (
+        "for y in range(max(y_first, y_from - left), min(y_end, y_to + left)):" in told
+    )
+
+
+def test_states_that_do_not_fit_are_made_again() -> None:
+    values = {**field(20), "n": 13}
+    cut = in_chunks(values, (10, 7))
+    asked: dict[str, Any] = {}
+    for memory in (None, 20 * 20 * 8 * 3, 1):
+        f = pyrev.dask.distribute(
+            simulated_misfit, steps=1, memory=memory, target="python"
+        )
+        value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
+        found = dask.compute(value, gradients.u, gradients.c, **SYNC)
+        asked[str(memory)] = digest(*found), len(dict(gradients.u.dask))
+    digests, counts = zip(*asked.values(), strict=True)
+    assert len(set(digests)) == 1
+    assert counts[0] < counts[1] < counts[2]
+
+
+@pytest.mark.parametrize(
+    "sides, steps", [((100,), 16), ((512, 512), 7), ((8000, 8000), 1), ((10**7,), 1)]
+)
+def test_larger_chunks_take_fewer_steps_at_once(sides: Any, steps: int) -> None:
+    chunks = {"u": tuple((n, n) for n in sides)}
+    assert abs(chosen_steps(chunks) - steps) <= 2
