@@ -166,10 +166,9 @@ class Phase:
                 yield Driver(leaf, name, index, self._loops(leaf, name, index), False)
             elif self._is_sum(leaf):
                 anchor = self._anchor(leaf)
-                if anchor is not None:
-                    assert anchor.index is not None
-                    loops = self._loops(leaf, anchor.name, anchor.index)
-                    yield Driver(leaf, anchor.name, anchor.index, loops, True)
+                assert anchor.index is not None
+                loops = self._loops(leaf, anchor.name, anchor.index)
+                yield Driver(leaf, anchor.name, anchor.index, loops, True)
 
     def _is_sum(self, leaf: Leaf) -> bool:
         stmt = leaf.stmt
@@ -177,22 +176,28 @@ class Phase:
             return False
         return not self.region.private_depth(leaf, stmt.target_name)
 
-    def _anchor(self, leaf: Leaf) -> Access | None:
-        """A read of a chunked array that each iteration of a sum makes."""
+    def _anchor(self, leaf: Leaf) -> Access:
+        """An element of a chunked array that each iteration of a sum reads or writes."""
         candidates = [(leaf, a) for a in leaf.accesses]
         for other in self.region.leaves:
             if other is not leaf and other.loops == leaf.loops[: other.depth]:
                 candidates += [(other, a) for a in other.accesses]
+        candidates.sort(key=lambda c: c[1].kind != "read")
         first = None
         for where, a in candidates:
-            if a.kind != "read" or not a.index or not self.tracked(where, a.name):
+            if not a.index or not self.tracked(where, a.name):
                 continue
             first = first or a
             axes = self.facts.axes[a.name]
             if self._total(leaf, a, axes):
                 return a
         if first is None:
-            return None
+            assert isinstance(leaf.stmt, Add)
+            raise ChunkingError(
+                leaf.stmt.loc,
+                f"no chunk says which blocks add this to `{leaf.stmt.target_name}`",
+                "write it before or after the loops over chunks",
+            )
         raise ChunkingError(
             leaf.stmt.loc,
             f"data decides, or not every term has, the element of `{first.name}` that"

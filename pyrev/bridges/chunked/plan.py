@@ -207,7 +207,7 @@ class Planner:
     ) -> None:
         self.program, self.layout, self.target = program, layout, target
         self.types = {n: concrete(t) for n, t in infer(program, dict(dtypes)).items()}
-        self.split = Split(program, layout, steps, wanted)
+        self.split = Split(program, layout, steps, wanted, self.types)
         self._families: dict[Any, tuple[Family, ...]] = {}
         self._bounds: dict[str, list[Any]] = {}
         self._covers: dict[tuple[str, int, int, int], list[tuple[int, slice, slice]]]
@@ -542,6 +542,7 @@ class Planner:
             body = (*body[:-1], Return(tuple(values), len(values) == 1))
         made = {s.array for s in walk(body) if isinstance(s, Alloc)}
         params = dict(self._params())
+        params |= {n: Param(n, 0, "int64") for n in alone.integers}
         written = [o for o in alone.outputs if o in shapes and o not in made]
         back = [o for o in alone.outputs if o not in written]
         if back:

@@ -8,14 +8,15 @@ stage only adds to is a sum, a part of it from each block.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pyrev.analysis.dependence import Region
 from pyrev.bridges.chunked.boxes import known_integer
 from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
+from pyrev.bridges.chunked.rewritten import as_sums, separated
 from pyrev.ir.affine import integer, linear
 from pyrev.ir.liveness import live_before, names_in, touched
 from pyrev.ir.nodes import (
@@ -32,6 +33,7 @@ from pyrev.ir.nodes import (
     Program,
     Return,
     Stmt,
+    Tell,
     Var,
     While,
     all_names,
@@ -242,13 +244,20 @@ class Split:
     """A program as operations, for one layout of its arrays.
 
     `steps` are how many steps of a loop over time a task does; `more` are the names
-    that are wanted of a call beside what is returned. Raises `ChunkingError`.
+    that are wanted of a call beside what is returned; `dtypes` those of all names.
+    Raises `ChunkingError`.
     """
 
     def __init__(
-        self, program: Program, layout: Layout, steps: int, more: Sequence[str]
+        self,
+        program: Program,
+        layout: Layout,
+        steps: int,
+        more: Sequence[str],
+        dtypes: Mapping[str, str],
     ) -> None:
         self.program, self.layout, self.steps = program, layout, steps
+        self.dtypes = dtypes
         self.operations: list[Operation] = []
         self._count = itertools.count(1)
         end = frozenset(more)
@@ -303,10 +312,8 @@ class Split:
         self, body: Block, after: frozenset[str], integers: Mapping[str, int]
     ) -> None:
         """Append the operations of a block; `after` are the names wanted behind it."""
-        lives = [after]
-        for s in reversed(body):
-            lives.append(live_before((s,), lives[-1]))
-        lives.reverse()
+        body = self._rewritten(body, after)
+        lives = _lives(body, after)
         run: list[Stmt] = []
         alone: list[Stmt] = []
 
@@ -344,6 +351,27 @@ class Split:
                 close(live)
             alone.append(s)
         close(after)
+
+    def _rewritten(self, body: Block, after: frozenset[str]) -> Block:
+        """A block whose statements over chunks give what blocks can give."""
+        tracked = self.layout.axes.keys()
+        lives = _lives(body, after)
+        found: list[Stmt] = []
+        for s, live in zip(body, lives[1:], strict=True):
+            if not self.chunked(s) or self.over_time(s):
+                found.append(s)
+                continue
+            parts = separated(s, tracked, live)
+            for part, own in zip(parts, _lives(parts, live)[1:], strict=True):
+                lost = self._lost(part, own, self._added((part,)))
+                made = as_sums(part, lost, tracked, own, self.dtypes) if lost else None
+                found += made or (part,)
+        return tuple(found)
+
+    def _lost(self, s: Stmt, live: frozenset[str], sums: Set[str]) -> set[str]:
+        """What is wanted later of a statement over chunks, and no block can hand on."""
+        own = written((s,)) - loop_indices((s,)) - self.layout.axes.keys() - sums
+        return own & live
 
     def _array(self, e: Expr) -> bool:
         return isinstance(e, Var) and e.name in self.layout.shapes
@@ -393,15 +421,42 @@ class Split:
         time: Steps | None,
         integers: Mapping[str, int],
         name: str = "",
-    ) -> Stage:
+    ) -> None:
         axes = self.layout.axes
         sums = self._added(body)
+        self._check(body, live, sums)
         outs = tuple(sorted(written(body) & axes.keys() & live))
-        name = name or f"{self.program.name}_{next(self._count)}"
         wanted = tuple(sorted(sums & live))
-        stage = Stage(name, body, outs, wanted, time, dict(integers), live)
-        self.operations.append(stage)
-        return stage
+        if not outs and not wanted:
+            return
+        name = name or f"{self.program.name}_{next(self._count)}"
+        self.operations.append(
+            Stage(name, body, outs, wanted, time, dict(integers), live)
+        )
+
+    def _check(self, body: Block, live: frozenset[str], sums: Set[str]) -> None:
+        """Refuse a stage that does more than to give chunks and sums."""
+        for s, later in zip(body, _lives(body, live)[1:], strict=True):
+            if not self.chunked(s):
+                continue
+            for t in walk((s,)):
+                if isinstance(t, (Check, Tell)):
+                    what = "check is made" if isinstance(t, Check) else "message is given"
+                    raise ChunkingError(
+                        t.loc,
+                        f"this {what} by a statement over chunks",
+                        "make it before, on sizes, or in a function of its own",
+                    )
+            for name in sorted(self._lost(s, later, sums)):
+                at = [t for t in walk((s,)) if name in written((t,))][-1]
+                arrays = sorted(touched(s) & self.layout.axes.keys())
+                raise ChunkingError(
+                    at.loc,
+                    f"`{name}` is in one piece, and gets values from chunks of"
+                    f" `{arrays[0]}` that are no sum",
+                    f"write each of its elements once, or keep `{arrays[0]}` in one"
+                    " chunk",
+                )
 
     # ---------------------------------------------------------------- time
 
@@ -433,7 +488,8 @@ class Split:
             return
         inside = after | live_before((loop,), after)
         inside |= live_before(loop.body, inside)
-        if self._one_stage(loop):
+        loop = replace(loop, body=self._rewritten(loop.body, inside))
+        if self._one_stage(loop, inside):
             stride = values.step
             name = f"{self.program.name}_{next(self._count)}"
             for k in range(0, len(values), self.steps):
@@ -444,19 +500,36 @@ class Split:
         for value in values:
             self._block(loop.body, inside, {**integers, loop.index: value})
 
-    def _one_stage(self, loop: For) -> bool:
-        """Can several iterations be one task? Not if they hand on more than chunks."""
-        if any(self.over_time(s) for s in loop.body if self.chunked(s)):
+    def _one_stage(self, loop: For, live: frozenset[str]) -> bool:
+        """Can several iterations be one task? Not if they hand on more than chunks.
+
+        `live` are the names that matter after an iteration.
+        """
+        body, tracked = loop.body, self.layout.axes.keys()
+        if any(self.over_time(s) for s in body if self.chunked(s)):
             return False
-        carried = live_before(loop.body, frozenset())
-        added = self._added(loop.body)
-        for s in loop.body:
-            if isinstance(s, (If, While, Grow)) and self.chunked(s):
+        sums = self._added(body)
+        for s, later in zip(body, _lives(body, live)[1:], strict=True):
+            if self.chunked(s):
+                if isinstance(s, (If, While, Grow)):
+                    return False
+                # No sum of the blocks is there before all of them have run.
+                alone = self._added((s,)) - sums
+                if alone or self._lost(s, later, sums):
+                    return False
+            elif (written((s,)) - loop_indices((s,)) - tracked) & live:
                 return False
-            mine = written((s,)) - self.layout.axes.keys() - loop_indices((s,))
-            if (mine - added if self.chunked(s) else mine) & carried:
+            elif any(isinstance(t, (Check, Tell)) for t in walk((s,))):
                 return False
         return integer(loop.step) is not None
+
+
+def _lives(body: Block, after: frozenset[str]) -> list[frozenset[str]]:
+    """What matters before each statement of a block, and after the last."""
+    lives = [after]
+    for s in reversed(body):
+        lives.append(live_before((s,), lives[-1]))
+    return lives[::-1]
 
 
 def _read_elements(body: Block) -> Iterator[Load]:
