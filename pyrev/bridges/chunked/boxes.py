@@ -126,16 +126,28 @@ _OPERATIONS: dict[str, Any] = {
 }
 
 
+def _known(
+    e: Expr, values: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> Any:
+    try:
+        return np.asarray(evaluated(e, values, shapes))
+    except (NotKnown, ZeroDivisionError, TypeError):
+        return None
+
+
 def known_integer(
     e: Expr, values: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> int | None:
     """The integer that `e` is; None where it is none, or not known."""
-    try:
-        found = evaluated(e, values, shapes)
-    except (NotKnown, ZeroDivisionError, TypeError):
-        return None
-    if isinstance(found, (bool, np.bool_)) or not np.issubdtype(
-        np.asarray(found).dtype, np.integer
-    ):
+    found = _known(e, values, shapes)
+    if found is None or not np.issubdtype(found.dtype, np.integer):
         return None
     return int(found)
+
+
+def known_test(
+    e: Expr, values: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> bool | None:
+    """Does a test of integers hold? None where it is none, or not known."""
+    found = _known(e, values, shapes)
+    return bool(found) if found is not None and found.dtype == bool else None

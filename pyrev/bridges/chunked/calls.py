@@ -13,12 +13,14 @@ from pyrev.analysis.bounds import Bounds, Variant
 from pyrev.api.call import Call
 from pyrev.api.differentiable import Differentiable
 from pyrev.bridges.chunked.plan import Plan, Planner
+from pyrev.bridges.chunked.rewritten import resolved
 from pyrev.bridges.chunked.stages import Chunks, Layout
 from pyrev.driver.arguments import key_of
 from pyrev.driver.request import Request
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.nodes import Program, Return, Var
+from pyrev.ir.nodes import written as written_in
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,9 @@ def planned(
         if isinstance(v, (int, np.integer)) and not isinstance(v, bool)
     }
     arrays = {n: s for n, s in shapes.items() if s}
+    program = replace(program, body=resolved(program.body, integers, arrays))
+    # What an integer argument is later, `resolved` has written down.
+    integers = {n: v for n, v in integers.items() if n not in written_in(program.body)}
     last = program.body[-1] if program.body else None
     wanted = {
         v.name: chunks[n]

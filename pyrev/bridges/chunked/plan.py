@@ -373,6 +373,8 @@ class Planner:
             name = getattr(getattr(s, "target", None), "name", None)
             if name and name not in arrays and name not in own:
                 yield name, Param(name, 0, self.types.get(name, "float64"))
+        for name in self.split.numbers:
+            yield name, Param(name, 0, self.types[name])
 
     def _own(self, array: str, like: str) -> Box:
         """The chunks of an array, as boxes by block of the grid of another one."""

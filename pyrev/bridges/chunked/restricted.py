@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pyrev.bridges.chunked.boxes import known_integer
 from pyrev.bridges.chunked.frames import Frames
 from pyrev.bridges.chunked.phases import Driver, Facts, Phase
+from pyrev.bridges.chunked.rewritten import zero_of
 from pyrev.bridges.chunked.slices import Key, Limits, Slice
 from pyrev.bridges.chunked.stages import Steps
 from pyrev.emit.python import emit_python
@@ -158,10 +159,7 @@ class Restriction:
             self.meanings[steps] = ("steps", "", 0)
             integers.append(steps)
         numbers = [s for s in self.sums if s not in self.facts.shapes]
-        zeros = [
-            Assign(Var(s), Const(0.0) if is_float(self._dtype(s)) else ZERO)
-            for s in numbers
-        ]
+        zeros = [Assign(Var(s), zero_of(self._dtype(s))) for s in numbers]
         back = [*numbers, *(o for o in self.outs if o in self.local)]
         ends = [Return(tuple(map(Var, back)), len(back) == 1)] if back else []
         program = self._program((*zeros, *body, *ends))

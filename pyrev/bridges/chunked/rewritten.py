@@ -7,37 +7,143 @@ writes becomes several.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from pyrev.analysis.dependence import Leaf, Region
+from pyrev.bridges.chunked.boxes import known_integer, known_test
+from pyrev.ir.dtypes import is_float
 from pyrev.ir.nodes import (
     ZERO,
     Add,
+    Alloc,
     Assign,
     Block,
+    Call,
+    Check,
     Const,
     Expr,
     For,
+    If,
     Load,
+    Return,
     Stmt,
+    Tell,
+    Var,
     While,
     all_names,
     blocks,
+    exprs,
+    fresh,
     loop_indices,
+    map_expr,
+    map_whole,
+    names,
     walk,
+    walk_expr,
     with_blocks,
     written,
 )
 from pyrev.schedule.groups import distribute
 from pyrev.schedule.restrict import restrict
+from pyrev.schedule.scalars import inline_integers
 
-#: What a zero is written into, and added to, without a change of its dtype.
-_ZEROS: Mapping[str, Expr] = {"float64": Const(0.0), "int64": ZERO}
-_ELEMENTS: Mapping[str, Expr] = {
-    **_ZEROS,
-    "float32": Const(0.0),
-    "int32": ZERO,
-}
+#: The dtypes of what may be a sum.
+NUMBERS = ("float64", "float32", "int64", "int32")
+
+
+def zero_of(dtype: str) -> Expr:
+    """A zero that leaves what is added to it in its dtype."""
+    zero = Const(0.0) if is_float(dtype) else ZERO
+    return zero if dtype in ("float64", "int64") else Call(dtype, (zero,))
+
+
+def resolved(
+    body: Block, integers: Mapping[str, int], shapes: Mapping[str, Sequence[int]]
+) -> Block:
+    """A block without the tests and checks that sizes and integer arguments decide.
+
+    An integer that changes on the way is what it is there; `integers` are what they
+    are before.
+    """
+    return _resolved(body, dict(integers), shapes)
+
+
+def _resolved(
+    body: Block,
+    known: dict[str, int],
+    shapes: Mapping[str, Sequence[int]],
+) -> Block:
+    found: list[Stmt] = []
+
+    def number(e: Expr) -> Expr:
+        """A bound that names an integer which changes, as what it is."""
+        value = known_integer(e, known, shapes)
+        own = {n for n in names(e) if n in changing}
+        return Const(value) if value is not None and own else e
+
+    changing = written(body)
+    for s in body:
+        match s:
+            case If(test, then, orelse):
+                holds = known_test(test, known, shapes)
+                if holds is not None:
+                    found += _resolved(then if holds else orelse, known, shapes)
+                    continue
+                parts = [_resolved(b, dict(known), shapes) for b in blocks(s)]
+                s = with_blocks(s, tuple(parts))
+            case Check(test) if known_test(test, known, shapes):
+                continue
+            case For() | While():
+                inside = {n: v for n, v in known.items() if n not in written((s,))}
+                body_of = _resolved(s.body, inside, shapes)
+                if isinstance(s, For):
+                    s = replace(s, lo=number(s.lo), hi=number(s.hi))
+                s = with_blocks(s, (body_of,))
+            case Assign(Var(name), value):
+                integer = known_integer(value, known, shapes)
+                known.pop(name, None)
+                if integer is not None:
+                    known[name] = integer
+                found.append(s)
+                continue
+        for name in written((s,)):
+            known.pop(name, None)
+        found.append(s)
+    return tuple(found)
+
+
+def apart(
+    s: Stmt,
+    tracked: Set[str],
+    dtypes: dict[str, str],
+    taken: set[str],
+) -> Block:
+    """A statement in no loop that gives nothing to chunks, with the elements of
+    `tracked` arrays that it reads as numbers of their own, read before it.
+
+    They get names that are not `taken`, and a dtype in `dtypes`.
+    """
+    if any(isinstance(t, (For, While, Alloc)) for t in walk((s,))):
+        return (s,)
+    if written((s,)) & tracked:
+        return (s,)
+    read: dict[Load, str] = {}
+
+    def element(e: Expr) -> Expr:
+        if not isinstance(e, Load) or e.array not in tracked:
+            return e
+        if dtypes.get(e.array) not in NUMBERS:
+            return e
+        if e not in read:
+            read[e] = fresh(f"{e.array}_at", taken)
+            dtypes[read[e]] = dtypes[e.array]
+        return Var(read[e])
+
+    if isinstance(s, Assign) and isinstance(s.target, Var) and isinstance(s.value, Load):
+        return (s,)
+    new = map_whole(s, lambda e: map_expr(e, element))
+    return (*(Assign(Var(n), e, loc=s.loc) for e, n in read.items()), new)
 
 
 def separated(nest: Stmt, tracked: Set[str], live: frozenset[str]) -> Block:
@@ -56,6 +162,23 @@ def separated(nest: Stmt, tracked: Set[str], live: frozenset[str]) -> Block:
     if sum(map(len, added)) > len(frozenset[str]().union(*added)):
         return (nest,)
     return tuple(s for p in parts for s in p)
+
+
+def with_subscripts(
+    nest: Stmt, axes: Mapping[str, Sequence[int]], live: frozenset[str]
+) -> Stmt:
+    """A nest with the integers written out that are subscripts of chunked axes."""
+    if not isinstance(nest, For):
+        return nest
+    own = written((nest,)) - loop_indices((nest,))
+    for s in walk((nest,)):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load) and any(
+                    names(e.index[k]) & own for k in axes.get(e.array, ())
+                ):
+                    return inline_integers(nest, (), live, frozenset())
+    return nest
 
 
 def _shifted(region: Region, name: str) -> bool:
@@ -91,15 +214,13 @@ def as_sums(
     own = [leaf for leaf in region.leaves if _target(leaf) in lost]
     if {_target(leaf) for leaf in own} != lost:
         return None
-    for leaf in own:
-        target = _target(leaf)
-        if not isinstance(leaf.stmt, Assign):
+    touching = [
+        (leaf, a) for leaf in region.leaves for a in leaf.accesses if a.name in lost
+    ]
+    for leaf, a in touching:
+        if a.kind != "write" or dtypes.get(a.name) not in NUMBERS:
             return None
-        known = _ELEMENTS if isinstance(leaf.stmt.target, Load) else _ZEROS
-        if dtypes.get(target) not in known:
-            return None
-        touching = [o for o in region.leaves for a in o.accesses if a.name == target]
-        if touching != [leaf] or region.depends(leaf, leaf):
+        if any(region.depends(leaf, o) for o, b in touching if b.name == a.name):
             return None
     if any(isinstance(s, While) for s in walk((stmt,))):
         return None
@@ -119,7 +240,9 @@ def _zeroed(block: Block, dtypes: Mapping[str, str]) -> Block:
     found: list[Stmt] = []
     for s in block:
         if isinstance(s, Assign):
-            zero = _ELEMENTS[dtypes[s.target_name]]
+            zero = zero_of(dtypes[s.target_name])
+            if isinstance(s.target, Load):
+                zero = Const(0.0) if is_float(dtypes[s.target_name]) else ZERO
             found.append(Assign(s.target, zero, loc=s.loc))
         else:
             inner = tuple(_zeroed(b, dtypes) for b in blocks(s))

@@ -141,12 +141,12 @@ class Slicer:
         copies = [
             (p.array, p.copied)
             for p in self.phases
-            if isinstance(p, Alloc) and p.copied in self.windows
+            if isinstance(p, Alloc) and p.copied in self.axes
         ]
         for _ in copies:
             for array, source in copies:
                 if array in self.windows and source is not None:
-                    both = hull(self.windows[array], self.windows[source])
+                    both = hull(self.windows.get(source), self.windows[array])
                     self.windows[array] = self.windows[source] = both
 
     def _phase(

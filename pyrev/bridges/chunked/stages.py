@@ -16,7 +16,12 @@ import numpy as np
 from pyrev.analysis.dependence import Region
 from pyrev.bridges.chunked.boxes import known_integer
 from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
-from pyrev.bridges.chunked.rewritten import as_sums, separated
+from pyrev.bridges.chunked.rewritten import (
+    apart,
+    as_sums,
+    separated,
+    with_subscripts,
+)
 from pyrev.ir.affine import integer, linear
 from pyrev.ir.liveness import live_before, names_in, touched
 from pyrev.ir.nodes import (
@@ -174,13 +179,19 @@ class Layout:
         """Chunks along an axis with subscript ``a * i + b`` like those of another."""
         name, k, (factor, shift) = other
         size = self.shapes[array][axis]
+        if factor < 0:  # for the loop the other way round
+            factor, form = -factor, (-form[0], form[1])
         ends = np.cumsum(self.chunks[name][k])[:-1]
-        cuts = -((shift - ends) // factor) * form[0] + form[1]
+        cuts = -((shift - ends) // factor) * form[0] + form[1] + (form[0] < 0)
         inside = sorted({int(c) for c in cuts if 0 < c < size})
         return tuple(int(n) for n in np.diff([0, *inside, size]))
 
     def _uses(self, body: Block) -> Iterator[list[tuple[str, int, tuple[int, int]]]]:
-        """By loop, the axes whose subscripts are ``a * i + b`` of its index."""
+        """By loop, the axes whose subscripts are ``a * i + b`` of its index.
+
+        After them come those whose subscripts are about its index in another way, as
+        those of a window around it are: with these the chunks only run along.
+        """
 
         def of(stmts: Block, around: tuple[For, ...]) -> Iterator[tuple[For, Load]]:
             for s in stmts:
@@ -193,22 +204,29 @@ class Layout:
                     yield from of(b, inside)
 
         found: dict[int, list[tuple[str, int, tuple[int, int]]]] = {}
+        about: dict[int, list[tuple[str, int, tuple[int, int]]]] = {}
+        made: dict[int, set[str]] = {}
         for loop, load in of(body, ()):
             if load.array not in self.shapes:
                 continue
+            if id(loop) not in made:
+                made[id(loop)] = _made_of(loop)
+            own = found.setdefault(id(loop), [])
             for axis, e in enumerate(load.index):
                 form = linear(e)
                 factor = form.coefficient(Var(loop.index))
-                if factor <= 0:
-                    continue
                 rest = form.without(Var(loop.index))
+                if not factor or names(e) & (made[id(loop)] - {loop.index}):
+                    if names(e) & made[id(loop)]:
+                        near = about.setdefault(id(loop), [])
+                        near.append((load.array, axis, (1, 0)))
+                    continue
                 shift = rest.constant
                 for atom, c in rest.terms:
                     shift += c * (known_integer(atom, self.integers, self.shapes) or 0)
-                found.setdefault(id(loop), []).append(
-                    (load.array, axis, (factor, shift))
-                )
-        yield from found.values()
+                own.append((load.array, axis, (factor, shift)))
+        for number, own in found.items():
+            yield [*own, *about.get(number, [])]
 
     def facts(self, integers: Mapping[str, int], time: str | None) -> Facts:
         """What is known in an operation."""
@@ -216,6 +234,22 @@ class Layout:
         if time is not None:
             known.pop(time, None)
         return Facts(self.axes, self.shapes, known, self.given, time)
+
+
+def _made_of(loop: For) -> set[str]:
+    """The index of a loop, and the numbers that are made of it in an iteration."""
+    found = {loop.index}
+    again = True
+    while again:
+        before = len(found)
+        for s in walk(loop.body):
+            if isinstance(s, For) and (names(s.lo) | names(s.hi)) & found:
+                found.add(s.index)
+            if isinstance(s, Assign) and isinstance(s.target, Var):
+                if names(s.value) & found:
+                    found.add(s.target.name)
+        again = len(found) > before
+    return found
 
 
 def _loads(e: Expr) -> Iterator[Load]:
@@ -244,7 +278,8 @@ class Split:
     """A program as operations, for one layout of its arrays.
 
     `steps` are how many steps of a loop over time a task does; `more` are the names
-    that are wanted of a call beside what is returned; `dtypes` those of all names.
+    that are wanted of a call beside what is returned; `dtypes` those of all names, to
+    which those of new ones are added.
     Raises `ChunkingError`.
     """
 
@@ -254,16 +289,20 @@ class Split:
         layout: Layout,
         steps: int,
         more: Sequence[str],
-        dtypes: Mapping[str, str],
+        dtypes: dict[str, str],
     ) -> None:
         self.program, self.layout, self.steps = program, layout, steps
-        self.dtypes = dtypes
+        self.dtypes, before = dtypes, {*dtypes}
+        self._taken = {*all_names(program.body), *layout.shapes}
+        self._taken |= {p.name for p in program.params}
         self.operations: list[Operation] = []
         self._count = itertools.count(1)
         end = frozenset(more)
         if program.body and isinstance(program.body[-1], Return):
             end |= all_names((program.body[-1],))
         self._block(program.body, end, {})
+        #: The elements that are numbers of their own.
+        self.numbers = [n for n in dtypes if n not in before]
 
     # ---------------------------------------------------------------- kinds
 
@@ -354,24 +393,51 @@ class Split:
 
     def _rewritten(self, body: Block, after: frozenset[str]) -> Block:
         """A block whose statements over chunks give what blocks can give."""
-        tracked = self.layout.axes.keys()
+        axes = self.layout.axes
         lives = _lives(body, after)
         found: list[Stmt] = []
         for s, live in zip(body, lives[1:], strict=True):
             if not self.chunked(s) or self.over_time(s):
                 found.append(s)
                 continue
-            parts = separated(s, tracked, live)
-            for part, own in zip(parts, _lives(parts, live)[1:], strict=True):
-                lost = self._lost(part, own, self._added((part,)))
-                made = as_sums(part, lost, tracked, own, self.dtypes) if lost else None
+            parts: list[Stmt] = []
+            for t in apart(s, axes.keys(), self.dtypes, self._taken):
+                plain = with_subscripts(t, axes, live)
+                parts += separated(plain, axes.keys(), live)
+            row = tuple(parts)
+            for part, own in zip(row, _lives(row, live)[1:], strict=True):
+                lost = self.chunked(part) and self._lost(part, own)
+                made = lost and as_sums(part, lost, axes.keys(), own, self.dtypes)
                 found += made or (part,)
         return tuple(found)
 
-    def _lost(self, s: Stmt, live: frozenset[str], sums: Set[str]) -> set[str]:
+    def _without_zeros(self, loop: For, live: frozenset[str]) -> tuple[Block, For]:
+        """A loop over time, and zeros before it for what it gives in one piece.
+
+        What it does then only is to add: several steps can be one task.
+        """
+        before: Block = ()
+        tracked = self.layout.axes.keys()
+        lost = set[str]()
+        for s in loop.body:
+            if self.chunked(s) and not self.over_time(s):
+                lost |= self._lost(s, live)
+        for name in sorted(lost & self.layout.shapes.keys()):
+            made = as_sums(loop, {name}, tracked, live, self.dtypes)
+            if made is not None:
+                *zeros, adding = made
+                assert isinstance(adding, For)
+                before, loop = (*before, *zeros), adding
+        return before, loop
+
+    def _lost(
+        self, s: Stmt, live: frozenset[str], sums: Set[str] | None = None
+    ) -> set[str]:
         """What is wanted later of a statement over chunks, and no block can hand on."""
+        if sums is None:
+            sums = self._added((s,))
         own = written((s,)) - loop_indices((s,)) - self.layout.axes.keys() - sums
-        return own & live
+        return {*own} & live
 
     def _array(self, e: Expr) -> bool:
         return isinstance(e, Var) and e.name in self.layout.shapes
@@ -488,6 +554,8 @@ class Split:
             return
         inside = after | live_before((loop,), after)
         inside |= live_before(loop.body, inside)
+        zeros, loop = self._without_zeros(loop, inside)
+        self._block(zeros, inside, integers)
         loop = replace(loop, body=self._rewritten(loop.body, inside))
         if self._one_stage(loop, inside):
             stride = values.step
