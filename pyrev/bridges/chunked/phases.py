@@ -291,11 +291,14 @@ class Phase:
             depth = self.region.private_depth(leaf, name)
             carried = [at for at in leaf.loops[depth:] if at.number in self.limited]
             if carried:
+                remedy = self.axes_of(carried[0])
+                if name in self.facts.shapes:
+                    remedy += f", or make `{name}` in the loop"
                 raise ChunkingError(
                     stmt.loc,
                     f"`{name}` goes from one iteration of `{carried[0].loop.index}` to"
                     " the next",
-                    self.axes_of(carried[0]),
+                    remedy,
                 )
 
     def axes_of(self, at: At) -> str:

@@ -18,7 +18,7 @@ from pyrev.bridges.chunked.slices import Key, Limits, Slice
 from pyrev.bridges.chunked.stages import Steps
 from pyrev.emit.python import emit_python
 from pyrev.ir.affine import integer, tidy
-from pyrev.ir.dtypes import concrete, is_float
+from pyrev.ir.dtypes import concrete
 from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
     ONE,
@@ -248,8 +248,11 @@ class Restriction:
         return tidy(Call("-", (index, start)))
 
     def _alloc(self, made: Alloc) -> Stmt:
-        if made.copied is not None:
-            return made  # it has the window of what it is a copy of
+        if made.copied is not None:  # it has the window of what it is a copy of
+            of = made.copied
+            return replace(
+                made, shape=tuple(Extent(of, k) for k in range(len(made.shape)))
+            )
         shape = tuple(
             self._of_axis("window", made.array, k)
             if k in self.facts.axes[made.array]

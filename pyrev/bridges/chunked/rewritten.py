@@ -26,9 +26,7 @@ from pyrev.ir.nodes import (
     For,
     If,
     Load,
-    Return,
     Stmt,
-    Tell,
     Var,
     While,
     all_names,
@@ -140,7 +138,11 @@ def apart(
             dtypes[read[e]] = dtypes[e.array]
         return Var(read[e])
 
-    if isinstance(s, Assign) and isinstance(s.target, Var) and isinstance(s.value, Load):
+    if (
+        isinstance(s, Assign)
+        and isinstance(s.target, Var)
+        and isinstance(s.value, Load)
+    ):
         return (s,)
     new = map_whole(s, lambda e: map_expr(e, element))
     return (*(Assign(Var(n), e, loc=s.loc) for e, n in read.items()), new)

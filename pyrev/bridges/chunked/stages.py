@@ -19,6 +19,7 @@ from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
 from pyrev.bridges.chunked.rewritten import (
     apart,
     as_sums,
+    resolved,
     separated,
     with_subscripts,
 )
@@ -117,15 +118,40 @@ class Layout:
             for a, parts in self.chunks.items()
         }
         self.axes = {a: axes for a, axes in self.axes.items() if axes}
-        self.local = [*_made(program.body)]
+        made = [*_made(program.body, ())]
+        self.local = [s for s, _ in made]
         self._measure()
         own = {s.array for s in self.local} & self.shapes.keys()
         given = {p.name for p in program.params if p.rank}
         changed = written(program.body)
-        free = own | {a for a in given & changed if a not in self.axes}
-        self._spread(program.body, free)
+        copied = {s.copied for s in self.local if s.copied is not None}
+        free = own | {a for a in given & (changed | copied) if a not in self.axes}
+        before = dict(self.axes), dict(self.chunks)
+        again = True
+        while again:
+            self.axes, self.chunks = dict(before[0]), dict(before[1])
+            self._spread(program.body, free)
+            # What is made anew for each row belongs to the row, as a whole.
+            rows = {
+                s.array
+                for s, around in made
+                if s.array in free and any(map(self._along, around))
+            }
+            again = bool(rows)
+            free -= rows
         for array in own - self.chunks.keys():
             self.chunks[array] = tuple((n,) for n in self.shapes[array])
+
+    def _along(self, loop: For) -> bool:
+        """Does a loop go along the chunks of what is written in it?"""
+        return any(
+            isinstance(t, (Assign, Add))
+            and isinstance(t.target, Load)
+            and loop.index in names(t.target.index[k])
+            for t in walk(loop.body)
+            if isinstance(t, (Assign, Add))
+            for k in self.axes.get(t.target_name, ())
+        )
 
     def _measure(self) -> None:
         for s in self.local:
@@ -263,15 +289,15 @@ def _loads(e: Expr) -> Iterator[Load]:
             todo += part.args
 
 
-def _made(body: Block) -> Iterator[Alloc]:
-    """The arrays that are made outside of loops over elements."""
+def _made(
+    body: Block, around: tuple[For, ...]
+) -> Iterator[tuple[Alloc, tuple[For, ...]]]:
+    """The arrays that are made, and the loops in which they are."""
     for s in body:
         if isinstance(s, Alloc):
-            yield s
-        elif isinstance(s, For) and any(
-            isinstance(t, (Alloc, For, While)) for t in s.body
-        ):
-            yield from _made(s.body)
+            yield s, around
+        for b in blocks(s):
+            yield from _made(b, (*around, s) if isinstance(s, For) else around)
 
 
 class Split:
@@ -319,8 +345,6 @@ class Split:
         if not isinstance(s, (For, While)):
             return False
         axes = self.layout.axes
-        if any(isinstance(t, Alloc) and t.array in axes for t in s.body):
-            return True
         stored: dict[str, set[tuple[Expr, ...]]] = {}
         for t in walk(s.body):
             if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
@@ -336,6 +360,10 @@ class Split:
         }
         if s.index in along or not stored:
             return False
+        if any(isinstance(t, Alloc) and t.array in axes for t in walk(s.body)):
+            return True
+        if any(self.chunked(t) and self.over_time(t) for t in s.body):
+            return True
         if isinstance(s, While) and not s.index:
             return True
         return any(
@@ -502,12 +530,21 @@ class Split:
 
     def _check(self, body: Block, live: frozenset[str], sums: Set[str]) -> None:
         """Refuse a stage that does more than to give chunks and sums."""
+        axes = self.layout.axes
         for s, later in zip(body, _lives(body, live)[1:], strict=True):
             if not self.chunked(s):
                 continue
             for t in walk((s,)):
+                if isinstance(t, Alloc) and t is not s and t.array in axes:
+                    raise ChunkingError(
+                        t.loc,
+                        f"data decides whether `{t.array}`, which is in chunks, is made",
+                        "make it before",
+                    )
                 if isinstance(t, (Check, Tell)):
-                    what = "check is made" if isinstance(t, Check) else "message is given"
+                    what = (
+                        "check is made" if isinstance(t, Check) else "message is given"
+                    )
                     raise ChunkingError(
                         t.loc,
                         f"this {what} by a statement over chunks",
@@ -515,7 +552,7 @@ class Split:
                     )
             for name in sorted(self._lost(s, later, sums)):
                 at = [t for t in walk((s,)) if name in written((t,))][-1]
-                arrays = sorted(touched(s) & self.layout.axes.keys())
+                arrays = sorted(touched(s) & axes.keys())
                 raise ChunkingError(
                     at.loc,
                     f"`{name}` is in one piece, and gets values from chunks of"
@@ -566,7 +603,9 @@ class Split:
                 self._stage(loop.body, inside, time, integers, name)
             return
         for value in values:
-            self._block(loop.body, inside, {**integers, loop.index: value})
+            own = {**integers, loop.index: value}
+            body = resolved(loop.body, {**known, **own}, self.layout.shapes)
+            self._block(body, inside, own)
 
     def _one_stage(self, loop: For, live: frozenset[str]) -> bool:
         """Can several iterations be one task? Not if they hand on more than chunks.
