@@ -1,6 +1,7 @@
 """The memory of a gradient that streams from disk to disk, over the size of the arrays.
 
     python benchmarks/streaming.py [--gigabytes 0.3 1 3] [--chunk 1024] [--threads 2]
+        [--gradient gather]
 
 A convolution with a 5 x 5 kernel: image and cotangent come from Zarr, the gradient of
 the image goes there, that of the kernel is returned. Each size is a process of its own;
@@ -30,7 +31,9 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-def measure(gigabytes: float, chunk: int, threads: int, folder: Path) -> None:
+def measure(
+    gigabytes: float, chunk: int, threads: int, gradient: str, folder: Path
+) -> None:
     """Run one size in this process, and print its row."""
     import dask
     import dask.array as da
@@ -47,7 +50,7 @@ def measure(gigabytes: float, chunk: int, threads: int, folder: Path) -> None:
         start, begin = peak(), time.perf_counter()
         x, cotangent = da.from_zarr(str(image)), da.from_zarr(str(out))
         kernel = np.random.default_rng(1).random((5, 5))
-        f = pyrev.dask.distribute(convolution, gradient="sum")
+        f = pyrev.dask.distribute(convolution, gradient=gradient)
         blank = da.zeros(cotangent.shape, chunks=cotangent.chunks)
         _, pull = f.vjp(x, kernel, blank, wrt=("image", "kernel"))
         gradients = pull(out=cotangent)
@@ -68,14 +71,18 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, nargs="*", default=[0.3, 1, 3])
     parser.add_argument("--chunk", type=int, default=1024)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--gradient", choices=("gather", "sum"), default="gather")
     parser.add_argument("--only", type=float)
     asked = parser.parse_args()
     if asked.only is not None:
         with tempfile.TemporaryDirectory() as folder:
-            measure(asked.only, asked.chunk, asked.threads, Path(folder))
+            measure(
+                asked.only, asked.chunk, asked.threads, asked.gradient, Path(folder)
+            )
         return
     for size in asked.gigabytes:
         options = ["--chunk", str(asked.chunk), "--threads", str(asked.threads)]
+        options += ["--gradient", asked.gradient]
         command = [sys.executable, __file__, "--only", str(size), *options]
         subprocess.run(command, check=True)
 

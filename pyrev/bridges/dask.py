@@ -14,8 +14,9 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask._task_spec import DataNode, TaskRef
+from dask._task_spec import DataNode, TaskRef, convert_legacy_graph
 from dask._task_spec import Task as DaskTask
+from dask.array.core import getter, getter_inline, getter_nofancy
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
@@ -293,6 +294,8 @@ class _Run:
         self.plan, self.layout = of.plan, of.plan.layout
         self.dependencies: list[Any] = []
         self.more: dict[Any, Any] = {}
+        #: The tasks that read chunks from a store: whoever needs one reads it itself.
+        self.stored: dict[Any, DaskTask] = {}
         #: The cotangents that were given, by the name of the result.
         self.given: dict[str, Any] = {}
         state = {n: self._input(n, v) for n, v in of.values.items()}
@@ -320,6 +323,7 @@ class _Run:
                 array = array.rechunk(chunks)
             self.dependencies.append(array)
             if name in self.layout.axes:
+                self.stored.update(_stored(array))
                 return Chunked(array.name)
             return Single((array.name, *(0 for _ in array.shape)))
         return self._constant(name, value)
@@ -369,7 +373,7 @@ class _Run:
         new = [k for k in self.graph if k not in self._known]
         more = [k for k in self.more if k not in self._known]
         if new or more:
-            own = {k: _node(k, self.graph[k]) for k in new}
+            own = {k: self._node(k, self.graph[k]) for k in new}
             own |= {k: self.more[k] for k in more}
             self._known.update(own)
             name = f"{self.builder.prefix}-{len(self._known)}"
@@ -380,6 +384,12 @@ class _Run:
             self._needs[name] = {*self._needs[name], *before}
         layers = {**self._layers, layer: dict(nodes)}
         return HighLevelGraph(layers, {**self._needs, layer: {*self._layers}})
+
+    def _node(self, key: Any, task: Any) -> DaskTask:
+        """A task of a plan as one of Dask's."""
+        args, waits = packed(task)
+        own = [self.stored.get(k) or TaskRef(k) for k in waits]
+        return DaskTask(key, tasks.filled, task.function, args, *own)
 
     # ---------------------------------------------------------------- derivatives
 
@@ -425,6 +435,7 @@ class _Run:
         value = value.rechunk(chunks or -1) if shape else value
         value = self.given[name] = value.astype(dtype)
         self.dependencies.append(value)
+        self.stored.update(_stored(value))
         if chunks is not None:
             return Chunked(value.name)
         return Single((value.name, *(0 for _ in shape)))
@@ -448,7 +459,22 @@ class _Run:
         return da.zeros(shape, chunks=chunks, dtype=self.plan.dtypes[name])
 
 
-def _node(key: Any, task: Any) -> Any:
-    """A task of a plan as one of Dask's."""
-    args, waits = packed(task)
-    return DaskTask(key, tasks.filled, task.function, args, *map(TaskRef, waits))
+def _stored(array: da.Array) -> dict[Any, DaskTask]:
+    """The tasks that read an array's chunks from a store, if nothing else does.
+
+    What several tasks need of such a chunk is not kept for all of them: memory then
+    has the windows that are at work, however large the array is.
+    """
+    layer = convert_legacy_graph(dict(array.dask.layers[array.name]))
+    found = {}
+    for key, node in layer.items():
+        if isinstance(key, tuple) and key[0] == array.name:
+            if not isinstance(node, DaskTask) or node.func not in _READERS:
+                return {}
+            if any(isinstance(layer.get(k), DaskTask) for k in node.dependencies):
+                return {}
+            found[key] = node
+    return found
+
+
+_READERS = (getter, getter_inline, getter_nofancy)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 LEAST = 1 << 17  # bytes: below this the allocator's own caches do
-MOST = 1 << 30  # bytes kept for later calls
+MOST = 1 << 30  # bytes kept for later calls, where nothing else is said
 HEAP = (1 << 25) - (1 << 16)  # bytes: glibc's heap has no larger pieces
 PART = 1 << 25  # bytes that are worth a thread of their own
 
@@ -30,6 +30,7 @@ PART = 1 << 25  # bytes that are worth a thread of their own
 _lock = threading.RLock()
 _free: dict[int, list[NDArray[np.uint8]]] = {}
 _kept = 0
+_most = MOST
 
 
 class _Owner:
@@ -55,7 +56,7 @@ class _Owner:
 def _give_back(raw: NDArray[np.uint8]) -> None:
     global _kept
     with _lock:
-        if _kept + raw.nbytes <= MOST:
+        if _kept + raw.nbytes <= _most:
             _kept += raw.nbytes
             _free.setdefault(raw.nbytes, []).append(raw)
 
@@ -143,6 +144,15 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+
+
+def keep_at_most(nbytes: int) -> None:
+    """Keep no more bytes for later calls than these, in this process."""
+    global _most
+    with _lock:
+        _most = nbytes
+        if _kept > nbytes:
+            release()
 
 
 def release() -> None:

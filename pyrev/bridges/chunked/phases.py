@@ -177,7 +177,7 @@ class Phase:
         return not self.region.private_depth(leaf, stmt.target_name)
 
     def _anchor(self, leaf: Leaf) -> Access:
-        """An element of a chunked array that each iteration of a sum reads or writes."""
+        """An element of a chunked array that each iteration of a sum has."""
         candidates = [(leaf, a) for a in leaf.accesses]
         for other in self.region.leaves:
             if other is not leaf and other.loops == leaf.loops[: other.depth]:

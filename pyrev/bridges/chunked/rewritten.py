@@ -207,7 +207,7 @@ def as_sums(
     live: frozenset[str],
     dtypes: Mapping[str, str],
 ) -> Block | None:
-    """A statement that writes to names in one piece, as zeros and what is added to them.
+    """A statement that writes to names in one piece: zeros, and what is added to them.
 
     None if that is another program: where an element is written twice, or read, or
     where it depends on chunks which elements are written.

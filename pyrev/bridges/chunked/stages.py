@@ -538,7 +538,7 @@ class Split:
                 if isinstance(t, Alloc) and t is not s and t.array in axes:
                     raise ChunkingError(
                         t.loc,
-                        f"data decides whether `{t.array}`, which is in chunks, is made",
+                        f"data decides if `{t.array}`, which is in chunks, is made",
                         "make it before",
                     )
                 if isinstance(t, (Check, Tell)):

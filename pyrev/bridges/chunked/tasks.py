@@ -7,6 +7,7 @@ the text that they carry.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,10 @@ from pyrev.runtime.code_cache import load, on_one_core
 
 #: A window may be so much larger than the part of it that is kept.
 SPARE = 1.25
+
+#: So many windows of its largest size a process that runs tasks keeps for later ones,
+#: and so many bytes at least: a worker has other uses for its memory.
+KEPT, LEAST_KEPT = 8, 1 << 26
 
 #: Where a piece lies in a window or a chunk.
 Place = tuple[slice, ...]
@@ -77,10 +82,27 @@ def _by_itself(task: Callable[..., Any]) -> Callable[..., Any]:
     return on_a_core
 
 
+_kept = 0
+
+
+def _keep(layer: Layer, block: BlockOf) -> None:
+    """Have the process keep memory for some windows like these, and no more."""
+    global _kept
+    sizes = [
+        math.prod(shape) * np.dtype(dtype).itemsize
+        for shape, dtype in zip(block.shapes, layer.dtypes, strict=True)
+    ]
+    wanted = max(LEAST_KEPT, KEPT * max(sizes, default=0))
+    if wanted > _kept:
+        _kept = wanted
+        pool.keep_at_most(wanted)
+
+
 def _windows(
     layer: Layer, block: BlockOf, pieces: Sequence[Sequence[Any]]
 ) -> dict[str, Any]:
     found = {}
+    _keep(layer, block)
     for name, dtype, written, shape, places, parts in zip(
         layer.windows,
         layer.dtypes,
@@ -207,17 +229,18 @@ class Hole:
 
 def filled(function: Callable[..., Any], args: Sequence[Any], *values: Any) -> Any:
     """A function of arguments with holes, which parts of the values fill."""
+    return function(*(_filled(a, values) for a in args))
 
-    def of(arg: Any) -> Any:
-        if isinstance(arg, Hole):
-            return picked(values[arg.number], *arg.path)
-        if isinstance(arg, list):
-            return [of(a) for a in arg]
-        if isinstance(arg, dict):
-            return {k: of(a) for k, a in arg.items()}
-        return arg
 
-    return function(*map(of, args))
+def _filled(arg: Any, values: Sequence[Any]) -> Any:
+    # No closure: one that calls itself would keep the values until the next collection.
+    if isinstance(arg, Hole):
+        return picked(values[arg.number], *arg.path)
+    if isinstance(arg, list):
+        return [_filled(a, values) for a in arg]
+    if isinstance(arg, dict):
+        return {k: _filled(a, values) for k, a in arg.items()}
+    return arg
 
 
 def picked(value: Any, *path: int) -> Any:
