@@ -26,26 +26,35 @@ class Case:
     steps: tuple[int, ...] = (1,)
     refused: str = ""  # a part of the reason
     sums: bool = False  # what it sums over chunks has other last bits
+    gathers: bool = True  # its adjoint on chunks reads no more than blocks have
 
     @property
     def name(self) -> str:
         return str(self.plain.__name__)
 
 
+def cases_of(row: list[Case]) -> Callable[..., Any]:
+    """The decorator that registers a function as a case in `row`."""
+
+    def case(
+        make: Any,
+        steps: Any = (1,),
+        refused: str = "",
+        sums: bool = False,
+        gathers: bool = True,
+        **cut: Any,
+    ) -> Any:
+        def register(f: Callable[..., Any]) -> Callable[..., Any]:
+            row.append(Case(f, make, cut, steps, refused, sums, gathers))
+            return f
+
+        return register
+
+    return case
+
+
 CASES: list[Case] = []
-
-
-def case(
-    make: Any, steps: Any = (1,), refused: str = "", sums: bool = False, **cut: Any
-) -> Any:
-    """Register a function as a case."""
-
-    def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append(Case(f, make, cut, steps, refused, sums))
-        return f
-
-    return register
-
+case = cases_of(CASES)
 
 H, W = 11, 7
 

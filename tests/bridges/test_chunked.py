@@ -21,10 +21,12 @@ from tests.bridges.chunked_engine import (
     pulled,
 )
 from tests.bridges.chunked_functions import CASES, Case
+from tests.bridges.chunked_programs import PROGRAMS
 
 #: So many chunkings of each function in one run; all are tried where all is asked for.
 COUNT = 200 if os.environ.get("PYREV_FULL") else 4
-RUN = [c for c in CASES if not c.refused]
+ALL = [*CASES, *PROGRAMS]
+RUN = [c for c in ALL if not c.refused]
 
 
 def arguments(case: Case, seed: int) -> dict[str, Any]:
@@ -127,12 +129,12 @@ def test_gradients_are_those_of_the_call(case: Case) -> None:
         )
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.refused], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", [c for c in ALL if c.refused], ids=lambda c: c.name)
 def test_what_chunks_do_not_allow_is_refused_with_the_line(case: Case) -> None:
     values = arguments(case, 0)
     rng = random.Random(1)
     chunks = {n: chunked(values[n], axes, rng) for n, axes in case.cut.items()}
-    with pytest.raises(ChunkingError, match=r"chunked_functions.py:\d+: ") as refused:
+    with pytest.raises(ChunkingError, match=r"chunked_\w+\.py:\d+: ") as refused:
         prepared(case.plain, values, chunks, 1, "python")
     assert case.refused in str(refused.value)
     whole = {n: tuple((k,) for k in values[n].shape) for n in case.cut}
