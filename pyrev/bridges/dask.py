@@ -26,7 +26,7 @@ from pyrev.bridges.chunked import tasks
 from pyrev.bridges.chunked.calls import Asked, Planned, Shaped, planned
 from pyrev.bridges.chunked.graph import Builder, packed
 from pyrev.bridges.chunked.phases import ChunkingError
-from pyrev.bridges.chunked.plan import Chunked, Graph, Single, State
+from pyrev.bridges.chunked.plan import Chunked, Graph, Plan, Single, State
 from pyrev.bridges.chunked.told import told
 from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
@@ -157,9 +157,21 @@ class Distributed:
         return run.gradients(names, run.seeds(None, {run.planned.results[1]: 1.0}))
 
     def explain(self, *args: Any, **kw: Any) -> str:
-        """What runs for such arguments: blocks, windows, tasks, and their text."""
-        run = self._run(self._asked(args, kw))
-        return told(run.planned, run.name)
+        """What runs for such arguments: blocks, windows, tasks, bytes and their text.
+
+        Of a loop over time it says what other numbers of steps in a task would cost on
+        a hundred machines.
+        """
+        asked, _ = self._asked(args, kw)
+        name = self.f.python.__name__
+
+        def other(steps: int) -> Plan | None:
+            try:
+                return asked.planned(steps, self.target).plan
+            except ChunkingError:
+                return None
+
+        return told(asked.planned(self.steps, self.target), name, other)
 
     # ---------------------------------------------------------------- calls
 

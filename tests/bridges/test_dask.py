@@ -24,7 +24,7 @@ from tests.bridges.chunked_programs import PROGRAMS
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 import pyrev.dask  # noqa: E402
-from pyrev.bridges.chunked.calls import chosen_steps  # noqa: E402
+from pyrev.bridges.chunked.model import chosen_steps  # noqa: E402
 
 RUN = [c for c in (*CASES, *PROGRAMS) if not c.refused]
 SYNC = {"scheduler": "synchronous"}

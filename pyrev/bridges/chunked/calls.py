@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from pyrev.analysis.bounds import Bounds, Variant
 from pyrev.api.call import Call
 from pyrev.api.differentiable import Differentiable
+from pyrev.bridges.chunked.model import chosen_steps
 from pyrev.bridges.chunked.plan import Plan, Planner
 from pyrev.bridges.chunked.rewritten import resolved
 from pyrev.bridges.chunked.stages import Chunks, Layout
@@ -100,33 +100,6 @@ class Asked:
     ) -> Unit:
         """The text of a derivative of this call."""
         return self.call.readable(make, wrt, self.variant)
-
-
-#: Seconds that a group of steps costs a block in the scheduler, for its six tasks.
-SCHEDULING = 3e-3
-#: Seconds for a step at one element, forwards and backwards.
-STEP = 2e-8
-#: No more steps in a task: it records all of them.
-MOST_STEPS = 16
-
-
-def chosen_steps(chunks: Mapping[str, Chunks]) -> int:
-    """So many steps of time in a task as cost least, if each reads one element further.
-
-    More steps at once are fewer tasks, and more that two blocks both compute.
-    """
-    mean = [[sum(c) / len(c) for c in parts if len(c) > 1] for parts in chunks.values()]
-    sides = max(mean, key=math.prod, default=[])
-    if not sides:
-        return 1
-
-    def cost(k: int) -> float:
-        wide = sum(math.prod(n + 2 * before for n in sides) for before in range(k)) / k
-        return SCHEDULING / k + STEP * wide
-
-    costs = [cost(k) for k in range(1, MOST_STEPS + 1)]
-    # Each step at once takes memory: the first number that is as good as any.
-    return 1 + next(k for k, c in enumerate(costs) if c <= 1.02 * min(costs))
 
 
 def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -158,6 +158,7 @@ class Plan:
     dtypes: Mapping[str, str]
     operations: tuple[tuple[Family, ...] | Lone, ...]
     target: str
+    steps: int  # of a loop over time in a task
 
     @property
     def texts(self) -> list[str]:
@@ -169,19 +170,28 @@ class Plan:
         ]
 
     def states_in(self, memory: int | None) -> int | None:
-        """How many states of a loop over time so many bytes hold, at least one."""
+        """How many states of a loop over time are kept, if so many bytes hold them.
+
+        They are so many at least that no step runs more than twice before its
+        derivative: with fewer the work would grow as the square of the steps.
+        """
         if memory is None:
             return None
+        groups = [
+            o for o in self.operations if isinstance(o, tuple) and o and o[0].steps
+        ]
         sizes = [
             sum(
                 math.prod(self.layout.shapes[a]) * np.dtype(self.dtypes[a]).itemsize
                 for f in o
                 for a in f.layer.outs
             )
-            for o in self.operations
-            if isinstance(o, tuple) and o[0].steps
+            for o in groups
         ]
-        return max(1, memory // max(*sizes, 1)) if sizes else None
+        if not sizes:
+            return None
+        least = next(s for s in itertools.count(1) if math.comb(s + 2, 2) >= len(sizes))
+        return max(least, memory // max(*sizes, 1))
 
     @property
     def over_time(self) -> bool:
@@ -218,7 +228,7 @@ class Planner:
         made: list[tuple[Family, ...] | Lone] = []
         for o in self.split.operations:
             made.append(self.stage(o) if isinstance(o, Stage) else self.lone(o))
-        return Plan(self.layout, self.types, tuple(made), self.target)
+        return Plan(self.layout, self.types, tuple(made), self.target, self.split.steps)
 
     # ---------------------------------------------------------------- stages
 
