@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask._task_spec import DataNode, TaskRef, convert_legacy_graph
@@ -24,9 +26,19 @@ from pyrev.api.differentiable import Differentiable, as_differentiable
 from pyrev.api.gradients import Gradients, Tangents
 from pyrev.bridges.chunked import tasks
 from pyrev.bridges.chunked.calls import Asked, Planned, Shaped, planned
+from pyrev.bridges.chunked.checked import (
+    STEP,
+    Against,
+    ChunkReport,
+    Slope,
+    against_cpython,
+    direction,
+    sampled,
+)
 from pyrev.bridges.chunked.graph import Builder, packed
 from pyrev.bridges.chunked.phases import ChunkingError
 from pyrev.bridges.chunked.plan import Chunked, Graph, Plan, Single, State
+from pyrev.bridges.chunked.plan import Task as PlanTask
 from pyrev.bridges.chunked.told import told
 from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
@@ -155,6 +167,81 @@ class Distributed:
                 f"{self.f.python.__name__}() does not return one number"
             )
         return run.gradients(names, run.seeds(None, {run.planned.results[1]: 1.0}))
+
+    def check_grad(
+        self,
+        *args: Any,
+        wrt: object = None,
+        count: int = 2,
+        seed: int = 0,
+        tolerance: float = 1e-5,
+        **kw: Any,
+    ) -> ChunkReport:
+        """Check the derivative for such arguments; unlike others this call computes.
+
+        For each array, in `count` of its chunks, the slope along a random direction in
+        that chunk is compared with a central difference of the call; and of each text
+        `count` blocks run in CPython, too, on the same windows, and give the same.
+        Results weigh as random numbers of this `seed` say.
+        """
+        asked, arrays = self._asked(args, kw)
+        names = asked.call.wrt(wrt)
+        given = {n: arrays.get(n, v) for n, v in asked.values.items()}
+        weights: list[Any] = []
+
+        def weighted(run: _Run) -> Any:
+            """The sum of all results, with random weights."""
+            total = 0.0
+            for of in dict.fromkeys((*run.planned.results, *run.planned.written)):
+                if run.plan.dtypes.get(of, "float64") not in ("float32", "float64"):
+                    continue
+                value = run.array(of)
+                draw = da.random.default_rng([seed, len(of), *of.encode()])
+                weight = draw.standard_normal(value.shape, chunks=value.chunks)
+                weights.append((of, weight.astype(value.dtype)))
+                total = total + (value * weight).sum()
+            return total
+
+        run = self._run((asked, arrays))
+        height = weighted(run)
+        gradients = run.gradients(names, run.seeds(None, dict(weights)))
+        rows, lazy = list[tuple[str, tuple[int, ...], float]](), list[Any]()
+        for name in names:
+            x, gradient = given[name], gradients[name]
+            whole = x if isinstance(x, da.Array) else da.from_array(np.asarray(x), -1)
+            size = float(abs(whole).max().compute()) if whole.size else 0.0
+            h = STEP * max(1.0, size)
+            for chunk in sampled(whole.numblocks, count, seed):
+                move = whole.map_blocks(
+                    direction, chunk=chunk, seed=seed, dtype=whole.dtype
+                )
+                sides = []
+                for sign in (h, -h):
+                    moved: Any = whole + sign * move
+                    if not isinstance(x, da.Array):
+                        moved = moved.compute()[()]
+                    near = self._asked((), {**given, name: moved})
+                    sides.append(weighted(self._run(near)))
+                slope = (da.asarray(gradient) * move).sum()
+                rows.append((name, chunk, h))
+                lazy.append((slope, *sides))
+        blocks, apart = run.against_cpython(count, seed)
+        level, found, own = dask.compute(height, lazy, apart)
+        slopes = tuple(
+            Slope(
+                name,
+                chunk,
+                float(slope),
+                float(above - below) / (2 * h),
+                100 * np.finfo(float).eps * abs(float(level)) / h,
+            )
+            for (name, chunk, h), (slope, above, below) in zip(rows, found, strict=True)
+        )
+        against = tuple(
+            Against(name, place, float(a))
+            for (name, place), a in zip(blocks, own, strict=True)
+        )
+        return ChunkReport(slopes, against, tolerance)
 
     def explain(self, *args: Any, **kw: Any) -> str:
         """What runs for such arguments: blocks, windows, tasks, bytes and their text.
@@ -402,6 +489,28 @@ class _Run:
         args, waits = packed(task)
         own = [self.stored.get(k) or TaskRef(k) for k in waits]
         return DaskTask(key, tasks.filled, task.function, args, *own)
+
+    def against_cpython(
+        self, count: int, seed: int
+    ) -> tuple[list[tuple[str, tuple[int, ...]]], list[Any]]:
+        """Blocks of each text, and how far they are from CPython, as Dask numbers."""
+        rows, found = list[tuple[str, tuple[int, ...]]](), list[Any]()
+        seen = set[str]()
+        for key, task in [*self.graph.items()]:
+            if task.function is not tasks.run or task.args[0].name in seen:
+                continue
+            layer, of = task.args[0], key[0]
+            seen.add(layer.name)
+            own = [k for k in self.graph if k[0] == of]
+            plain = replace(layer, target="python")
+            for (place,) in sampled((len(own),), count, seed):
+                at = own[place]
+                name = (f"{of}-cpython", *at[1:])
+                args = (layer, plain, *self.graph[at].args[1:])
+                self.graph[name] = PlanTask(against_cpython, args)
+                rows.append((layer.name, tuple(at[1:])))
+                found.append(self._array("", Single(name)))
+        return rows, found
 
     # ---------------------------------------------------------------- derivatives
 

@@ -25,6 +25,15 @@ from pyrev.bridges.chunked.plan import (
 
 Waits = tuple[Ref, ...]
 
+#: The parts that are cut of chunks, and by block the pieces of each of its windows.
+Pieces = tuple[
+    dict[tuple[str, tuple[int, ...]], tuple[Any, ...]],
+    dict[
+        tuple[int, ...],
+        list[list[tuple[tuple[int, ...], int | None, tuple[Any, ...]]]],
+    ],
+]
+
 
 class Builder:
     """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
@@ -41,6 +50,8 @@ class Builder:
         self.states: list[State] = []
         #: The tasks that cut chunks: by the chunk, and the parts that are read of it.
         self._cuts: dict[Any, Key] = {}
+        #: What the families take of chunks, by their identity: the plan has them all.
+        self._known: dict[int, Pieces] = {}
 
     def _add(self, key: Key, function: Any, *args: Any, after: Waits = ()) -> Ref:
         self.graph[key] = Task(function, args, after)
@@ -127,47 +138,67 @@ class Builder:
         A chunk of which other blocks read a small part is cut once, by a task whose
         result has all these parts and no more.
         """
-        wanted: dict[tuple[str, tuple[int, ...]], dict[Any, int]] = {}
-        for block in family.blocks.values():
-            for array, pieces in zip(family.layer.windows, block.pieces, strict=True):
-                for p in pieces:
-                    if p.part is not None and self._strip(array, p):
-                        cuts = wanted.setdefault((array, p.chunk), {})
-                        cuts.setdefault(_plain(p.part), len(cuts))
+        cuts, rows = self._pieces(family)
         names: dict[tuple[str, tuple[int, ...]], Key] = {}
-        for (array, chunk), cuts in wanted.items():
+        for (array, chunk), parts in cuts.items():
             at = state[array]
             assert isinstance(at, Chunked)
-            made = at, chunk, tuple(cuts)
+            made = at, chunk, parts
             if made not in self._cuts:
                 key = (f"{self.prefix}-cut-{len(self._cuts)}", *chunk)
-                places = [tuple(slice(a, b) for a, b in part) for part in cuts]
+                places = [tuple(slice(a, b) for a, b in part) for part in parts]
                 self._add(key, tasks.cut, Ref(at.at(chunk)), at.item, places)
                 self._cuts[made] = key
             names[array, chunk] = self._cuts[made]
+        at_of = {a: state[a] for a in family.layer.windows}
         found = {}
+        for place, row in rows.items():
+            windows: list[list[Any]] = []
+            for array, pieces in zip(family.layer.windows, row, strict=True):
+                at = at_of[array]
+                assert isinstance(at, Chunked)
+                item = () if at.item is None else (at.item,)
+                windows.append(
+                    [
+                        (Ref(names[array, chunk]), number)
+                        if number is not None
+                        else (Ref(at.at(chunk)), *item, *part)
+                        for chunk, number, part in pieces
+                    ]
+                )
+            found[place] = windows
+        return found
+
+    def _pieces(self, family: Family) -> Pieces:
+        """What a family cuts of which chunks, and for each block the pieces of its
+        windows: of which chunk, which number among its cuts, or which part of it.
+        """
+        if id(family) in self._known:
+            return self._known[id(family)]
+        wanted: dict[tuple[str, tuple[int, ...]], dict[Any, int]] = {}
+        rows = {}
         for place, block in family.blocks.items():
             row = []
             for array, pieces in zip(family.layer.windows, block.pieces, strict=True):
-                at = state[array]
-                assert isinstance(at, Chunked)
-                parts: list[Any] = []
+                own: list[tuple[tuple[int, ...], int | None, tuple[Any, ...]]] = []
                 for p in pieces:
-                    if p.part is not None and self._strip(array, p):
-                        number = wanted[array, p.chunk][_plain(p.part)]
-                        parts.append((Ref(names[array, p.chunk]), number))
+                    if p.part is None:
+                        own.append((p.chunk, None, ()))
+                    elif not self._strip(array, p):
+                        own.append((p.chunk, None, (p.part,)))
                     else:
-                        item = () if at.item is None else (at.item,)
-                        part = () if p.part is None else (p.part,)
-                        parts.append((Ref(at.at(p.chunk)), *item, *part))
-                row.append(parts)
-            found[place] = row
-        return found
+                        cuts = wanted.setdefault((array, p.chunk), {})
+                        number = cuts.setdefault(_plain(p.part), len(cuts))
+                        own.append((p.chunk, number, ()))
+                row.append(own)
+            rows[place] = row
+        made = {chunk: tuple(cuts) for chunk, cuts in wanted.items()}, rows
+        self._known[id(family)] = made
+        return made
 
     def _strip(self, array: str, piece: Piece) -> bool:
         """Is a piece worth a task of its own, that others need not get the chunk?"""
-        if piece.part is None:
-            return False
+        assert piece.part is not None
         chunks = self.plan.layout.chunks[array]
         whole = math.prod(c[i] for c, i in zip(chunks, piece.chunk, strict=True))
         return 2 * _size(piece.part) < whole
@@ -468,13 +499,13 @@ def packed(task: Task) -> tuple[list[Any], list[Key]]:
     keys: dict[Key, int] = {}
 
     def of(value: Any) -> Any:
+        if isinstance(value, list):
+            return [of(v) for v in value]
         if isinstance(value, Ref):
             return tasks.Hole(keys.setdefault(value.key, len(keys)), ())
         if isinstance(value, tuple) and value and isinstance(value[0], Ref):
             number = keys.setdefault(value[0].key, len(keys))
             return tasks.Hole(number, value[1:])
-        if isinstance(value, list):
-            return [of(v) for v in value]
         if isinstance(value, dict):
             return {k: of(v) for k, v in value.items()}
         return value
