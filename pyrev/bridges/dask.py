@@ -337,12 +337,14 @@ class Distributed:
         values = {n: v for n, v in asked.values.items() if n in unit.params}
         own = dict(arrays)
         dtypes = {n: k.dtype for n, k in asked.call.kinds.items()}
+        left = {*seeds}
         for param, of in unit.cotangents:
             name = of if isinstance(of, str) else run.planned.results[of]
             like = run.planned.plan.layout.shapes.get(name, ())
             dtypes[param] = run.planned.plan.dtypes.get(name, "float64")
-            at = seeds.get(name)
-            given = run.given.get(name) if at is not None else None
+            # What is written and returned, or returned twice, is one array here.
+            given = run.given.get(name) if name in left else None
+            left.discard(name)
             if given is None:
                 given = np.zeros(like, dtypes[param]) if like else 0.0
                 if name in run.planned.plan.layout.axes:
@@ -406,6 +408,7 @@ class _Run:
         self._known: set[Any] = set()
         self._layers: dict[str, Any] = {}
         self._needs: dict[str, Any] = {}
+        self._depended = -1
         most = self.plan.states_in(memory)
         prefix = f"{name}-{self.token}"
         self.builder = Builder(self.plan, self.graph, prefix, most)
@@ -471,7 +474,9 @@ class _Run:
         """The graph of the tasks that are known, and of a result's own."""
         new = [k for k in self.graph if k not in self._known]
         more = [k for k in self.more if k not in self._known]
-        if new or more:
+        count = len(self.dependencies)
+        if new or more or count > self._depended:
+            self._depended = count
             own = {k: self._node(k, self.graph[k]) for k in new}
             own |= {k: self.more[k] for k in more}
             self._known.update(own)
@@ -516,7 +521,14 @@ class _Run:
 
     def seeds(self, cotangent: Any, by_name: Mapping[str, Any]) -> State:
         """Where the cotangents of results are."""
-        p, state = self.planned, State()
+        p, given = self.planned, dict[str, Any]()
+
+        def add(name: str, value: Any) -> None:
+            """What comes back twice, or is written and returned, has both."""
+            if value is not None:
+                self._fits(name, value)
+                given[name] = value if name not in given else given[name] + value
+
         if cotangent is not None:
             names = p.results or (p.written if len(p.written) == 1 else ())
             row = (cotangent,) if p.single or not p.results else tuple(cotangent)
@@ -526,26 +538,28 @@ class _Run:
                     " cotangents, and those of written arrays by name"
                 )
             for name, value in zip(names, row, strict=True):
-                if value is not None:
-                    state[name] = self._seed(name, value)
+                add(name, value)
         for name, value in by_name.items():
             if name not in (*p.written, *p.results):
                 raise ArgumentError(
                     f"`{name}` is not an array that {self.name}() writes; there are:"
                     f" {', '.join(p.written) or 'none'}"
                 )
-            state[name] = self._seed(name, value)
-        if not state:
+            add(name, value)
+        if not given:
             raise ArgumentError("no cotangent was given")
-        return state
+        return {n: self._seed(n, v) for n, v in given.items()}
 
-    def _seed(self, name: str, value: Any) -> Chunked | Single:
+    def _fits(self, name: str, value: Any) -> None:
         shape = self.layout.shapes.get(name, ())
-        dtype = self.plan.dtypes.get(name, "float64")
         if np.shape(value) != shape and np.ndim(value):
             raise ArgumentError(
                 f"the cotangent of `{name}` has shape {np.shape(value)}, not {shape}"
             )
+
+    def _seed(self, name: str, value: Any) -> Chunked | Single:
+        shape = self.layout.shapes.get(name, ())
+        dtype = self.plan.dtypes.get(name, "float64")
         chunks = self.layout.chunks.get(name) if name in self.layout.axes else None
         if not isinstance(value, da.Array):
             value = np.broadcast_to(np.asarray(value, dtype), shape)

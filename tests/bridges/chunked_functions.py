@@ -509,7 +509,11 @@ def looked_up(u, rows, out):
             out[y, x] = u[rows[y], x] * 2.0
 
 
-@case(lambda m: dict(u=m.random(H)), refused="data decides how often", u=(0,))
+@case(
+    lambda m: dict(u=m.random(H)),
+    refused="how often this loop over chunks runs",
+    u=(0,),
+)
 def until_small(u):
     worst = 1.0
     while worst > 0.1:

@@ -32,7 +32,6 @@ from pyrev.ir.nodes import (
     Add,
     Alloc,
     Assign,
-    Check,
     Expr,
     Extent,
     For,
@@ -183,9 +182,15 @@ class Phase:
             if other is not leaf and other.loops == leaf.loops[: other.depth]:
                 candidates += [(other, a) for a in other.accesses]
         candidates.sort(key=lambda c: c[1].kind != "read")
+        for other in self.region.leaves:
+            if other.depth > leaf.depth and other.loops[: leaf.depth] == leaf.loops:
+                candidates += [(other, a) for a in other.accesses]
         first = None
         for where, a in candidates:
             if not a.index or not self.tracked(where, a.name):
+                continue
+            inner = {at.loop.index for at in where.loops[leaf.depth :]}
+            if any(names(a.index[k]) & inner for k in self.facts.axes[a.name]):
                 continue
             first = first or a
             axes = self.facts.axes[a.name]
@@ -278,13 +283,6 @@ class Phase:
         own = {id(d.leaf) for d in self.drivers}
         for leaf in self.region.leaves:
             stmt = leaf.stmt
-            inside = [at for at in leaf.loops if at.number in self.limited]
-            if isinstance(stmt, Check) and inside:
-                raise ChunkingError(
-                    stmt.loc,
-                    "this check is made in a loop over chunks",
-                    "make it before, on sizes, or in a function of its own",
-                )
             if not isinstance(stmt, (Assign, Add, Alloc)) or id(leaf) in own:
                 continue
             name = stmt.array if isinstance(stmt, Alloc) else stmt.target_name
@@ -389,7 +387,7 @@ class Phase:
             raise ChunkingError(
                 leaf.stmt.loc,
                 f"data decides which elements of `{a.name}` are {does} here along axis"
-                f" {axis}",
+                f" {axis}, or how is not seen",
                 f"keep axis {axis} of `{a.name}` in one chunk",
             )
 

@@ -335,6 +335,7 @@ class Planner:
             text.returned,
             text.summed,
             tuple(a in text.written for a in text.windows),
+            tuple(a for a in text.others if a in text.written),
         )
         blocks = self._blocks(text, found, own, shape, time, frames, stage.integers)
         return Family(layer, text, grid, blocks, found, time.count if time else 0)

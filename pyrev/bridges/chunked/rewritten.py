@@ -64,49 +64,56 @@ def resolved(
     An integer that changes on the way is what it is there; `integers` are what they
     are before.
     """
-    return _resolved(body, dict(integers), shapes)
+    return _resolved(body, dict(integers), dict(shapes))
 
 
 def _resolved(
-    body: Block,
-    known: dict[str, int],
-    shapes: Mapping[str, Sequence[int]],
+    body: Block, known: dict[str, int], shapes: dict[str, Sequence[int]]
 ) -> Block:
     found: list[Stmt] = []
+    changing = written(body)
 
     def number(e: Expr) -> Expr:
-        """A bound that names an integer which changes, as what it is."""
+        """A size that names an integer which changes, as what it is."""
         value = known_integer(e, known, shapes)
-        own = {n for n in names(e) if n in changing}
-        return Const(value) if value is not None and own else e
+        return Const(value) if value is not None and names(e) & changing else e
 
-    changing = written(body)
     for s in body:
+        new: Mapping[str, int] = {}
         match s:
             case If(test, then, orelse):
                 holds = known_test(test, known, shapes)
                 if holds is not None:
                     found += _resolved(then if holds else orelse, known, shapes)
                     continue
-                parts = [_resolved(b, dict(known), shapes) for b in blocks(s)]
+                parts = [_resolved(b, dict(known), dict(shapes)) for b in blocks(s)]
                 s = with_blocks(s, tuple(parts))
             case Check(test) if known_test(test, known, shapes):
                 continue
             case For() | While():
-                inside = {n: v for n, v in known.items() if n not in written((s,))}
-                body_of = _resolved(s.body, inside, shapes)
+                own = written((s,))
+                inside = {n: v for n, v in known.items() if n not in own}
+                made = {t.array for t in walk(s.body) if isinstance(t, Alloc)}
+                sizes = {a: n for a, n in shapes.items() if a not in made}
+                body_of = _resolved(s.body, inside, sizes)
                 if isinstance(s, For):
                     s = replace(s, lo=number(s.lo), hi=number(s.hi))
                 s = with_blocks(s, (body_of,))
+            case Alloc():
+                s = replace(s, shape=tuple(map(number, s.shape)))
             case Assign(Var(name), value):
                 integer = known_integer(value, known, shapes)
-                known.pop(name, None)
-                if integer is not None:
-                    known[name] = integer
-                found.append(s)
-                continue
+                new = {} if integer is None else {name: integer}
         for name in written((s,)):
             known.pop(name, None)
+        for t in walk((s,)):
+            if isinstance(t, Alloc):
+                shapes.pop(t.array, None)
+        if isinstance(s, Alloc):
+            sizes_of = [known_integer(e, known, shapes) for e in s.shape]
+            if all(n is not None for n in sizes_of):
+                shapes[s.array] = tuple(n for n in sizes_of if n is not None)
+        known.update(new)
         found.append(s)
     return tuple(found)
 

@@ -168,7 +168,7 @@ class Slicer:
                     found[loop] = hull(found[loop], limits[number, loop].at(before))
             return found
 
-        loops = ranges()
+        loops = first = ranges()
         for again in range(ROUNDS + 1):
             for touch in phase.touches:
                 if touch.access.kind == "read" and not touch.old:
@@ -179,7 +179,7 @@ class Slicer:
             if wider == loops:
                 break
             if again == ROUNDS:
-                self._recurrence(phase, loops, wider)
+                self._recurrence(phase, first, wider)
             loops = wider
         self.used.add(number)
         self.history[-1].update({(number, k): box for k, box in loops.items()})

@@ -327,8 +327,22 @@ class Split:
         if program.body and isinstance(program.body[-1], Return):
             end |= all_names((program.body[-1],))
         self._block(program.body, end, {})
+        self._check_sizes()
         #: The elements that are numbers of their own.
         self.numbers = [n for n in dtypes if n not in before]
+
+    def _check_sizes(self) -> None:
+        """Refuse arrays that go between operations, and whose size is not known."""
+        for s in self.layout.local:
+            if s.array in self.layout.shapes:
+                continue
+            users = [o for o in self.operations if s.array in all_names(o.body)]
+            if len(users) > 1 or any(isinstance(o, Stage) for o in users):
+                raise ChunkingError(
+                    s.loc,
+                    f"how large `{s.array}` is, is not known before the call runs",
+                    "give its size as an integer argument, or as that of an argument",
+                )
 
     # ---------------------------------------------------------------- kinds
 
@@ -336,16 +350,21 @@ class Split:
         """Does a statement touch an array in chunks?"""
         return not self.layout.axes.keys().isdisjoint(touched(s))
 
-    def over_time(self, s: Stmt) -> bool:
+    def over_time(self, s: Stmt, live: frozenset[str] = frozenset()) -> bool:
         """Is it a loop whose iterations each run over the chunks?
 
         That is one in which arrays in chunks are made, or written and read at other
-        elements again, but not the loop that goes along the chunks.
+        elements again, or which hands on more than chunks and sums, to its next
+        iteration or to what is `live` behind it; but not the loop along the chunks.
         """
         if not isinstance(s, (For, While)):
             return False
         axes = self.layout.axes
         stored: dict[str, set[tuple[Expr, ...]]] = {}
+        read: list[tuple[Expr, ...]] = []
+        for e in _read_elements(s.body):
+            if e.array in axes:
+                read.append(tuple(e.index[k] for k in axes[e.array]))
         for t in walk(s.body):
             if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
                 if t.target.array in axes:
@@ -353,18 +372,24 @@ class Split:
                     stored.setdefault(t.target.array, set()).add(own)
         along = {
             n
-            for own in stored.values()
-            for index in own
+            for index in (*itertools.chain(*stored.values()), *(() if stored else read))
             for e in index
             for n in names(e)
         }
-        if s.index in along or not stored:
+        if s.index in along:
             return False
+        if isinstance(s, While) and not s.index:
+            return True
         if any(isinstance(t, Alloc) and t.array in axes for t in walk(s.body)):
             return True
         if any(self.chunked(t) and self.over_time(t) for t in s.body):
             return True
-        if isinstance(s, While) and not s.index:
+        carried = live_before(s.body, frozenset())
+        for t in s.body:
+            if not self.chunked(t):
+                if (written((t,)) - loop_indices((t,))) & carried:
+                    return True
+        if self._lost(s, live):
             return True
         return any(
             tuple(e.index[k] for k in axes[e.array]) not in stored[e.array]
@@ -402,7 +427,7 @@ class Split:
                     self._alone((s,), frozenset(), integers)
                 continue
             if self.chunked(s):
-                if self.over_time(s):
+                if self.over_time(s, later):
                     close(live)
                     self._time(s, later, integers)
                     continue
@@ -425,7 +450,7 @@ class Split:
         lives = _lives(body, after)
         found: list[Stmt] = []
         for s, live in zip(body, lives[1:], strict=True):
-            if not self.chunked(s) or self.over_time(s):
+            if not self.chunked(s) or self.over_time(s, live):
                 found.append(s)
                 continue
             parts: list[Stmt] = []
@@ -448,7 +473,7 @@ class Split:
         tracked = self.layout.axes.keys()
         lost = set[str]()
         for s in loop.body:
-            if self.chunked(s) and not self.over_time(s):
+            if self.chunked(s) and not self.over_time(s, live):
                 lost |= self._lost(s, live)
         for name in sorted(lost & self.layout.shapes.keys()):
             made = as_sums(loop, {name}, tracked, live, self.dtypes)
@@ -541,14 +566,15 @@ class Split:
                         f"data decides if `{t.array}`, which is in chunks, is made",
                         "make it before",
                     )
-                if isinstance(t, (Check, Tell)):
-                    what = (
-                        "check is made" if isinstance(t, Check) else "message is given"
-                    )
+                if isinstance(t, Check):
                     raise ChunkingError(
                         t.loc,
-                        f"this {what} by a statement over chunks",
-                        "make it before, on sizes, or in a function of its own",
+                        f"data in chunks decide if this raises {t.error}: {t.message}",
+                        "decide it before, on sizes, or in a function of its own",
+                    )
+                if isinstance(t, Tell):
+                    raise ChunkingError(
+                        t.loc, "a probe is in a loop over chunks", "leave it out"
                     )
             for name in sorted(self._lost(s, later, sums)):
                 at = [t for t in walk((s,)) if name in written((t,))][-1]
@@ -570,8 +596,8 @@ class Split:
         if not isinstance(loop, For):
             raise ChunkingError(
                 loop.loc,
-                "data decides how often this loop over chunks runs",
-                "give it a number of steps",
+                "how often this loop over chunks runs is decided while it runs",
+                "write `for t in range(n)`, with n known before",
             )
         known = {**self.layout.integers, **integers}
         lo, hi, step = (
@@ -613,12 +639,10 @@ class Split:
         `live` are the names that matter after an iteration.
         """
         body, tracked = loop.body, self.layout.axes.keys()
-        if any(self.over_time(s) for s in body if self.chunked(s)):
-            return False
         sums = self._added(body)
         for s, later in zip(body, _lives(body, live)[1:], strict=True):
             if self.chunked(s):
-                if isinstance(s, (If, While, Grow)):
+                if isinstance(s, (If, While, Grow)) or self.over_time(s, later):
                     return False
                 # No sum of the blocks is there before all of them have run.
                 alone = self._added((s,)) - sums

@@ -55,6 +55,8 @@ class Layer:
     returned: tuple[str, ...]
     summed: tuple[str, ...]
     written: tuple[bool, ...]  # each of the windows
+    #: What it writes to of the arrays in one piece: each block has its own.
+    changed: tuple[str, ...]
 
     @property
     def function(self) -> Differentiable:
@@ -142,6 +144,8 @@ def _given(
     others: Mapping[str, Any],
 ) -> dict[str, Any]:
     values = {**_windows(layer, block, pieces), **others, **block.integers}
+    for name in layer.changed:
+        values[name] = np.array(others[name])
     for name in layer.summed:
         values[name] = np.zeros_like(others[name])
     return values
