@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import dask.array as da
@@ -62,7 +62,8 @@ def distribute(
     the final values of the arrays that `f` writes, in the order of the parameters (one
     array if there is one). Arguments are Dask arrays, NumPy arrays, which are in one
     chunk, and numbers; integers that decide how often a loop over chunks runs have to
-    be numbers. An `xarray.DataArray` is taken for the array in it.
+    be numbers. An `xarray.DataArray` is taken for the array in it; what belongs to it,
+    its gradient, its tangent and its final values, comes back with its coordinates.
 
     `steps` is how many steps of a loop over time one task does, by default so many as
     cost least where a task costs half a millisecond. The derivative keeps
@@ -83,6 +84,14 @@ def distribute(
         raise ArgumentError(f"gradient={gradient!r}: there are 'gather' and 'sum'")
     most = memory_bytes(memory)
     return Distributed(as_differentiable(f), steps, most, gradient, target)
+
+
+class Given(NamedTuple):
+    """A call as it was read, its arrays in chunks, and what labels had these."""
+
+    asked: Asked
+    arrays: dict[str, da.Array]
+    labels: dict[str, Any]
 
 
 class Distributed:
@@ -113,13 +122,13 @@ class Distributed:
         The pullback takes the cotangent of what is returned (a tuple for a tuple), and
         those of written arrays by name; gradients have the chunks of their arrays.
         """
-        asked, arrays = self._asked(args, kw)
-        run = self._run((asked, arrays))
-        names = asked.call.wrt(wrt)
+        given = self._asked(args, kw)
+        run = self._run(given)
+        names = given.asked.call.wrt(wrt)
 
         def pullback(cotangent: Any = None, /, **by_name: Any) -> Gradients:
             seeds = run.seeds(cotangent, by_name)
-            gathered = self._gathered(asked, arrays, names, seeds, run)
+            gathered = self._gathered(given, names, seeds, run)
             return gathered or run.gradients(names, seeds)
 
         return run.result(), pullback
@@ -144,14 +153,16 @@ class Distributed:
         run, count, written = self._along(self._asked(args, kw), tangents)
         p = run.planned
         row = [run.array(n) for n in p.results]
-        found: dict[str, Any] = {of: run.array(dot) for dot, of in written.items()}
+        found: dict[str, Any] = {
+            of: run.labelled(of, run.array(dot)) for dot, of in written.items()
+        }
         if count:
             own = row[count:]
             found["return"] = own[0] if len(own) == 1 else tuple(own)
             value = row[0] if count == 1 else tuple(row[:count])
         else:
             names = [n for n in p.written if n not in written]
-            row = [run.array(n) for n in names]
+            row = [run.labelled(n, run.array(n)) for n in names]
             value = row[0] if len(row) == 1 else tuple(row)
         return value, Tangents(found)
 
@@ -184,7 +195,8 @@ class Distributed:
         `count` blocks run in CPython, too, on the same windows, and give the same.
         Results weigh as random numbers of this `seed` say.
         """
-        asked, arrays = self._asked(args, kw)
+        call = self._asked(args, kw)
+        asked, arrays, _ = call
         names = asked.call.wrt(wrt)
         given = {n: arrays.get(n, v) for n, v in asked.values.items()}
         weights: list[Any] = []
@@ -202,7 +214,7 @@ class Distributed:
                 total = total + (value * weight).sum()
             return total
 
-        run = self._run((asked, arrays))
+        run = self._run(call._replace(labels={}))
         height = weighted(run)
         gradients = run.gradients(names, run.seeds(None, dict(weights)))
         rows, lazy = list[tuple[str, tuple[int, ...], float]](), list[Any]()
@@ -249,7 +261,7 @@ class Distributed:
         Of a loop over time it says what other numbers of steps in a task would cost on
         a hundred machines.
         """
-        asked, _ = self._asked(args, kw)
+        asked = self._asked(args, kw).asked
         name = self.f.python.__name__
 
         def other(steps: int) -> Plan | None:
@@ -262,37 +274,36 @@ class Distributed:
 
     # ---------------------------------------------------------------- calls
 
-    def _asked(
-        self, args: Sequence[Any], kw: Mapping[str, Any]
-    ) -> tuple[Asked, dict[str, da.Array]]:
-        """A call as it was read, and its arrays in chunks."""
+    def _asked(self, args: Sequence[Any], kw: Mapping[str, Any]) -> Given:
         bound = bind(self.f.python.__name__, self.f._signature, args, kw)
         arrays: dict[str, da.Array] = {}
         given = {n: _shaped(n, v, arrays) for n, v in bound.items()}
-        return Asked.of(self.f, given), arrays
+        labels = {n: v for n, v in bound.items() if _is_labelled(v)}
+        return Given(Asked.of(self.f, given), arrays, labels)
 
-    def _run(self, asked: tuple[Asked, Mapping[str, da.Array]]) -> _Run:
-        own = asked[0].planned(self.steps, self.target)
-        return _Run(own, asked[1], self.f.python.__name__, self.memory)
+    def _run(self, given: Given) -> _Run:
+        asked, arrays, labels = given
+        own = asked.planned(self.steps, self.target)
+        return _Run(own, arrays, self.f.python.__name__, self.memory, labels)
 
     def _along(
-        self, asked: tuple[Asked, dict[str, da.Array]], tangents: Mapping[str, Any]
+        self, given: Given, tangents: Mapping[str, Any]
     ) -> tuple[_Run, int, dict[str, str]]:
         """The tangent of a call, as a call; how many results are those of the function
         itself; and the tangents of written arrays, by parameter.
         """
-        call, arrays = asked[0].call, dict(asked[1])
+        asked, call, arrays = given.asked, given.asked.call, dict(given.arrays)
         if not tangents:
             raise ArgumentError("no tangent was given: pass tangents={'x': ...}")
         wrt = call.wrt(tuple(tangents))
-        unit = asked[0].derivative(Units.tangent, wrt)
-        values = {n: v for n, v in asked[0].values.items() if n in unit.params}
+        unit = asked.derivative(Units.tangent, wrt)
+        values = {n: v for n, v in asked.values.items() if n in unit.params}
         dtypes = {n: k.dtype for n, k in call.kinds.items()}
         written = {}
         for dot, of in unit.cotangents:
             assert isinstance(of, str)
-            like = asked[0].values[of]
-            move: Any = tangents.get(of, 0.0)
+            like = asked.values[of]
+            move: Any = _bare(tangents.get(of, 0.0))
             if np.shape(move) != np.shape(like) and np.ndim(move):
                 raise ArgumentError(
                     f"the tangent of `{of}` has shape {np.shape(move)}, not"
@@ -317,13 +328,12 @@ class Distributed:
         own = tuple(dict.fromkeys((*call.function.written, *written)))
         made = planned(program, values, dtypes, own, self.steps, self.target)
         name = f"{self.f.python.__name__}_tangent"
-        run = _Run(made, arrays, name, self.memory)
+        run = _Run(made, arrays, name, self.memory, given.labels)
         return run, len(call.result_dtypes()), written
 
     def _gathered(
         self,
-        asked: Asked,
-        arrays: Mapping[str, da.Array],
+        of: Given,
         wrt: tuple[str, ...],
         seeds: State,
         run: _Run,
@@ -333,13 +343,14 @@ class Distributed:
         """
         if self.gradient != "gather" or run.planned.plan.over_time:
             return None
+        asked, arrays, _ = of
         unit = asked.derivative(Units.adjoint, wrt)
         values = {n: v for n, v in asked.values.items() if n in unit.params}
         own = dict(arrays)
         dtypes = {n: k.dtype for n, k in asked.call.kinds.items()}
         left = {*seeds}
-        for param, of in unit.cotangents:
-            name = of if isinstance(of, str) else run.planned.results[of]
+        for param, result in unit.cotangents:
+            name = result if isinstance(result, str) else run.planned.results[result]
             like = run.planned.plan.layout.shapes.get(name, ())
             dtypes[param] = run.planned.plan.dtypes.get(name, "float64")
             # What is written and returned, or returned twice, is one array here.
@@ -355,20 +366,28 @@ class Distributed:
             made = planned(unit.program, values, dtypes, (), 1, self.target, wrt)
         except ChunkingError:
             return None
-        back = _Run(made, own, f"{self.f.python.__name__}_adjoint", None)
+        back = _Run(made, own, f"{self.f.python.__name__}_adjoint", None, {})
         like_of = {n: arrays.get(n) for n in wrt}
         return Gradients(
             {
-                n: back.array(name, like_of[n])
+                n: run.labelled(n, back.array(name, like_of[n]))
                 for n, name in zip(wrt, made.results, strict=True)
             }
         )
 
 
+def _is_labelled(value: Any) -> bool:
+    """Is it an `xarray.DataArray`, or something like it?"""
+    return hasattr(value, "dims") and hasattr(value, "coords")
+
+
+def _bare(value: Any) -> Any:
+    return value.data if _is_labelled(value) else value
+
+
 def _shaped(name: str, value: Any, arrays: dict[str, da.Array]) -> Any:
     """An argument as a plan takes it; an array in chunks is noted."""
-    if hasattr(value, "dims") and hasattr(value, "data"):
-        value = value.data
+    value = _bare(value)
     if not isinstance(value, da.Array):
         return value
     if any(np.isnan(n) for n in value.shape):
@@ -390,8 +409,10 @@ class _Run:
         arrays: Mapping[str, da.Array],
         name: str,
         memory: int | None,
+        labels: Mapping[str, Any],
     ) -> None:
         self.planned, self.arrays, self.name = of, arrays, name
+        self.labels = labels
         self.plan, self.layout = of.plan, of.plan.layout
         self.dependencies: list[Any] = []
         self.more: dict[Any, Any] = {}
@@ -443,7 +464,13 @@ class _Run:
         row = [self.array(n, self.arrays.get(n)) for n in p.results or p.written]
         if p.results:
             return row[0] if p.single else tuple(row)
+        row = [self.labelled(n, a) for n, a in zip(p.written, row, strict=True)]
         return row[0] if len(row) == 1 else tuple(row)
+
+    def labelled(self, name: str, array: Any) -> Any:
+        """What belongs to an argument, with its coordinates if it had such."""
+        label = self.labels.get(name)
+        return array if label is None else label.copy(data=array)
 
     def array(self, name: str, like: da.Array | None = None) -> Any:
         """A result as a Dask array, with the chunks of another one."""
@@ -526,6 +553,7 @@ class _Run:
         def add(name: str, value: Any) -> None:
             """What comes back twice, or is written and returned, has both."""
             if value is not None:
+                value = _bare(value)
                 self._fits(name, value)
                 given[name] = value if name not in given else given[name] + value
 
@@ -582,7 +610,9 @@ class _Run:
             f"{self.name}-{tokenize(self.token, places, self.builder.most)}"
         )
         found = self.builder.reverse(seeds, wrt)
-        return Gradients({n: self._gradient(n, found.get(n)) for n in wrt})
+        return Gradients(
+            {n: self.labelled(n, self._gradient(n, found.get(n))) for n in wrt}
+        )
 
     def _gradient(self, name: str, at: Chunked | Single | None) -> Any:
         like = self.arrays.get(name)

@@ -447,6 +447,7 @@ class Builder:
         if not wrt or all(s is None for s in seeds):
             return new
         values = self._arguments(lone, state)
+        values |= dict.fromkeys(lone.unread, 1.0)
         self._add(
             (name,),
             tasks.alone_pull,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyrev.api.call import Call
 from pyrev.bridges.chunked.boxes import Box
 from pyrev.bridges.chunked.frames import Frames
 from pyrev.bridges.chunked.phases import ChunkingError, Phase
@@ -28,12 +29,15 @@ from pyrev.bridges.chunked.stages import (
     Steps,
     phases,
 )
-from pyrev.bridges.chunked.tasks import BlockOf, Layer, Place
+from pyrev.bridges.chunked.tasks import BlockOf, Layer, Place, function
+from pyrev.driver.units import Units
 from pyrev.emit.python import emit_python
 from pyrev.ir.dtypes import concrete, infer, is_float
 from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
+    Add,
     Alloc,
+    Assign,
     Const,
     Extent,
     Load,
@@ -148,6 +152,8 @@ class Lone:
     outputs: tuple[str, ...]  # what it returns, then what it writes
     floats: tuple[str, ...]
     integers: Mapping[str, int]
+    #: The numbers of which its derivative does not need the values: it waits for none.
+    unread: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -577,7 +583,24 @@ class Planner:
             (*outputs, *back, *order),
             tuple(p.name for p in own if is_float(concrete(p.dtype))),
             dict(alone.integers),
+            _unread(program, text, self.target),
         )
+
+
+def _unread(program: Program, text: str, target: str) -> frozenset[str]:
+    """The numbers among the parameters that the adjoint does not read.
+
+    Where a number is only multiplied by constants, as a sum of squares often is, no
+    block has to wait for it, and nothing is held until it is there.
+    """
+    plain = all(isinstance(s, (Assign, Add, Return)) for s in walk(program.body))
+    floats = [p.name for p in program.params if is_float(concrete(p.dtype))]
+    if not plain or not floats or any(p.rank for p in program.params):
+        return frozenset()
+    values = {p.name: 1.0 if p.name in floats else 1 for p in program.params}
+    call = Call(function(text, program.name, target), (), values)
+    unit = call.readable(Units.adjoint, tuple(floats))
+    return frozenset(floats) - all_names(unit.program.body)
 
 
 def _begin(frames: Frames, key: tuple[int, int]) -> Any:
