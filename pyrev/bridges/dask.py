@@ -44,6 +44,7 @@ from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
+from pyrev.runtime.device import is_device
 
 GRADIENTS = ("gather", "sum")
 
@@ -432,7 +433,7 @@ class _Run:
         self._depended = -1
         most = self.plan.states_in(memory)
         prefix = f"{name}-{self.token}"
-        self.builder = Builder(self.plan, self.graph, prefix, most)
+        self.builder = Builder(self.plan, self.graph, prefix, most, memory)
         self.end = self.builder.forward(state)
 
     def _input(self, name: str, value: Any) -> Chunked | Single:
@@ -492,7 +493,11 @@ class _Run:
             key = (layer, *place)
             item = () if at.item is None else (at.item,)
             nodes[key] = DaskTask(key, tasks.as_array, TaskRef(of), *item)
-        array = da.Array(self._whole(layer, nodes), layer, chunks, dtype=dtype)
+        # Of chunks on a GPU results are there, too.
+        meta = next((a._meta for a in self.arrays.values() if is_device(a._meta)), None)
+        more = {} if meta is None or not shape else {"meta": meta}
+        graph = self._whole(layer, nodes)
+        array = da.Array(graph, layer, chunks, dtype=dtype, **more)
         if like is not None and array.chunks != like.chunks:
             array = array.rechunk(like.chunks)
         return array

@@ -21,6 +21,7 @@ from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.nodes import Program, Return, Var
 from pyrev.ir.nodes import written as written_in
+from pyrev.runtime.device import is_device
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,15 @@ class Shaped:
     def standing_in(self) -> Any:
         """An array of this shape that takes no memory."""
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+def _stand_in(value: Any) -> Any:
+    """What a call is read with: of arrays elsewhere only shapes and dtypes matter."""
+    if isinstance(value, Shaped):
+        return value.standing_in()
+    if is_device(value):
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return value
 
 
 @dataclass(frozen=True)
@@ -70,9 +80,7 @@ class Asked:
 
         Raises `ArgumentError` and `IndexError` as the call itself would.
         """
-        stand_ins = {
-            n: v.standing_in() if isinstance(v, Shaped) else v for n, v in given.items()
-        }
+        stand_ins = {n: _stand_in(v) for n, v in given.items()}
         call = Call(f, (), stand_ins).only_numbers("chunks")
         bounds = Bounds(call.function.typed(call.kinds))
         variant = bounds.check(call.values)

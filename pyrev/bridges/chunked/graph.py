@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
+
+import numpy as np
 
 from pyrev.bridges.chunked import tasks
 from pyrev.bridges.chunked.plan import (
@@ -38,13 +40,20 @@ Pieces = tuple[
 class Builder:
     """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
 
-    The derivative keeps `most` states of a loop over time, and makes others again.
+    The derivative keeps `most` states of a loop over time, and makes others again. So
+    many bytes of gradients as `memory` says may wait for those of other blocks.
     """
 
     def __init__(
-        self, plan: Plan, graph: Graph, prefix: str, most: int | None = None
+        self,
+        plan: Plan,
+        graph: Graph,
+        prefix: str,
+        most: int | None = None,
+        memory: int | None = None,
     ) -> None:
         self.plan, self.graph, self.prefix, self.most = plan, graph, prefix, most
+        self.memory = memory
         self._numbers = itertools.count()
         #: The states before each operation, in the order of the operations.
         self.states: list[State] = []
@@ -221,10 +230,10 @@ class Builder:
 
     def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
         """The cotangents before all operations, of the state after them."""
+        before = {*self.graph}
         self._matter = [{*wrt}]
         for operation in self.plan.operations:
-            before = self._matter[-1]
-            self._matter.append(before | self._given(operation))
+            self._matter.append(self._matter[-1] | self._given(operation))
         end = len(self.plan.operations)
         while end:
             first = end - 1
@@ -237,7 +246,61 @@ class Builder:
                     state = self.states[number]
                     cotangents = self._one(number, state, cotangents)
             end = first
+        if self.memory is not None:
+            self._in_turn(before, cotangents, wrt)
         return cotangents
+
+    def _in_turn(self, before: Set[Key], gradients: State, wrt: Sequence[str]) -> None:
+        """Have blocks begin when the gradients of those far before them are done.
+
+        A scheduler that ran all blocks of one operation, then all of the next, would
+        hold a whole array between them. What a gradient needs of later blocks says how
+        far apart two must be at least.
+        """
+        name = next((n for n in wrt if isinstance(gradients.get(n), Chunked)), None)
+        if name is None:
+            return
+        at = gradients[name]
+        assert isinstance(at, Chunked)
+        axes = self.plan.layout.axes[name]
+        grid = tuple(len(self.plan.layout.chunks[name][k]) for k in axes)
+        new = [k for k in self.graph if k not in before]
+        last: dict[Key, int] = {}
+        starts: list[tuple[int, Key]] = []
+        for key in new:  # each task comes after those that it needs
+            task = self.graph[key]
+            _, waits = packed(task)
+            latest = max((last.get(k, -1) for k in waits), default=-1)
+            if task.function is tasks.pull:
+                if len(key) - 1 != len(grid) or any(
+                    i >= n for i, n in zip(key[1:], grid, strict=True)
+                ):
+                    return  # blocks of another grid
+                number = int(np.ravel_multi_index(key[1:], grid))
+                starts.append((number, key))
+                latest = max(latest, number)
+            last[key] = latest
+        ends = [
+            at.at(self._chunk(name, tuple(map(int, place))))
+            for place in np.ndindex(*grid)
+        ]
+        reach = max(last.get(k, -1) - n for n, k in enumerate(ends))
+        chunk = math.prod(
+            n / len(c)
+            for n, c in zip(
+                self.plan.layout.shapes[name],
+                self.plan.layout.chunks[name],
+                strict=True,
+            )
+        )
+        assert self.memory is not None
+        size = np.dtype(self.plan.dtypes[name]).itemsize * chunk
+        apart = max(reach + 1, int(self.memory / (size * max(len(wrt), 1))))
+        for number, key in starts:
+            if number >= apart:
+                task = self.graph[key]
+                after = (*task.after, Ref(ends[number - apart]))
+                self.graph[key] = task._replace(after=after)
 
     def _given(self, operation: tuple[Family, ...] | Lone) -> set[str]:
         """What an operation gives, or gives another value."""

@@ -19,6 +19,7 @@ from pyrev.api.differentiable import Differentiable, differentiable_with, pulled
 from pyrev.driver.held_inputs import Hold
 from pyrev.runtime import pool
 from pyrev.runtime.code_cache import load, on_one_core
+from pyrev.runtime.device import any_device, cupy, is_array, is_device
 
 #: A window may be so much larger than the part of it that is kept.
 SPARE = 1.25
@@ -105,6 +106,7 @@ def _windows(
 ) -> dict[str, Any]:
     found = {}
     _keep(layer, block)
+    every = [part for parts in pieces for part in parts]
     for name, dtype, written, shape, places, parts in zip(
         layer.windows,
         layer.dtypes,
@@ -117,7 +119,7 @@ def _windows(
         if not written and len(parts) == 1 and _serves(parts[0], shape):
             found[name] = parts[0]
             continue
-        window = pool.empty(shape, dtype)
+        window = _empty(shape, dtype, every)
         for place, part in zip(places, parts, strict=True):
             window[place] = part
         found[name] = window
@@ -126,15 +128,35 @@ def _windows(
 
 def _serves(chunk: Any, shape: tuple[int, ...]) -> bool:
     """Is a chunk a window as it is, for code that does not write to it?"""
-    if not isinstance(chunk, np.ndarray) or chunk.shape != shape:
+    if not is_array(chunk) or chunk.shape != shape:
         return False
-    return chunk.flags.c_contiguous and chunk.flags.writeable
+    writeable = is_device(chunk) or chunk.flags.writeable
+    return bool(chunk.flags.c_contiguous and writeable)
+
+
+# Chunks may be in the memory of a GPU: what is made of them is there, too.
+
+
+def _empty(shape: tuple[int, ...], dtype: Any, like: Sequence[Any]) -> Any:
+    if any_device(like):
+        return cupy().empty(shape, dtype)
+    return pool.empty(shape, dtype)
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any, like: Sequence[Any]) -> Any:
+    if any_device(like):
+        return cupy().zeros(shape, dtype)
+    return pool.zeros(shape, dtype)
+
+
+def _copy(array: Any) -> Any:
+    return array.copy() if is_device(array) else pool.copy(array)
 
 
 def _owned(array: Any, place: Place) -> Any:
     """A part of a window, which does not keep a much larger one."""
     part = array[place]
-    return part if array.size <= SPARE * part.size else pool.copy(part)
+    return part if array.size <= SPARE * part.size else _copy(part)
 
 
 def _given(
@@ -145,7 +167,7 @@ def _given(
 ) -> dict[str, Any]:
     values = {**_windows(layer, block, pieces), **others, **block.integers}
     for name in layer.changed:
-        values[name] = np.array(others[name])
+        values[name] = others[name].copy()
     for name in layer.summed:
         values[name] = np.zeros_like(others[name])
     return values
@@ -193,7 +215,7 @@ def pull(
         if array in layer.returned:
             results[array] = None if part is None else (place, part)
         elif part is not None:
-            seed = pool.zeros(values[array].shape, values[array].dtype)
+            seed = _zeros(values[array].shape, values[array].dtype, [part])
             seed[place] = part
             seeds[array] = seed
     for name in layer.returned:
@@ -207,7 +229,7 @@ def pull(
         cotangent = results[name]
         if name in layer.outs and cotangent is not None:
             place, part = cotangent
-            cotangent = np.zeros(value.shape, part.dtype)
+            cotangent = _zeros(value.shape, part.dtype, [part])
             cotangent[place] = part
         row.append(cotangent)
     back: Any = None if not row else row[0] if len(row) == 1 else tuple(row)
@@ -256,7 +278,8 @@ def picked(value: Any, *path: int) -> Any:
 
 def as_array(value: Any, *path: int) -> Any:
     """A part of what a task gave, as an array."""
-    return np.asarray(picked(value, *path))
+    part = picked(value, *path)
+    return part if is_device(part) else np.asarray(part)
 
 
 def cut(value: Any, item: int | None, places: Sequence[Place]) -> tuple[Any, ...]:
@@ -283,12 +306,12 @@ def added(
     if first is None and len(rest) == 1 and full:
         return rest[0][1]
     if first is not None and full[:1] == [0]:
-        total: Any = pool.empty(shape, dtype)
+        total: Any = _empty(shape, dtype, [first])
         np.add(first, rest.pop(0)[1], out=total)
     elif first is not None:
-        total = pool.copy(first)
+        total = _copy(first)
     else:
-        total = pool.zeros(shape, dtype)
+        total = _zeros(shape, dtype, parts)
     for place, part in rest:
         total[place] += part
     return total
@@ -309,10 +332,7 @@ def plus(first: Any, parts: Sequence[Any]) -> Any:
 
 def _copied(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that a task may write to."""
-    return {
-        n: np.array(v) if isinstance(v, np.ndarray) and v.ndim else v
-        for n, v in values.items()
-    }
+    return {n: v.copy() if is_array(v) and v.ndim else v for n, v in values.items()}
 
 
 @_by_itself
