@@ -88,6 +88,11 @@ class Store:
         return found
 
 
+def gram(*vectors: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The products of all pairs of vectors."""
+    return np.array([[np.vdot(a, b) for b in vectors] for a in vectors])
+
+
 class Lbfgs:
     """Minimises value_and_grad over an array on disk, with `memory` pairs of vectors.
 
@@ -112,7 +117,7 @@ class Lbfgs:
         value = self.ask("x", "g")
         for k in range(iterations):
             direction, slope = self.direction()
-            size = 1.0 if self.pairs else min(1.0, 1.0 / max(-slope, 1e-300) ** 0.5)
+            size = 1.0
             while True:
                 moved = self.store["x"] + size * direction
                 dask.compute(*self.store.keep(new_x=moved))
@@ -146,13 +151,11 @@ class Lbfgs:
         names = [f"{n}{k}" for n in "sy" for k in self.pairs] + ["g"]
         vectors = [self.store[n] for n in names]
         count, m = len(vectors), len(self.pairs)
-        lazy = [
-            (vectors[i] * vectors[j]).sum() for i in range(count) for j in range(i + 1)
-        ]
-        products = np.zeros((count, count))
-        products[np.tril_indices(count)] = dask.compute(*lazy)
-        products = np.maximum(products, products.T) + np.minimum(products, products.T)
-        products[np.diag_indices(count)] /= 2.0
+        # All of a chunk in one task: a chunk that several waited for would be held.
+        sizes = tuple((count,) * n for n in vectors[0].numblocks)
+        parts = da.map_blocks(gram, *vectors, chunks=sizes, dtype=np.float64).compute()
+        blocks = parts.reshape(len(sizes[0]), count, len(sizes[1]), count)
+        products = blocks.sum(axis=(0, 2))
         own = np.zeros(count)
         own[-1] = -1.0
         alpha = np.zeros(m)

@@ -433,6 +433,130 @@ def red_and_black(u, n):
             u[i] = 0.5 * (u[i - 1] + u[i + 1]) + u[i]
 
 
+# ------------------------------------------------------------------ what they share
+
+
+@case(lambda m: dict(u=m.random(8)), u=(0,))
+def scaled_by_a_number_that_doubles(u):
+    w = np.ones(1)
+    for _t in range(3):
+        w[0] *= 2
+        for i in range(8):
+            u[i] *= w[0]
+
+
+@case(lambda m: dict(u=m.random(9)), sums=True, u=(0,))
+def sums_with_a_weight_that_grows(u):
+    w = np.ones(2)
+    s = 0.0
+    for _t in range(3):
+        w[1] += 1.0
+        for i in range(u.shape[0]):
+            s += u[i] * w[1]
+    return s * w[1]
+
+
+@case(lambda m: dict(u=m.random(8), a=m.random(2), n=4), steps=(1, 3), u=(0,))
+def relaxed(u, a, n):
+    for _t in range(n):
+        for k in range(2):
+            a[k] = a[k] * 0.7 + 0.1
+        for i in range(8):
+            u[i] = a[0] * u[i] + a[1]
+
+
+@case(lambda m: dict(u=m.random(8), snaps=m.random((3, 8)), n=6), snaps=(1,))
+def snapshots(u, snaps, n):
+    for t in range(n):
+        for i in range(1, u.shape[0] - 1):
+            u[i] = u[i] * 1.1
+        if t % 2 == 0:
+            for i in range(u.shape[0]):
+                snaps[t // 2, i] = u[i] ** 2
+
+
+@case(
+    lambda m: dict(x=m.random(9), y=m.random(9), w=m.random(2), n=4),
+    steps=(1, 2),
+    sums=True,
+    x=(0,),
+    y=(0,),
+)
+def descended(x, y, w, n):
+    loss = 0.0
+    for _t in range(n):
+        g = np.zeros(2)
+        loss = 0.0
+        for i in range(9):
+            r = w[0] * x[i] + w[1] - y[i]
+            loss += r * r
+            g[0] += r * x[i]
+            g[1] += r
+        for k in range(2):
+            w[k] -= 0.05 * g[k]
+    return loss
+
+
+@case(lambda m: dict(x=m.random((9, 4)), w=m.random(4)), sums=True, x=(0,))
+def losses_of_rows(x, w):
+    total = 0.0
+    for b in range(9):
+        o = 0.0
+        for k in range(4):
+            o += x[b, k] * w[k]
+        total += o * o
+    return total
+
+
+@case(lambda m: dict(p=m.random((7, 2))), sums=True, p=(0,))
+def pair_energy(p):
+    e = 0.0
+    for i in range(7):
+        for j in range(i):
+            d = 0.0
+            for k in range(2):
+                d += (p[i, k] - p[j, k]) ** 2
+            e += 1.0 / (d + 0.1)
+    return e
+
+
+def slope(u):
+    n = u.shape[0]
+    k = np.zeros(n)
+    for i in range(1, n - 1):
+        k[i] = u[i - 1] - 2 * u[i] + u[i + 1] * u[i]
+    return k
+
+
+@case(lambda m: dict(u=m.random(10), n=2, dt=0.1), steps=(1, 2), u=(0,))
+def heun(u, n, dt):
+    for _t in range(n):
+        first = slope(u)
+        second = slope(u + dt * first)
+        u = u + 0.5 * dt * (first + second)
+    return u
+
+
+@case(lambda m: dict(q=m.random(8)), q=(0,))
+def written_and_returned(q):
+    for i in range(q.shape[0]):
+        q[i] = 2 * q[i] * q[i]
+    return q
+
+
+@case(lambda m: dict(q=m.random(8)), q=(0,))
+def returned_twice(q):
+    out = np.zeros_like(q)
+    for i in range(q.shape[0]):
+        out[i] = 2 * q[i] * q[i]
+    return out, out
+
+
+@case(lambda m: dict(q=m.random(8)), q=(0,))
+def untouched(q):
+    return q
+
+
 # ------------------------------------------------------------------ refused
 
 
@@ -460,3 +584,22 @@ def one_buffer_for_all_rows(u):
             w[x] = u[y, x] ** 2
         for x in range(1, u.shape[1]):
             u[y, x] = w[x] * w[x - 1]
+
+
+@case(lambda m: dict(u=m.random(4), n=2), refused="how large `result` is", u=())
+def doubled(u, n):
+    for _t in range(n):
+        b = np.zeros(2 * u.shape[0])
+        for i in range(u.shape[0]):
+            b[2 * i] = u[i]
+            b[2 * i + 1] = u[i] ** 2
+        u = b
+    return u
+
+
+@case(lambda m: dict(u=m.random(8)), refused="data in chunks decide if", u=(0,))
+def checked_over_chunks(u):
+    for i in range(u.shape[0]):
+        if u[i] < 0:
+            raise ValueError("below zero")
+        u[i] = u[i] ** 0.5

@@ -235,6 +235,17 @@ def test_one_digest_whoever_runs_the_tasks() -> None:
     wanted = [value, gradients.u, gradients.c]
     first = digest(*dask.compute(*wanted, **SYNC))
     assert digest(*dask.compute(*wanted, scheduler="threads", num_workers=3)) == first
+    for count in (1, 3):
+        with (
+            distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            assert digest(*client.gather(client.compute(wanted))) == first
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -245,7 +256,7 @@ def test_one_digest_whoever_runs_the_tasks() -> None:
         distributed.Client(cluster) as client,
     ):
         assert digest(*client.gather(client.compute(wanted))) == first
-        for wait in (0.05, 0.3, 0.8):
+        for wait in (0.05, 0.15, 0.3, 0.5, 0.8):
             futures = client.compute(wanted)
             time.sleep(wait)
             worker = next(iter(cluster.workers.values()))
@@ -352,3 +363,54 @@ def test_chunks_in_the_memory_of_a_gpu(case: Any) -> None:
         for n, slow in pullback(**{name: seed}).items():
             own = np.asarray(gradients[n])
             np.testing.assert_allclose(own, slow, rtol=1e-10, atol=1e-12)
+
+
+def above_zero(u):
+    s = 0.0
+    for i in range(u.shape[0]):
+        if u[i] > 0:
+            s += 1.0 + u[i]
+    return s
+
+
+class Labelled:
+    """What matters of an `xarray.DataArray`: an array with coordinates."""
+
+    def __init__(self, data: Any, coords: dict[str, Any]) -> None:
+        self.data, self.coords, self.dims = data, coords, tuple(coords)
+        self.shape, self.ndim, self.dtype = data.shape, data.ndim, data.dtype
+
+    def copy(self, data: Any) -> Labelled:
+        return Labelled(data, self.coords)
+
+
+def test_labelled_arrays_keep_their_coordinates() -> None:
+    values = field(12)
+    cut = in_chunks(values, (5, 4))
+    coords = {"y": np.arange(12) * 2.0, "x": np.arange(12)}
+    u = Labelled(cut["u"], coords)
+    f = pyrev.dask.distribute(heat, steps=2, target="python")
+    result, pull = f.vjp(u, cut["c"], 3)
+    assert isinstance(result, Labelled) and result.coords is coords
+    gradients = pull(u=Labelled(da.ones((12, 12), chunks=4), coords))
+    assert gradients.u.coords is coords and isinstance(gradients.c, da.Array)
+    own = copies(values)
+    _, pullback = pyrev.vjp(heat, own["u"], own["c"], 3)
+    slow = pullback(u=np.ones((12, 12)))
+    np.testing.assert_allclose(gradients.u.data.compute(**SYNC), slow.u, rtol=1e-12)
+    moved, tangents = f.jvp(u, cut["c"], 3, tangents={"u": u})
+    assert moved.coords is coords and tangents["u"].coords is coords
+
+
+def test_a_gradient_is_checked_on_chunks() -> None:
+    cut = in_chunks(field(14), (5, 6))
+    with dask.config.set(**SYNC):
+        f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+        report = f.check_grad(**cut, wrt=("u", "c"))
+        assert report and len(report.slopes) == 4 and len(report.blocks) == 4
+        assert "6 slopes" not in str(report) and "all agree" in str(report)
+
+        zero = da.zeros(6, chunks=3)
+        g = pyrev.dask.distribute(above_zero, target="python")
+        wrong = g.check_grad(zero)
+        assert not wrong and "wrong  u, chunk (0,)" in str(wrong)
