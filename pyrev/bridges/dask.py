@@ -635,7 +635,7 @@ def _stored(array: da.Array) -> dict[Any, DaskTask]:
     What several tasks need of such a chunk is not kept for all of them: memory then
     has the windows that are at work, however large the array is.
     """
-    layer = convert_legacy_graph(dict(array.dask.layers[array.name]))
+    layer = convert_legacy_graph(dict(array.dask.layers.get(array.name, {})))
     found = {}
     for key, node in layer.items():
         if isinstance(key, tuple) and key[0] == array.name:

@@ -140,6 +140,8 @@ def apart(
             return e
         if dtypes.get(e.array) not in NUMBERS:
             return e
+        if isinstance(s, If) and names(e) & written((s,)):
+            return e  # which one it is, is only known inside
         if e not in read:
             read[e] = fresh(f"{e.array}_at", taken)
             dtypes[read[e]] = dtypes[e.array]
