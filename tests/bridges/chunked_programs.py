@@ -537,6 +537,32 @@ def heun(u, n, dt):
     return u
 
 
+@case(
+    lambda m: dict(u=m.random((H, W)), o=m.random(H)),
+    steps=(1, 3, 7),
+    sums=True,
+    u=(0, 1),
+)
+def terms_that_move_from_step_to_step(u, o):
+    for y in range(H):
+        for x in range(W):
+            if x == y:
+                o[y] = u[y, x] ** 2
+            elif y >= W and x == 0:
+                o[y] = u[y, x] * 3
+
+
+@case(lambda m: dict(u=m.random((5, 14)), n=5), steps=(1, 2, 5), sums=True, u=(1,))
+def sums_along_a_diagonal(u, n):
+    s = 0.0
+    w = 1.0
+    for t in range(n):
+        w *= 0.5
+        for x in range(u.shape[1] - n):
+            s += w * u[t, x + t] ** 2
+    return s
+
+
 @case(lambda m: dict(q=m.random(8)), q=(0,))
 def written_and_returned(q):
     for i in range(q.shape[0]):
