@@ -552,14 +552,31 @@ def terms_that_move_from_step_to_step(u, o):
                 o[y] = u[y, x] * 3
 
 
-@case(lambda m: dict(u=m.random((5, 14)), n=5), steps=(1, 2, 5), sums=True, u=(1,))
-def sums_along_a_diagonal(u, n):
+@case(lambda m: dict(u=m.random(6)), steps=(1, 2, 3, 4), sums=True, u=(0,))
+def halves_by_turns(u):
     s = 0.0
-    w = 1.0
+    for t in range(4):
+        v = u.copy()
+        for i in range(1, 6):
+            u[i] = v[i - 1]
+        for i in range(6):
+            if t % 2 == 0:
+                if i < 3:
+                    s += u[i]
+            elif i >= 3:
+                s += u[i]
+    return s
+
+
+@case(lambda m: dict(u=m.random(12), n=5), steps=(1, 3, 5), sums=True, u=(0,))
+def sums_that_wander(u, n):
+    s = 0.0
     for t in range(n):
-        w *= 0.5
-        for x in range(u.shape[1] - n):
-            s += w * u[t, x + t] ** 2
+        v = u.copy()
+        for i in range(1, 11):
+            u[i] = 0.3 * v[i - 1] * v[i + 1] + v[i]
+        for i in range((5 * t) % 7, (5 * t) % 7 + 3):
+            s += u[i] * u[i] + t
     return s
 
 

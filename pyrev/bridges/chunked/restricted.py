@@ -275,10 +275,12 @@ class Restriction:
             for at in leaf.loops
             if at.number in phase.limited
         }
+        # Of several steps the ranges are wider than what one of them needs.
+        alone = self.time is None or self.time.count == 1
         guarded = {
             id(d.leaf.stmt): d
             for d in phase.drivers
-            if d.sum and not self._exact(number, phase, d)
+            if d.sum and not (alone and phase.exact(d))
         }
 
         def of(s: Stmt, env: Mapping[str, Expr]) -> Stmt:
@@ -300,25 +302,6 @@ class Restriction:
             return new
 
         return of(phase.stmt, {})
-
-    def _exact(self, number: int, phase: Phase, d: Driver) -> bool:
-        """Does the block run just its own terms of a sum, in each step?
-
-        Ranges that change from step to step are wider than what a step needs.
-        """
-        if not phase.exact(d):
-            return False
-        if self.time is None or self.time.count == 1:
-            return True
-        loops = [
-            self.found.loops[number, at.number]
-            for at in d.leaf.loops
-            if at.number in phase.limited
-        ]
-        if any(limits.below or limits.above for limits in loops):
-            return False
-        index = self.time.loop.index
-        return not any(index in names(d.index[k]) for k in self.facts.axes[d.array])
 
     def _owned(self, d: Driver, env: Mapping[str, Expr]) -> Expr:
         """Does the element that a term belongs to lie in what the block owns?"""
