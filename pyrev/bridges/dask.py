@@ -171,9 +171,9 @@ class Distributed:
         self, *args: Any, tangents: Mapping[str, Any], wrt: object = None, **kw: Any
     ) -> Gradients:
         """The Hessian of a function that returns one number, times a vector."""
-        asked = self._asked(args, kw)
-        names = asked[0].call.wrt(tuple(tangents) if wrt is None else wrt)
-        run, count, _ = self._along(asked, tangents)
+        given = self._asked(args, kw)
+        names = given.asked.call.wrt(tuple(tangents) if wrt is None else wrt)
+        run, count, _ = self._along(given, tangents)
         if count != 1 or not run.planned.results[1].startswith("return "):
             raise ArgumentError(
                 f"{self.f.python.__name__}() does not return one number"
@@ -424,7 +424,9 @@ class _Run:
         state = {n: self._input(n, v) for n, v in of.values.items()}
         places = sorted((n, f"{at}") for n, at in state.items())
         chunks = sorted((n, str(c)) for n, c in self.layout.chunks.items())
-        self.token = tokenize(self.plan.texts, self.plan.target, places, chunks)
+        # All that tasks depend on: equal keys are equal tasks, whoever asked for them.
+        plan = self.plan.texts, self.plan.target, self.plan.steps
+        self.token = tokenize(plan, places, chunks, of.written)
         self.graph: Graph = {}
         #: What is in the layers of the graph so far, and what these wait for.
         self._known: set[Any] = set()
@@ -611,9 +613,8 @@ class _Run:
     def gradients(self, wrt: tuple[str, ...], seeds: State) -> Gradients:
         """The gradients for these cotangents, with the chunks of their arrays."""
         places = sorted((n, f"{at}") for n, at in seeds.items())
-        self.builder.prefix = (
-            f"{self.name}-{tokenize(self.token, places, self.builder.most)}"
-        )
+        limits = self.builder.most, self.builder.memory
+        self.builder.prefix = f"{self.name}-{tokenize(self.token, places, wrt, limits)}"
         found = self.builder.reverse(seeds, wrt)
         return Gradients(
             {n: self.labelled(n, self._gradient(n, found.get(n))) for n in wrt}

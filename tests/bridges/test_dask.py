@@ -212,6 +212,25 @@ def test_compiled_blocks_are_right() -> None:
         np.testing.assert_allclose(own[name], g, rtol=1e-9, atol=1e-15)
 
 
+def test_what_is_asked_together_is_what_is_asked_apart() -> None:
+    """Tasks of other arguments, steps or derivatives have other keys."""
+    values = {**field(12), "n": 4}
+    cut = in_chunks(values, (5, 4))
+    wanted = pyrev.value_and_grad(simulated_misfit, wrt=("u", "c"))(**copies(values))[1]
+    lazy, slow = [], []
+    for steps in (2, 3):  # two groups of two, or of three and one
+        for memory in (None, 1):
+            f = pyrev.dask.distribute(
+                simulated_misfit, steps=steps, memory=memory, target="python"
+            )
+            for wrt in ("u", "c", ("u", "c"), ("c", "u")):
+                gradients = f.value_and_grad(**cut, wrt=wrt)[1]
+                lazy += [*gradients.values()]
+                slow += [wanted[name] for name in gradients]
+    for own, other in zip(dask.compute(*lazy, **SYNC), slow, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-10, atol=1e-14)
+
+
 def digest(*arrays: Any) -> str:
     found = hashlib.sha256()
     for a in arrays:
