@@ -31,7 +31,7 @@ import zarr
 import pyrev.dask
 
 
-def misfit(u, c, d, steps, weight):  # type: ignore[no-untyped-def]
+def misfit(u: Any, c: Any, d: Any, steps: int, weight: float) -> Any:
     """Half the squared distance of the diffused field to the data, and smoothness."""
     s = 0.0
     for y in range(1, u.shape[0]):
@@ -39,19 +39,14 @@ def misfit(u, c, d, steps, weight):  # type: ignore[no-untyped-def]
             down = u[y, x] - u[y - 1, x]
             right = u[y, x] - u[y, x - 1]
             s += weight * (down * down + right * right)
-    for _ in range(steps):
-        v = u.copy()
-        for y in range(1, u.shape[0] - 1):
-            for x in range(1, u.shape[1] - 1):
-                around = v[y - 1, x] + v[y + 1, x] + v[y, x - 1] + v[y, x + 1]
-                u[y, x] = v[y, x] + c[y, x] * (around - 4.0 * v[y, x])
+    diffused(u, c, steps)
     for y in range(u.shape[0]):
         for x in range(u.shape[1]):
             s += (u[y, x] - d[y, x]) ** 2
     return 0.5 * s
 
 
-def diffused(u, c, steps):  # type: ignore[no-untyped-def]
+def diffused(u: Any, c: Any, steps: int) -> None:
     """The field after some steps: what makes the data."""
     for _ in range(steps):
         v = u.copy()

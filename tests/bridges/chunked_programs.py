@@ -600,6 +600,68 @@ def untouched(q):
     return q
 
 
+# ------------------------------------------------------------------ a whole program
+
+
+def filled_in(u, known):
+    """Gaps get the mean of the neighbours that are there."""
+    out = u.copy()
+    for i in range(1, u.shape[0] - 1):
+        if known[i] == 0:
+            s = 0.0
+            c = 0
+            for j in range(i - 1, i + 2):
+                if known[j] != 0:
+                    s += u[j]
+                    c += 1
+            out[i] = s / c if c > 0 else 0.0
+    return out
+
+
+def spread(a, b, rate):
+    for i in range(1, a.shape[0] - 1):
+        b[i] = a[i] + rate * (a[i - 1] - 2.0 * a[i] + a[i + 1]) * a[i]
+    return b, a
+
+
+def observed_with_gaps(m):
+    u = m.random(14)
+    known = np.ones(14, np.int8)
+    known[[3, 4, 9]] = 0
+    d = np.where(m.random(14) > 0.7, np.nan, m.random(14))
+    return dict(u=u, known=known, d=d, rate=np.array([0.1, 0.05]), n=5)
+
+
+@case(
+    observed_with_gaps,
+    steps=(1, 2, 3),
+    sums=True,
+    u=(0,),
+    known=(0,),
+    d=(0,),
+)
+def misfit_to_what_is_known(u, known, d, rate, n):
+    a = filled_in(u, known)
+    b = a.copy()
+    shown = np.zeros(n)
+    for t in range(n):
+        a, b = spread(a, b, rate[0])
+        if t % 2 == 1:
+            rate[0] = 0.5 * (rate[0] + rate[1])
+        shown[t] = a[7] * a[0]
+    total = 0.0
+    count = 0
+    for i in range(a.shape[0]):
+        if not np.isnan(d[i]):
+            total += (a[i] - d[i]) ** 2
+            count += 1
+    for t in range(1, n):
+        total += 0.1 * shown[t] * shown[t - 1]
+    if count == 0:
+        return 0.0
+    return total / count
+
+
 # ------------------------------------------------------------------ refused
 
 

@@ -246,8 +246,7 @@ class Builder:
                     state = self.states[number]
                     cotangents = self._one(number, state, cotangents)
             end = first
-        if self.memory is not None:
-            self._in_turn(before, cotangents, wrt)
+        self._in_turn(before, cotangents, wrt)
         return cotangents
 
     def _in_turn(self, before: Set[Key], gradients: State, wrt: Sequence[str]) -> None:
@@ -258,16 +257,23 @@ class Builder:
         far apart two must be at least.
         """
         name = next((n for n in wrt if isinstance(gradients.get(n), Chunked)), None)
-        if name is None:
+        if name is None or self.memory is None:
             return
         at = gradients[name]
         assert isinstance(at, Chunked)
-        axes = self.plan.layout.axes[name]
-        grid = tuple(len(self.plan.layout.chunks[name][k]) for k in axes)
-        new = [k for k in self.graph if k not in before]
+        layout = self.plan.layout
+        grid = tuple(len(layout.chunks[name][k]) for k in layout.axes[name])
+        size = (
+            math.prod(layout.shapes[name]) * np.dtype(self.plan.dtypes[name]).itemsize
+        )
+        held = int(self.memory * math.prod(grid) / max(size * len(wrt), 1))
+        if held >= math.prod(grid):
+            return
         last: dict[Key, int] = {}
         starts: list[tuple[int, Key]] = []
-        for key in new:  # each task comes after those that it needs
+        for key in self.graph:  # each task comes after those that it needs
+            if key in before:
+                continue
             task = self.graph[key]
             _, waits = packed(task)
             latest = max((last.get(k, -1) for k in waits), default=-1)
@@ -285,17 +291,7 @@ class Builder:
             for place in np.ndindex(*grid)
         ]
         reach = max(last.get(k, -1) - n for n, k in enumerate(ends))
-        chunk = math.prod(
-            n / len(c)
-            for n, c in zip(
-                self.plan.layout.shapes[name],
-                self.plan.layout.chunks[name],
-                strict=True,
-            )
-        )
-        assert self.memory is not None
-        size = np.dtype(self.plan.dtypes[name]).itemsize * chunk
-        apart = max(reach + 1, int(self.memory / (size * max(len(wrt), 1))))
+        apart = max(reach + 1, held)
         for number, key in starts:
             if number >= apart:
                 task = self.graph[key]

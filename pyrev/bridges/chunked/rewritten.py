@@ -147,12 +147,9 @@ def apart(
             dtypes[read[e]] = dtypes[e.array]
         return Var(read[e])
 
-    if (
-        isinstance(s, Assign)
-        and isinstance(s.target, Var)
-        and isinstance(s.value, Load)
-    ):
-        return (s,)
+    match s:
+        case Assign(Var(), Load()):
+            return (s,)  # it is one already
     new = map_whole(s, lambda e: map_expr(e, element))
     return (*(Assign(Var(n), e, loc=s.loc) for e, n in read.items()), new)
 
@@ -252,8 +249,6 @@ def _zeroed(block: Block, dtypes: Mapping[str, str]) -> Block:
     for s in block:
         if isinstance(s, Assign):
             zero = zero_of(dtypes[s.target_name])
-            if isinstance(s.target, Load):
-                zero = Const(0.0) if is_float(dtypes[s.target_name]) else ZERO
             found.append(Assign(s.target, zero, loc=s.loc))
         else:
             inner = tuple(_zeroed(b, dtypes) for b in blocks(s))

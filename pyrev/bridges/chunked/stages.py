@@ -361,10 +361,11 @@ class Split:
             return False
         axes = self.layout.axes
         stored: dict[str, set[tuple[Expr, ...]]] = {}
-        read: list[tuple[Expr, ...]] = []
-        for e in _read_elements(s.body):
-            if e.array in axes:
-                read.append(tuple(e.index[k] for k in axes[e.array]))
+        read = [
+            (e.array, tuple(e.index[k] for k in axes[e.array]))
+            for e in _read_elements(s.body)
+            if e.array in axes
+        ]
         for t in walk(s.body):
             if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
                 if t.target.array in axes:
@@ -372,7 +373,7 @@ class Split:
                     stored.setdefault(t.target.array, set()).add(own)
         along = {
             n
-            for index in (*itertools.chain(*stored.values()), *(() if stored else read))
+            for index in itertools.chain(*(stored.values() or [[i for _, i in read]]))
             for e in index
             for n in names(e)
         }
@@ -392,10 +393,9 @@ class Split:
         if self._lost(s, live):
             return True
         return any(
-            tuple(e.index[k] for k in axes[e.array]) not in stored[e.array]
-            or len(stored[e.array]) > 1
-            for e in _read_elements(s.body)
-            if e.array in stored
+            index not in stored[array] or len(stored[array]) > 1
+            for array, index in read
+            if array in stored
         )
 
     # ---------------------------------------------------------------- operations

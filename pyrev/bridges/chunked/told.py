@@ -9,7 +9,7 @@ import numpy as np
 
 from pyrev.bridges.chunked.calls import Planned
 from pyrev.bridges.chunked.model import cost_of, table
-from pyrev.bridges.chunked.plan import Family, Lone, Plan
+from pyrev.bridges.chunked.plan import Family, Plan
 
 
 def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
@@ -25,7 +25,8 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
         f" {100 * cost.twice:.1f} % of the work is done by two"
     ]
     number = 1
-    for operation, again in itertools.groupby(plan.operations, key=_kind):
+    # Groups of steps with one text are told of once.
+    for operation, again in itertools.groupby(plan.operations):
         count = len([*again])
         last = number + count - 1
         label = f"{number}" if count == 1 else f"{number} to {last}"
@@ -40,11 +41,6 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
         lines += ["", *table(planned, plan.steps)]
     texts = dict.fromkeys(plan.texts)
     return "\n".join([*lines, "", *texts]).rstrip() + "\n"
-
-
-def _kind(operation: tuple[Family, ...] | Lone) -> tuple[Family, ...] | Lone:
-    """Groups of steps with one text are told of once."""
-    return operation
 
 
 def _family(label: str, family: Family, plan: Plan) -> Iterator[str]:
