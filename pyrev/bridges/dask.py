@@ -398,7 +398,9 @@ def _shaped(name: str, value: Any, arrays: dict[str, da.Array]) -> Any:
     if not value.ndim:
         raise ArgumentError(f"`{name}` is not known yet: pass it as a number")
     arrays[name] = value
-    return Shaped(value.shape, value.dtype, value.chunks)
+    # A chunk of no elements is nothing to do, and owns nothing.
+    chunks = tuple(tuple(n for n in c if n) or (0,) for c in value.chunks)
+    return Shaped(value.shape, value.dtype, chunks)
 
 
 class _Run:

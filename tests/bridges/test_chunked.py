@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.bridges.chunked import plan
 from pyrev.bridges.chunked.phases import ChunkingError
+from tests.bridges.chunked_borders import BORDERS
 from tests.bridges.chunked_engine import (
     by_processes,
     by_turns,
@@ -58,6 +60,19 @@ def outcome(
 
 @pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
 def test_it_is_the_call_on_whole_arrays(case: Case) -> None:
+    compare(case)
+
+
+@pytest.mark.parametrize("case", [*RUN, *BORDERS], ids=lambda c: c.name)
+def test_it_is_that_with_copies_of_what_is_far(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "WIDE", (0, 0))
+    compare(case)
+
+
+def compare(case: Case) -> None:
+    """Values and slopes for some chunkings, against the function in CPython."""
     rng = random.Random(case.name)
     for seed in range(COUNT):
         values = arguments(case, seed)

@@ -50,7 +50,7 @@ def nothing(axes: int, blocks: int) -> Box:
 
 def whole(sizes: Sequence[int], blocks: int) -> Box:
     """All elements of an array, for each block."""
-    high = np.repeat(np.array(sizes, np.int64)[:, None], blocks, axis=1)
+    high = np.repeat(np.array(sizes, np.int64).reshape(-1, 1), blocks, axis=1)
     return Box(np.zeros_like(high), high)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,10 +12,11 @@ import numpy as np
 from pyrev.analysis.bounds import Bounds, Variant
 from pyrev.api.call import Call
 from pyrev.api.differentiable import Differentiable
+from pyrev.bridges.chunked.layout import Chunks, Layout
 from pyrev.bridges.chunked.model import chosen_steps
+from pyrev.bridges.chunked.phases import ChunkingError
 from pyrev.bridges.chunked.plan import Plan, Planner
 from pyrev.bridges.chunked.rewritten import resolved
-from pyrev.bridges.chunked.stages import Chunks, Layout
 from pyrev.driver.arguments import key_of
 from pyrev.driver.request import Request
 from pyrev.driver.unit import Unit
@@ -156,7 +158,14 @@ def planned(
         )
         if isinstance(v, Var) and n in chunks
     }
-    layout = Layout(program, arrays, chunks, integers, wanted)
+    count = chosen_steps(chunks) if isinstance(steps, str) else steps
+
+    def planner(wide: frozenset[str]) -> Planner:
+        layout = Layout(program, arrays, chunks, integers, wanted)
+        return Planner(program, layout, dtypes, count, written, target, wide)
+
+    plan = _narrow(planner)
+    layout = plan.layout
     results: tuple[str, ...] = ()
     single = False
     if isinstance(last, Return):
@@ -165,7 +174,38 @@ def planned(
             for k, v in enumerate(last.values)
         )
         single = last.single
-    count = chosen_steps(chunks) if isinstance(steps, str) else steps
-    plan = Planner(program, layout, dtypes, count, written, target).plan()
     floats = tuple(p.name for p in program.params if p.is_float)
     return Planned(plan, values, results, single, written, floats)
+
+
+def _narrow(make: Callable[[frozenset[str]], Planner]) -> Plan:
+    """A plan whose windows are not much larger than chunks, if there is one.
+
+    Where some are, it is tried to copy what is read far away. Raises `ChunkingError`
+    where the first plan does, and none of the others helps.
+    """
+    best: Plan | None = None
+    least = math.inf
+    refusal: ChunkingError | None = None
+    wide = frozenset[str]()
+    while True:
+        more = frozenset[str]()
+        planner: Planner | None = None
+        try:
+            planner = make(wide)
+            plan = planner.plan()
+            worst = max(planner.widths.values(), default=0.0)
+            if worst < least:
+                best, least = plan, worst
+        except ChunkingError as error:
+            refusal = refusal or error
+            more |= {error.read} - {""}
+        if planner is not None:
+            more |= planner.widths.keys()
+        if more <= wide:
+            break
+        wide |= more
+    if best is None:
+        assert refusal is not None
+        raise refusal
+    return best

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.bridges.chunked.graph import Builder
+from pyrev.bridges.chunked.layout import Chunks
 from pyrev.bridges.chunked.plan import (
     Chunked,
     Family,
@@ -23,7 +24,6 @@ from pyrev.bridges.chunked.plan import (
     State,
     Task,
 )
-from pyrev.bridges.chunked.stages import Chunks
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,13 @@ from pyrev.ir.nodes import (
 
 
 class ChunkingError(ArgumentError):
-    """A function can't be run on these chunks: where, why, and what to do instead."""
+    """A function can't be run on these chunks: where, why, and what to do instead.
 
-    def __init__(self, at: Loc, why: str, remedy: str) -> None:
+    If it is about how an array is `read`, copies of parts of it might help.
+    """
+
+    def __init__(self, at: Loc, why: str, remedy: str, read: str = "") -> None:
+        self.read = read
         place = "" if at == NOWHERE else f"{at.place}: "
         super().__init__(f"{place}{why}; {remedy}")
 
@@ -149,10 +153,9 @@ class Phase:
 
     # ---------------------------------------------------------------- who runs
 
-    def tracked(self, leaf: Leaf, name: str) -> tuple[int, ...]:
-        """The chunked axes of an array; none if an iteration has it to itself."""
-        axes = self.facts.axes.get(name, ())
-        return () if axes and self.region.private_depth(leaf, name) else axes
+    def tracked(self, leaf: Leaf, name: str) -> bool:
+        """Is an array one of blocks, that no iteration has to itself?"""
+        return name in self.facts.axes and not self.region.private_depth(leaf, name)
 
     def _drivers(self) -> Iterator[Driver]:
         for leaf in self.region.leaves:
@@ -189,6 +192,8 @@ class Phase:
         for where, a in candidates:
             if not a.index or not self.tracked(where, a.name):
                 continue
+            if not self.facts.axes[a.name]:
+                continue  # it is one chunk
             inner = {at.loop.index for at in where.loops[leaf.depth :]}
             if any(names(a.index[k]) & inner for k in self.facts.axes[a.name]):
                 continue
@@ -389,6 +394,7 @@ class Phase:
                 f"data decides which elements of `{a.name}` are {does} here along axis"
                 f" {axis}, or how is not seen",
                 f"keep axis {axis} of `{a.name}` in one chunk",
+                a.name if a.kind == "read" else "",
             )
 
     def _near(self, loops: Sequence[At], e: Expr) -> list[int]:
@@ -481,6 +487,8 @@ class Phase:
             else:
                 like = nothing(1, blocks)
                 sides.append(self._evaluated(reach, values, time, like))
+        if not sides:  # it is not cut
+            sides = [whole((), blocks)]
         low = np.concatenate([s.low for s in sides])
         high = np.concatenate([s.high for s in sides])
         return masked(Box(low, high), there)

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyrev.api.call import Call
-from pyrev.bridges.chunked.boxes import Box
+from pyrev.bridges.chunked.boxes import Box, whole
 from pyrev.bridges.chunked.frames import Frames
+from pyrev.bridges.chunked.layout import Chunks, Layout
 from pyrev.bridges.chunked.phases import ChunkingError, Phase
 from pyrev.bridges.chunked.restricted import NEVER, Restriction, Text, without_sums
 from pyrev.bridges.chunked.slices import Slice, Slicer
 from pyrev.bridges.chunked.stages import (
     Alone,
-    Chunks,
-    Layout,
     Split,
     Stage,
     Steps,
@@ -57,9 +56,11 @@ from pyrev.ir.nodes import (
 
 Key = tuple[Any, ...]
 
-#: A window may be so much larger than a chunk, or have so many elements more: beyond,
-#: most of what blocks do is done by others too.
-MOST_READ, FEW_ELEMENTS = 4, 4096
+#: Windows may be so many times as large as chunks on average, with so many elements
+#: more: beyond, most of what blocks do is done by others too.
+MOST_READ = 4, 4096
+#: If a block has a larger one than that, it is tried to copy what is read far away.
+WIDE = 4, 4096
 
 
 class Ref(NamedTuple):
@@ -209,7 +210,8 @@ class Planner:
     """Makes the plan of a program for arrays with these chunks.
 
     `dtypes` are those of the parameters, `wanted` the arrays whose final values the
-    caller asks for. Raises `ChunkingError` where the program can't be run like that.
+    caller asks for. Of the `wide` arrays what is read far from what is written is
+    copied before. Raises `ChunkingError` where the program can't be run like that.
     """
 
     def __init__(
@@ -220,10 +222,13 @@ class Planner:
         steps: int,
         wanted: Sequence[str],
         target: str,
+        wide: Set[str] = frozenset(),
     ) -> None:
         self.program, self.layout, self.target = program, layout, target
         self.types = {n: concrete(t) for n, t in infer(program, dict(dtypes)).items()}
-        self.split = Split(program, layout, steps, wanted, self.types)
+        self.split = Split(program, layout, steps, wanted, self.types, wide)
+        #: How many chunks the largest window of an array has, of those with many.
+        self.widths: dict[str, float] = {}
         self._families: dict[Any, tuple[Family, ...]] = {}
         self._bounds: dict[str, list[Any]] = {}
         self._covers: dict[tuple[str, int, int, int], list[tuple[int, slice, slice]]]
@@ -351,15 +356,20 @@ class Planner:
     ) -> None:
         """Refuse windows that are much larger than chunks."""
         for array, box in found.windows.items():
-            axes = self.layout.axes[array]
-            chunks = self.layout.chunks[array]
-            wide = (np.maximum(box.high - box.low, 0)).mean(axis=1)
-            long = [self.layout.shapes[array][k] / len(chunks[k]) for k in axes]
-            most = MOST_READ * math.prod(long) + FEW_ELEMENTS
-            if math.prod(wide) <= most:
+            sides = np.maximum(box.high - box.low, 0)
+            times = self._many(array, sides.max(axis=1, initial=0), WIDE)
+            if times:
+                self.widths[array] = max(times, self.widths.get(array, 0.0))
+        for array, box in found.windows.items():
+            sides = np.maximum(box.high - box.low, 0).mean(axis=1)
+            times = self._many(array, sides, MOST_READ)
+            if not times:
                 continue
-            k = axes[int(np.argmax(wide / np.array(long)))]
-            times = math.prod(wide) / math.prod(long)
+            axes, chunks = self.layout.axes[array], self.layout.chunks[array]
+            parts = [
+                size * len(chunks[k]) / self.layout.shapes[array][k]
+                for k, size in zip(axes, sides, strict=True)
+            ]
             at = next(
                 (
                     t.leaf.stmt.loc
@@ -374,8 +384,17 @@ class Planner:
                 at,
                 f"a block of `{main}` needs {times:.0f} times as much of `{array}` as a"
                 " chunk has",
-                f"keep axis {k} of `{array}` in one chunk, or take larger chunks",
+                f"keep axis {axes[int(np.argmax(parts))]} of `{array}` in one chunk, or"
+                " take larger chunks",
             )
+
+    def _many(self, array: str, sides: Sequence[float], most: tuple[int, int]) -> float:
+        """How many chunks a window has, if it has more than there should be; else 0."""
+        chunks, shape = self.layout.chunks[array], self.layout.shapes[array]
+        long = math.prod(shape[k] / len(chunks[k]) for k in self.layout.axes[array])
+        times, elements = most
+        size = math.prod(sides)
+        return size / long if size > times * long + elements else 0.0
 
     def _params(self) -> Iterator[tuple[str, Param]]:
         """The parameters of texts: those of the program, its arrays and numbers."""
@@ -397,12 +416,14 @@ class Planner:
         """The chunks of an array, as boxes by block of the grid of another one."""
         axes = self.layout.axes[like]
         shape = tuple(len(self.layout.chunks[like][k]) for k in axes)
-        places = np.indices(shape).reshape(len(shape), -1)
+        places = np.indices(shape).reshape(len(shape), math.prod(shape))
         low, high = [], []
         for j, k in enumerate(self.layout.axes[array]):
             ends = self._ends(array)[k]
             low.append(ends[:-1][places[j]])
             high.append(ends[1:][places[j]])
+        if not low:  # it is not cut: one block has it
+            return whole((), places.shape[1])
         return Box(np.array(low), np.array(high))
 
     def _ends(self, array: str) -> list[Any]:

@@ -14,6 +14,7 @@ from pyrev.analysis.dependence import Leaf, Region
 from pyrev.bridges.chunked.boxes import known_integer, known_test
 from pyrev.ir.dtypes import is_float
 from pyrev.ir.nodes import (
+    ONE,
     ZERO,
     Add,
     Alloc,
@@ -23,6 +24,7 @@ from pyrev.ir.nodes import (
     Check,
     Const,
     Expr,
+    Extent,
     For,
     If,
     Load,
@@ -37,6 +39,7 @@ from pyrev.ir.nodes import (
     map_expr,
     map_whole,
     names,
+    substitute,
     walk,
     walk_expr,
     with_blocks,
@@ -165,11 +168,84 @@ def separated(nest: Stmt, tracked: Set[str], live: frozenset[str]) -> Block:
     region = Region((nest,), live)
     if not any(_shifted(region, name) for name in sorted(written((nest,)) & tracked)):
         return (nest,)
+    return parted(nest, live)
+
+
+def parted(nest: Stmt, live: frozenset[str]) -> Block:
+    """A nest as several, as many as may be; those that add to one array stay one."""
+    if not isinstance(nest, For):
+        return (nest,)
     parts = tuple(g.nest for g in distribute(nest, live_out=live))
     added = [{s.target_name for s in walk(p) if isinstance(s, Add)} for p in parts]
     if sum(map(len, added)) > len(frozenset[str]().union(*added)):
         return (nest,)
     return tuple(s for p in parts for s in p)
+
+
+def placed(
+    s: Stmt,
+    axes: Mapping[str, Sequence[int]],
+    known: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]],
+    live: frozenset[str],
+    taken: set[str],
+) -> Block:
+    """A statement that writes to one place of chunked axes, as the loop along them.
+
+    Then the blocks that have the place run it, and the others nothing. What writes to
+    several places is several statements, where it can be; else it stays as it is.
+    """
+    found = _places(s, axes, known, shapes)
+    if len(found) > 1:
+        parts = parted(s, live)
+        if len(parts) == 1:
+            return (s,)
+        return tuple(
+            t for p in parts for t in placed(p, axes, known, shapes, live, taken)
+        )
+    for place in found:
+        for k, at in place:
+            index = fresh(f"at_{k}", taken)
+            s = For(
+                index, Const(at), Const(at + 1), ONE, (_through(s, axes, k, index),)
+            )
+    return (s,)
+
+
+def _places(
+    s: Stmt,
+    axes: Mapping[str, Sequence[int]],
+    known: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]],
+) -> set[tuple[tuple[int, int], ...]]:
+    """The places along chunked axes that a statement writes to: of each write the axes
+    with a subscript that no loop changes, with that.
+    """
+    found = set[tuple[tuple[int, int], ...]]()
+    loops = loop_indices((s,))
+    for t in walk((s,)):
+        if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
+            own = list[tuple[int, int]]()
+            for k in axes.get(t.target_name, ()):
+                e = t.target.index[k]
+                at = None if names(e) & loops else known_integer(e, known, shapes)
+                if at is not None:
+                    own.append((k, at))
+            if t.target_name in axes:
+                found.add(tuple(own))
+    return found
+
+
+def _through(s: Stmt, axes: Mapping[str, Sequence[int]], axis: int, index: str) -> Stmt:
+    """A statement whose writes have an index as the subscript of a chunked axis."""
+    if isinstance(s, (Assign, Add)) and isinstance(s.target, Load):
+        if axis in axes.get(s.target_name, ()):
+            at = [*s.target.index]
+            at[axis] = Var(index)
+            return replace(s, target=replace(s.target, index=tuple(at)))
+        return s
+    inner = tuple(tuple(_through(t, axes, axis, index) for t in b) for b in blocks(s))
+    return with_blocks(s, inner)
 
 
 def with_subscripts(
@@ -185,8 +261,47 @@ def with_subscripts(
                 if isinstance(e, Load) and any(
                     names(e.index[k]) & own for k in axes.get(e.array, ())
                 ):
-                    return inline_integers(nest, (), live, frozenset())
+                    chosen = with_blocks(nest, (_choices(nest.body, own),))
+                    assert isinstance(chosen, For)
+                    return inline_integers(chosen, (), live, frozenset())
     return nest
+
+
+def _choices(body: Block, own: Set[str]) -> Block:
+    """A block in which ``if test: k = e`` behind ``k = d`` is one choice, for integers
+    among some names.
+    """
+    found: list[Stmt] = []
+    for s in body:
+        s = with_blocks(s, tuple(_choices(b, own) for b in blocks(s)))
+        match s:
+            case If(test, (Assign(Var(name), then),), orelse) if name in own:
+                match orelse:
+                    case ():
+                        last = found[-1] if found else None
+                        if isinstance(last, Assign) and last.target == Var(name):
+                            if _of_integers(last.value) and _of_integers(then):
+                                known = {name: last.value}
+                                test = substitute(test, known)
+                                then = substitute(then, known)
+                                one = Call("where", (test, then, last.value))
+                                s = Assign(Var(name), one, loc=s.loc)
+                                found.pop()
+                    case (Assign(Var(other), value),) if other == name:
+                        if _of_integers(then) and _of_integers(value):
+                            one = Call("where", (test, then, value))
+                            s = Assign(Var(name), one, loc=s.loc)
+        found.append(s)
+    return tuple(found)
+
+
+def _of_integers(e: Expr) -> bool:
+    """Is an expression made of names, sizes and integers only?"""
+    return all(
+        isinstance(p, (Var, Extent, Call))
+        or (isinstance(p, Const) and type(p.value) is int)
+        for p in walk_expr(e)
+    )
 
 
 def _shifted(region: Region, name: str) -> bool:

@@ -11,19 +11,20 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from pyrev.analysis.dependence import Region
 from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.edges import Edges
+from pyrev.bridges.chunked.layout import Layout, loads
 from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
 from pyrev.bridges.chunked.rewritten import (
     apart,
     as_sums,
+    placed,
     resolved,
     separated,
     with_subscripts,
 )
-from pyrev.ir.affine import integer, linear
+from pyrev.ir.affine import integer
 from pyrev.ir.liveness import live_before, names_in, touched
 from pyrev.ir.nodes import (
     Add,
@@ -43,15 +44,12 @@ from pyrev.ir.nodes import (
     Var,
     While,
     all_names,
-    blocks,
     exprs,
     loop_indices,
     names,
     walk,
     written,
 )
-
-Chunks = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -94,218 +92,13 @@ class Alone:
 Operation = Stage | Alone
 
 
-class Layout:
-    """Which axes of which arrays are chunked, and how.
-
-    The chunks of an array that the function makes, or writes to and was given in one
-    chunk, are those of what it reads in the same loops; those in `wanted` are known.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        shapes: Mapping[str, tuple[int, ...]],
-        chunks: Mapping[str, Chunks],
-        integers: Mapping[str, int],
-        wanted: Mapping[str, Chunks],
-    ) -> None:
-        self.integers = dict(integers)
-        self.shapes = dict(shapes)
-        self.chunks = {**wanted, **chunks}
-        self.given = frozenset(chunks)
-        self.axes = {
-            a: tuple(k for k, c in enumerate(parts) if len(c) > 1)
-            for a, parts in self.chunks.items()
-        }
-        self.axes = {a: axes for a, axes in self.axes.items() if axes}
-        made = [*_made(program.body, ())]
-        self.local = [s for s, _ in made]
-        self._measure()
-        own = {s.array for s in self.local} & self.shapes.keys()
-        given = {p.name for p in program.params if p.rank}
-        changed = written(program.body)
-        copied = {s.copied for s in self.local if s.copied is not None}
-        free = own | {a for a in given & (changed | copied) if a not in self.axes}
-        before = dict(self.axes), dict(self.chunks)
-        again = True
-        while again:
-            self.axes, self.chunks = dict(before[0]), dict(before[1])
-            self._spread(program.body, free)
-            # What is made anew for each row belongs to the row, as a whole.
-            rows = {
-                s.array
-                for s, around in made
-                if s.array in free and any(map(self._along, around))
-            }
-            again = bool(rows)
-            free -= rows
-        for array in own - self.chunks.keys():
-            self.chunks[array] = tuple((n,) for n in self.shapes[array])
-
-    def _along(self, loop: For) -> bool:
-        """Does a loop go along the chunks of what is written in it?"""
-        return any(
-            isinstance(t, (Assign, Add))
-            and isinstance(t.target, Load)
-            and loop.index in names(t.target.index[k])
-            for t in walk(loop.body)
-            if isinstance(t, (Assign, Add))
-            for k in self.axes.get(t.target_name, ())
-        )
-
-    def _measure(self) -> None:
-        for s in self.local:
-            sizes = [known_integer(e, self.integers, self.shapes) for e in s.shape]
-            known = tuple(n for n in sizes if n is not None)
-            if len(known) == len(sizes):
-                if self.shapes.setdefault(s.array, known) != known:
-                    raise ChunkingError(
-                        s.loc,
-                        f"`{s.array}` has several shapes",
-                        "give each of them a name of its own",
-                    )
-
-    def _spread(self, body: Block, free: set[str]) -> None:
-        """Find the chunks of the `free` arrays: those of what shares their loops."""
-        copies = [(s.array, s.copied) for s in self.local if s.copied]
-        uses = [*self._uses(body)]
-        again = True
-        while again:
-            again = False
-            for array, source in copies:
-                if array in free and source in self.axes and array not in self.axes:
-                    self.axes[array] = self.axes[source]
-                    self.chunks[array] = self.chunks[source]
-                    again = True
-            bound = {a for a, s in copies if s is not None}
-            for loop in uses:
-                known = [u for u in loop if u[1] in self.axes.get(u[0], ())]
-                for array, axis, form in loop:
-                    open_axis = axis not in self.axes.get(array, ())
-                    if not (known and open_axis and array in free - bound):
-                        continue
-                    parts = self._like(array, axis, form, known[0])
-                    if len(parts) < 2:
-                        continue
-                    own = list(
-                        self.chunks.get(array) or ((n,) for n in self.shapes[array])
-                    )
-                    own[axis] = parts
-                    self.chunks[array] = tuple(own)
-                    self.axes[array] = tuple(sorted({*self.axes.get(array, ()), axis}))
-                    again = True
-
-    def _like(
-        self,
-        array: str,
-        axis: int,
-        form: tuple[int, int],
-        other: tuple[str, int, tuple[int, int]],
-    ) -> tuple[int, ...]:
-        """Chunks along an axis with subscript ``a * i + b`` like those of another."""
-        name, k, (factor, shift) = other
-        size = self.shapes[array][axis]
-        if factor < 0:  # for the loop the other way round
-            factor, form = -factor, (-form[0], form[1])
-        ends = np.cumsum(self.chunks[name][k])[:-1]
-        cuts = -((shift - ends) // factor) * form[0] + form[1] + (form[0] < 0)
-        inside = sorted({int(c) for c in cuts if 0 < c < size})
-        return tuple(int(n) for n in np.diff([0, *inside, size]))
-
-    def _uses(self, body: Block) -> Iterator[list[tuple[str, int, tuple[int, int]]]]:
-        """By loop, the axes whose subscripts are ``a * i + b`` of its index.
-
-        After them come those whose subscripts are about its index in another way, as
-        those of a window around it are: with these the chunks only run along.
-        """
-
-        def of(stmts: Block, around: tuple[For, ...]) -> Iterator[tuple[For, Load]]:
-            for s in stmts:
-                inside = (*around, s) if isinstance(s, For) else around
-                for top in exprs(s):
-                    for e in _loads(top):
-                        for loop in around:
-                            yield loop, e
-                for b in blocks(s):
-                    yield from of(b, inside)
-
-        found: dict[int, list[tuple[str, int, tuple[int, int]]]] = {}
-        about: dict[int, list[tuple[str, int, tuple[int, int]]]] = {}
-        made: dict[int, set[str]] = {}
-        for loop, load in of(body, ()):
-            if load.array not in self.shapes:
-                continue
-            if id(loop) not in made:
-                made[id(loop)] = _made_of(loop)
-            own = found.setdefault(id(loop), [])
-            for axis, e in enumerate(load.index):
-                form = linear(e)
-                factor = form.coefficient(Var(loop.index))
-                rest = form.without(Var(loop.index))
-                if not factor or names(e) & (made[id(loop)] - {loop.index}):
-                    if names(e) & made[id(loop)]:
-                        near = about.setdefault(id(loop), [])
-                        near.append((load.array, axis, (1, 0)))
-                    continue
-                shift = rest.constant
-                for atom, c in rest.terms:
-                    shift += c * (known_integer(atom, self.integers, self.shapes) or 0)
-                own.append((load.array, axis, (factor, shift)))
-        for number, own in found.items():
-            yield [*own, *about.get(number, [])]
-
-    def facts(self, integers: Mapping[str, int], time: str | None) -> Facts:
-        """What is known in an operation."""
-        known = {**self.integers, **integers}
-        if time is not None:
-            known.pop(time, None)
-        return Facts(self.axes, self.shapes, known, self.given, time)
-
-
-def _made_of(loop: For) -> set[str]:
-    """The index of a loop, and the numbers that are made of it in an iteration."""
-    found = {loop.index}
-    again = True
-    while again:
-        before = len(found)
-        for s in walk(loop.body):
-            if isinstance(s, For) and (names(s.lo) | names(s.hi)) & found:
-                found.add(s.index)
-            if isinstance(s, Assign) and isinstance(s.target, Var):
-                if names(s.value) & found:
-                    found.add(s.target.name)
-        again = len(found) > before
-    return found
-
-
-def _loads(e: Expr) -> Iterator[Load]:
-    todo = [e]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Load):
-            yield part
-            todo += part.index
-        elif hasattr(part, "args"):
-            todo += part.args
-
-
-def _made(
-    body: Block, around: tuple[For, ...]
-) -> Iterator[tuple[Alloc, tuple[For, ...]]]:
-    """The arrays that are made, and the loops in which they are."""
-    for s in body:
-        if isinstance(s, Alloc):
-            yield s, around
-        for b in blocks(s):
-            yield from _made(b, (*around, s) if isinstance(s, For) else around)
-
-
 class Split:
     """A program as operations, for one layout of its arrays.
 
     `steps` are how many steps of a loop over time a task does; `more` are the names
     that are wanted of a call beside what is returned; `dtypes` those of all names, to
-    which those of new ones are added.
+    which those of new ones are added. Of the `wide` arrays what is read far from what
+    is written is copied before.
     Raises `ChunkingError`.
     """
 
@@ -316,20 +109,25 @@ class Split:
         steps: int,
         more: Sequence[str],
         dtypes: dict[str, str],
+        wide: Set[str] = frozenset(),
     ) -> None:
         self.program, self.layout, self.steps = program, layout, steps
         self.dtypes, before = dtypes, {*dtypes}
         self._taken = {*all_names(program.body), *layout.shapes}
         self._taken |= {p.name for p in program.params}
+        self.edges = Edges(layout, wide, dtypes, self._taken)
         self.operations: list[Operation] = []
         self._count = itertools.count(1)
+        self._names: dict[Block, str] = {}
         end = frozenset(more)
         if program.body and isinstance(program.body[-1], Return):
             end |= all_names((program.body[-1],))
         self._block(program.body, end, {})
         self._check_sizes()
         #: The elements that are numbers of their own.
-        self.numbers = [n for n in dtypes if n not in before]
+        self.numbers = [
+            n for n in dtypes if n not in before and n not in self.edges.made
+        ]
 
     def _check_sizes(self) -> None:
         """Refuse arrays that go between operations, and whose size is not known."""
@@ -431,9 +229,12 @@ class Split:
                     close(live)
                     self._time(s, later, integers)
                     continue
-                if not self._joins(run, s):
+                begins = isinstance(s, Alloc) and s.array in self.edges.made
+                if begins or not self._joins(run, s):
                     close(live)
                 run.append(s)
+                if self._copies(s):
+                    close(later)
                 continue
             changed = {*written((s,))}
             if run and (
@@ -447,6 +248,7 @@ class Split:
     def _rewritten(self, body: Block, after: frozenset[str]) -> Block:
         """A block whose statements over chunks give what blocks can give."""
         axes = self.layout.axes
+        body = self._near(body, after)
         lives = _lives(body, after)
         found: list[Stmt] = []
         for s, live in zip(body, lives[1:], strict=True):
@@ -456,13 +258,38 @@ class Split:
             parts: list[Stmt] = []
             for t in apart(s, axes.keys(), self.dtypes, self._taken):
                 plain = with_subscripts(t, axes, live)
-                parts += separated(plain, axes.keys(), live)
+                for u in separated(plain, axes.keys(), live):
+                    parts += self._placed(u, live)
             row = tuple(parts)
             for part, own in zip(row, _lives(row, live)[1:], strict=True):
                 lost = self.chunked(part) and self._lost(part, own)
                 made = lost and as_sums(part, lost, axes.keys(), own, self.dtypes)
                 found += made or (part,)
         return tuple(found)
+
+    def _placed(self, s: Stmt, live: frozenset[str]) -> Block:
+        """A statement that blocks run which have the places that it writes to."""
+        known, shapes = self.layout.integers, self.layout.shapes
+        return placed(s, self.layout.axes, known, shapes, live, self._taken)
+
+    def _near(self, body: Block, after: frozenset[str]) -> Block:
+        """A block with copies of what nests read far away of wide arrays."""
+        if not self.edges.wide:
+            return body
+        lives = _lives(body, after)
+        found: list[Stmt] = []
+        for s, live in zip(body, lives[1:], strict=True):
+            if not self.chunked(s) or self.over_time(s, live):
+                found.append(s)
+                continue
+            plain = with_subscripts(s, self.layout.axes, live)
+            found, nests = self.edges.copied(plain, found, live)
+            found += nests
+        return tuple(found)
+
+    def _copies(self, s: Stmt) -> bool:
+        """Does a nest make a copy of what is read far away?"""
+        return not isinstance(s, Alloc) and bool(written((s,)) & self.edges.made)
 
     def _without_zeros(self, loop: For, live: frozenset[str]) -> tuple[Block, For]:
         """A loop over time, and zeros before it for what it gives in one piece.
@@ -530,8 +357,14 @@ class Split:
             outputs = ()
         elif not outputs and not any(isinstance(s, Check) for s in walk(body)):
             return
-        name = f"{self.program.name}_{next(self._count)}"
-        self.operations.append(Alone(name, body, outputs, dict(integers)))
+        own = _used(integers, body)
+        self.operations.append(Alone(self._name(body), body, outputs, own))
+
+    def _name(self, body: Block) -> str:
+        """The name of an operation: one for each body."""
+        if body not in self._names:
+            self._names[body] = f"{self.program.name}_{next(self._count)}"
+        return self._names[body]
 
     def _stage(
         self,
@@ -539,7 +372,6 @@ class Split:
         live: frozenset[str],
         time: Steps | None,
         integers: Mapping[str, int],
-        name: str = "",
     ) -> None:
         axes = self.layout.axes
         sums = self._added(body)
@@ -548,10 +380,8 @@ class Split:
         wanted = tuple(sorted(sums & live))
         if not outs and not wanted:
             return
-        name = name or f"{self.program.name}_{next(self._count)}"
-        self.operations.append(
-            Stage(name, body, outs, wanted, time, dict(integers), live)
-        )
+        name, own = self._name(body), _used(integers, body)
+        self.operations.append(Stage(name, body, outs, wanted, time, own, live))
 
     def _check(self, body: Block, live: frozenset[str], sums: Set[str]) -> None:
         """Refuse a stage that does more than to give chunks and sums."""
@@ -622,11 +452,10 @@ class Split:
         loop = replace(loop, body=self._rewritten(loop.body, inside))
         if self._one_stage(loop, inside):
             stride = values.step
-            name = f"{self.program.name}_{next(self._count)}"
             for k in range(0, len(values), self.steps):
                 part = values[k : k + self.steps]
                 time = Steps(loop, part[0], stride, len(part))
-                self._stage(loop.body, inside, time, integers, name)
+                self._stage(loop.body, inside, time, integers)
             return
         for value in values:
             own = {**integers, loop.index: value}
@@ -642,6 +471,8 @@ class Split:
         sums = self._added(body)
         for s, later in zip(body, _lives(body, live)[1:], strict=True):
             if self.chunked(s):
+                if self._copies(s):
+                    return False
                 if isinstance(s, (If, While, Grow)) or self.over_time(s, later):
                     return False
                 # No sum of the blocks is there before all of them have run.
@@ -653,6 +484,12 @@ class Split:
             elif any(isinstance(t, (Check, Tell)) for t in walk((s,))):
                 return False
         return integer(loop.step) is not None
+
+
+def _used(integers: Mapping[str, int], body: Block) -> dict[str, int]:
+    """The integers that a block reads, of loops over time around it."""
+    used = all_names(body)
+    return {n: v for n, v in integers.items() if n in used}
 
 
 def _lives(body: Block, after: frozenset[str]) -> list[frozenset[str]]:
@@ -672,7 +509,7 @@ def _read_elements(body: Block) -> Iterator[Load]:
             if isinstance(s, Add):
                 yield s.target
         for top in tops:
-            yield from _loads(top)
+            yield from loads(top)
 
 
 def phases(
@@ -680,7 +517,7 @@ def phases(
 ) -> list[Phase | Alloc | Stmt]:
     """The statements of a stage: what is over chunks as phases."""
     found: list[Phase | Alloc | Stmt] = []
-    for k, s in enumerate(body):
+    for s, later in zip(body, _lives(body, live)[1:], strict=True):
         if isinstance(s, Alloc) and s.array in facts.axes:
             if s.places:
                 raise ChunkingError(
@@ -692,6 +529,5 @@ def phases(
         elif facts.axes.keys().isdisjoint(touched(s)):
             found.append(s)
         else:
-            others = all_names((*body[:k], *body[k + 1 :]))
-            found.append(Phase(s, facts, live | others, {*sums}))
+            found.append(Phase(s, facts, later, {*sums}))
     return found
