@@ -158,7 +158,11 @@ class Distributed:
             of: run.labelled(of, run.array(dot)) for dot, of in written.items()
         }
         if count:
-            own = row[count:]
+            # Of what moves nothing the tangent is the number 0.
+            own = [
+                dot if dot.ndim == of.ndim else da.zeros_like(of)
+                for dot, of in zip(row[count:], row, strict=False)
+            ]
             found["return"] = own[0] if len(own) == 1 else tuple(own)
             value = row[0] if count == 1 else tuple(row[:count])
         else:

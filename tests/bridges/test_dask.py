@@ -433,3 +433,49 @@ def test_a_gradient_is_checked_on_chunks() -> None:
         g = pyrev.dask.distribute(above_zero, target="python")
         wrong = g.check_grad(zero)
         assert not wrong and "wrong  u, chunk (0,)" in str(wrong)
+
+
+def pair(a: Any, b: Any) -> Any:
+    o = np.zeros_like(b)
+    p = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        o[i] = b[i] ** 2
+        p[i] = a[i] ** 2
+    return p, o
+
+
+def test_the_tangent_of_what_stays_is_zeros_of_its_shape() -> None:
+    a, b = np.arange(1.0, 7.0), np.arange(2.0, 8.0)
+    f = pyrev.dask.distribute(pair, target="python")
+    parts = [da.from_array(x, chunks=2) for x in (a, b)]
+    _, moved = f.jvp(*parts, tangents={"a": parts[0]})
+    first, second = dask.compute(moved["return"])[0]
+    np.testing.assert_allclose(first, 2.0 * a * a)
+    np.testing.assert_array_equal(second, np.zeros(6))
+
+
+@pytest.mark.parametrize("gradient", ["gather", "sum"])
+def test_chunks_without_elements_are_none(gradient: Any) -> None:
+    a = np.arange(1.0, 7.0)
+    parts = [da.from_array(a, chunks=((0, 2, 0, 3, 1, 0),)) for _ in range(2)]
+    f = pyrev.dask.distribute(pair, target="python", gradient=gradient)
+    (p, o), pull = f.vjp(*parts)
+    found = pull((2.0 * a, None))
+    row = dask.compute(p, o, found.a)
+    for mine, wanted in zip(row, (a**2, a**2, 4.0 * a * a), strict=True):
+        np.testing.assert_allclose(mine, wanted)
+    assert found.a.chunks == parts[0].chunks
+
+
+def test_the_number_of_steps_may_be_of_a_narrower_dtype() -> None:
+    values = {"u": np.arange(12.0), "c": np.full(12, 0.1)}
+    f = pyrev.dask.distribute(decaying, target="python", steps=2)
+    parts = {n: da.from_array(v, chunks=5) for n, v in values.items()}
+    wanted = dask.compute(f(**parts, n=3))[0]
+    np.testing.assert_array_equal(dask.compute(f(**parts, n=np.int32(3)))[0], wanted)
+
+
+def decaying(u: Any, c: Any, n: Any) -> None:
+    for _ in range(n):
+        for i in range(u.shape[0]):
+            u[i] = u[i] - c[i] * u[i]

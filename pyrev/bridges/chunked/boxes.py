@@ -90,6 +90,8 @@ def evaluated(
                 return values[name]
             case Extent(array, axis) if array in shapes:
                 return shapes[array][axis]
+            case Call("int" | "int64", (a,)):  # of a narrower integer
+                return of(a)
             case Call("where", (test, a, b)):
                 return np.where(of(test), of(a), of(b))
             case Call(op, args) if op in _OPERATIONS:

@@ -17,6 +17,7 @@ from pyrev.bridges.chunked.model import chosen_steps
 from pyrev.bridges.chunked.phases import ChunkingError
 from pyrev.bridges.chunked.plan import Plan, Planner
 from pyrev.bridges.chunked.rewritten import resolved
+from pyrev.bridges.chunked.tables import without_tables
 from pyrev.driver.arguments import key_of
 from pyrev.driver.request import Request
 from pyrev.driver.unit import Unit
@@ -147,7 +148,8 @@ def planned(
         if isinstance(v, (int, np.integer)) and not isinstance(v, bool)
     }
     arrays = {n: s for n, s in shapes.items() if s}
-    program = replace(program, body=resolved(program.body, integers, arrays))
+    body = resolved(without_tables(program.body), integers, arrays)
+    program = replace(program, body=body)
     # What an integer argument is later, `resolved` has written down.
     integers = {n: v for n, v in integers.items() if n not in written_in(program.body)}
     last = program.body[-1] if program.body else None
@@ -158,13 +160,18 @@ def planned(
         )
         if isinstance(v, Var) and n in chunks
     }
-    count = chosen_steps(chunks) if isinstance(steps, str) else steps
 
-    def planner(wide: frozenset[str]) -> Planner:
+    def planner(wide: frozenset[str], count: int) -> Planner:
         layout = Layout(program, arrays, chunks, integers, wanted)
         return Planner(program, layout, dtypes, count, written, target, wide)
 
-    plan = _narrow(planner)
+    if isinstance(steps, str):
+        try:
+            plan = _narrow(planner, chosen_steps(chunks))
+        except ChunkingError:  # of several steps, perhaps
+            plan = _narrow(planner, 1)
+    else:
+        plan = _narrow(planner, steps)
     layout = plan.layout
     results: tuple[str, ...] = ()
     single = False
@@ -178,7 +185,7 @@ def planned(
     return Planned(plan, values, results, single, written, floats)
 
 
-def _narrow(make: Callable[[frozenset[str]], Planner]) -> Plan:
+def _narrow(make: Callable[[frozenset[str], int], Planner], steps: int) -> Plan:
     """A plan whose windows are not much larger than chunks, if there is one.
 
     Where some are, it is tried to copy what is read far away. Raises `ChunkingError`
@@ -192,7 +199,7 @@ def _narrow(make: Callable[[frozenset[str]], Planner]) -> Plan:
         more = frozenset[str]()
         planner: Planner | None = None
         try:
-            planner = make(wide)
+            planner = make(wide, steps)
             plan = planner.plan()
             worst = max(planner.widths.values(), default=0.0)
             if worst < least:

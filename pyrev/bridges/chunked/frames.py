@@ -110,7 +110,8 @@ def _together(
         if not isinstance(item, Phase) or number not in found.used:
             continue
         for touch in item.touches:
-            assert touch.access.index is not None
+            if touch.access.index is None:
+                continue
             loops = {
                 at.loop.index: (number, at.number)
                 for at in touch.leaf.loops

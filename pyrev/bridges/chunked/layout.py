@@ -78,14 +78,28 @@ class Layout:
             self.chunks[array] = tuple((n,) for n in self.shapes[array])
 
     def _along(self, loop: For) -> bool:
-        """Does a loop go along the chunks of what is written in it?"""
-        return any(
-            isinstance(t, (Assign, Add))
-            and isinstance(t.target, Load)
-            and loop.index in names(t.target.index[k])
+        """Does a loop go along the chunks of all that is written in it?
+
+        Where that is only what it makes, and sums: of something that it reads.
+        """
+        made = {t.array for t in walk(loop.body) if isinstance(t, Alloc)}
+        axes = {a: k for a, k in self.axes.items() if a not in made}
+        stored = [
+            t.target
             for t in walk(loop.body)
-            if isinstance(t, (Assign, Add))
-            for k in self.axes.get(t.target_name, ())
+            if isinstance(t, (Assign, Add)) and isinstance(t.target, Load)
+        ]
+        of = [e for e in stored if e.array in axes]
+        if of:
+            return all(
+                any(loop.index in names(e.index[k]) for k in axes[e.array]) for e in of
+            )
+        return any(
+            loop.index in names(e.index[k])
+            for t in walk(loop.body)
+            for top in exprs(t)
+            for e in loads(top)
+            for k in axes.get(e.array, ())
         )
 
     def _measure(self) -> None:

@@ -8,7 +8,7 @@ then, never less.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from pyrev.bridges.chunked.boxes import (
     nothing,
     whole,
 )
-from pyrev.ir.affine import integer, linear
+from pyrev.ir.affine import integer, linear, tidy
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import (
     NOWHERE,
@@ -42,6 +42,7 @@ from pyrev.ir.nodes import (
     Var,
     While,
     names,
+    substitute,
 )
 
 
@@ -194,9 +195,7 @@ class Phase:
                 continue
             if not self.facts.axes[a.name]:
                 continue  # it is one chunk
-            inner = {at.loop.index for at in where.loops[leaf.depth :]}
-            if any(names(a.index[k]) & inner for k in self.facts.axes[a.name]):
-                continue
+            a = _first_of(a, where.loops[leaf.depth :])
             first = first or a
             axes = self.facts.axes[a.name]
             if self._total(leaf, a, axes):
@@ -351,16 +350,17 @@ class Phase:
 
     @cached_property
     def touches(self) -> tuple[Touch, ...]:
-        """Every access to an element of a chunked array."""
+        """Every access to an element of a chunked array, and to all of one."""
         return tuple(
             Touch(a, leaf, self._along(leaf, a), self._old(leaf, a))
             for leaf in self.region.leaves
             for a in leaf.accesses
-            if a.index and self.tracked(leaf, a.name)
+            if a.index != () and self.tracked(leaf, a.name)
         )
 
     def _along(self, leaf: Leaf, a: Access) -> tuple[Reach, ...]:
-        assert a.index is not None
+        if a.index is None:  # a copy of the array, or an order of its elements
+            return tuple(Reach(None, ()) for _ in self.facts.axes[a.name])
         found = []
         region = self.region
         loops = leaf.loops[: a.depth]
@@ -518,6 +518,16 @@ class Phase:
                 ):
                     return False
         return True
+
+
+def _first_of(a: Access, inner: Sequence[At]) -> Access:
+    """The element that an access in some more loops has in their first iterations."""
+    first: dict[str, Expr] = {}
+    for at in inner:
+        if isinstance(at.loop, For):
+            first[at.loop.index] = substitute(at.loop.lo, first)
+    assert a.index is not None
+    return replace(a, index=tuple(tidy(substitute(e, first)) for e in a.index))
 
 
 def _nests(stmt: Stmt) -> Iterator[tuple[Stmt, ...]]:

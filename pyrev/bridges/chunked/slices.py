@@ -220,6 +220,8 @@ class Slicer:
                 if later is None or box is None:
                     continue
                 both = ~(later.empty | box.empty)
+                if (later.empty & ~box.empty).any():
+                    below = max(below, 1)  # it begins with this step
                 if both.any():
                     below = max(below, int((later.low - box.low)[0][both].max()))
                     above = max(above, int((box.high - later.high)[0][both].max()))

@@ -169,13 +169,13 @@ class Split:
                 if t.target.array in axes:
                     own = tuple(t.target.index[k] for k in axes[t.target.array])
                     stored.setdefault(t.target.array, set()).add(own)
-        along = {
-            n
-            for index in itertools.chain(*(stored.values() or [[i for _, i in read]]))
-            for e in index
-            for n in names(e)
-        }
-        if s.index in along:
+        made = {t.array for t in walk(s.body) if isinstance(t, Alloc)}
+        outside = [i for a in stored.keys() - made for i in stored[a]]
+        if outside:
+            along = all(s.index in _names_of(i) for i in outside)
+        else:
+            along = any(s.index in _names_of(i) for _, i in read)
+        if along:
             return False
         if isinstance(s, While) and not s.index:
             return True
@@ -484,6 +484,11 @@ class Split:
             elif any(isinstance(t, (Check, Tell)) for t in walk((s,))):
                 return False
         return integer(loop.step) is not None
+
+
+def _names_of(index: Sequence[Expr]) -> set[str]:
+    """The names in some subscripts."""
+    return {n for e in index for n in names(e)}
 
 
 def _used(integers: Mapping[str, int], body: Block) -> dict[str, int]:

@@ -1,0 +1,177 @@
+"""Loops over tables of constants, written out: the places around an element, say.
+
+``for dy, dx in ((-1, 0), (1, 0))`` reads its numbers from an array that is filled
+before it. Which elements ``v[y + dy, x + dx]`` are is known then, and nothing that
+data decides, once the few iterations are written one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.ir.nodes import (
+    Alloc,
+    Assign,
+    Block,
+    Const,
+    Expr,
+    For,
+    Load,
+    Stmt,
+    Var,
+    all_names,
+    blocks,
+    exprs,
+    map_block,
+    map_expr,
+    names,
+    substitute,
+    walk,
+    walk_expr,
+    with_blocks,
+    written,
+)
+
+#: Loops of so many iterations are written out at most.
+MOST = 32
+
+#: The elements of tables, by array and place.
+Known = dict[str, dict[tuple[int, ...], int]]
+
+
+def without_tables(body: Block) -> Block:
+    """A program in which tables of integers are read by no subscript."""
+    return _block(body, {}, body)
+
+
+def _block(body: Block, known: Known, program: Block) -> Block:
+    found: list[Stmt] = []
+    known = dict(known)
+    for s in body:
+        if isinstance(s, Alloc):
+            known.pop(s.array, None)
+            sizes = [known_integer(e, {}, {}) for e in s.shape]
+            if s.source is None and None not in sizes and str(s.dtype) == "int64":
+                known[s.array] = {}
+        elif isinstance(s, Assign) and isinstance(s.target, Load):
+            _note(s, known)
+        else:
+            own = {t.array for t in walk((s,)) if isinstance(t, Alloc)}
+            for name in (written((s,)) | own) & known.keys():
+                del known[name]
+        if isinstance(s, For) and (copies := _copies(s, known, program)) is not None:
+            found += _block(copies, known, program)
+            continue
+        inner = tuple(_block(b, known, program) for b in blocks(s))
+        found.append(with_blocks(s, inner))
+    return tuple(found)
+
+
+def _note(s: Assign, known: Known) -> None:
+    """Note what is written into a table; it is none if that is not a constant."""
+    assert isinstance(s.target, Load)
+    table = s.target.array
+    if table not in known:
+        return
+    place = [known_integer(e, {}, {}) for e in s.target.index]
+    value = known_integer(s.value, {}, {})
+    if value is None or None in place:
+        del known[table]
+        return
+    own = {**known[table], tuple(k for k in place if k is not None): value}
+    known[table] = own
+
+
+def _copies(loop: For, known: Known, program: Block) -> Block | None:
+    """The iterations of a loop one by one, if that says what its subscripts are."""
+    ends = [known_integer(e, {}, {}) for e in (loop.lo, loop.hi, loop.step)]
+    lo, hi, step = ends
+    if lo is None or hi is None or not step or len(range(lo, hi, step)) > MOST:
+        return None
+    if not _by_tables(loop, known):
+        return None
+    outside = _read_outside(loop, program)
+    found: list[Stmt] = []
+    for k in range(lo, hi, step):
+        at: dict[str, Expr] = {loop.index: Const(k)}
+        for s in loop.body:
+            new = _numbered(s, at, known)
+            for name in written((new,)):
+                at.pop(name, None)
+            match new:
+                case Assign(Var(name), Const(int(value))):
+                    at[name] = Const(value)
+                    if name not in outside:
+                        continue
+            found.append(new)
+    return tuple(found)
+
+
+def _numbered(s: Stmt, at: Mapping[str, Expr], known: Known) -> Stmt:
+    """A statement with some names, and the elements of tables, as numbers."""
+    (new,) = map_block((s,), lambda e: _number(substitute(e, at), known))
+    return new
+
+
+def _number(e: Expr, known: Mapping[str, Any]) -> Expr:
+    """An expression with the elements of tables as numbers."""
+
+    def node(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.array in known:
+            place = tuple(known_integer(i, {}, {}) for i in e.index)
+            if place in known[e.array]:
+                return Const(known[e.array][place])
+        return e
+
+    return map_expr(e, node)
+
+
+def _by_tables(loop: For, known: Known) -> bool:
+    """Do subscripts in a loop depend on what its index reads from tables?"""
+    made: set[str] = set()
+    for _ in range(3):  # through names of names
+        for s in walk(loop.body):
+            if isinstance(s, Assign) and isinstance(s.target, Var):
+                if _reads_table(s.value, loop, known) or names(s.value) & made:
+                    made.add(s.target.name)
+    for e in _loads(loop.body):
+        for i in e.index:
+            if names(i) & made or _reads_table(i, loop, known):
+                return True
+    return False
+
+
+def _reads_table(e: Expr, loop: For, known: Known) -> bool:
+    return any(
+        isinstance(p, Load)
+        and p.array in known
+        and any(loop.index in names(i) for i in p.index)
+        for p in walk_expr(e)
+    )
+
+
+def _loads(body: Block) -> Iterator[Load]:
+    for s in walk(body):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    yield e
+
+
+def _read_outside(loop: For, program: Block) -> frozenset[str]:
+    """The names that a program has outside of a loop."""
+
+    def of(body: Block) -> frozenset[str]:
+        found: frozenset[str] = frozenset()
+        for s in body:
+            if s is loop:
+                continue
+            inner = blocks(s)
+            found |= all_names((with_blocks(s, tuple(() for _ in inner)),))
+            for b in inner:
+                found |= of(b)
+        return found
+
+    return of(program)
