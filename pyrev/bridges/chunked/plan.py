@@ -17,6 +17,7 @@ import numpy as np
 from pyrev.api.call import Call
 from pyrev.bridges.chunked.boxes import Box, whole
 from pyrev.bridges.chunked.frames import Frames
+from pyrev.bridges.chunked.inside import outside
 from pyrev.bridges.chunked.layout import Chunks, Layout
 from pyrev.bridges.chunked.phases import ChunkingError, Phase
 from pyrev.bridges.chunked.restricted import NEVER, Restriction, Text, without_sums
@@ -477,6 +478,7 @@ class Planner:
                 case ("first", _, _):
                     assert time is not None
                     columns[name] = time.first
+        self._check_inside(text, columns, windows)
         blocks: dict[tuple[int, ...], Block] = {}
         for n, place in enumerate(np.ndindex(*shape)):
             integers = {
@@ -510,6 +512,28 @@ class Planner:
             of = BlockOf(integers, tuple(extents), places, tuple(owned))
             blocks[place] = Block(of, tuple(every))
         return blocks
+
+    def _check_inside(
+        self, text: Text, columns: Mapping[str, Any], windows: Mapping[str, Box]
+    ) -> None:
+        """Refuse a text that might touch what lies outside of its windows."""
+        axes = self.layout.axes
+        shapes: dict[str, tuple[Any, ...]] = {}
+        for array in text.windows:
+            box = windows[array]
+            sizes = np.where(box.empty, 0, np.maximum(box.high - box.low, 0))
+            shapes[array] = tuple(
+                sizes[axes[array].index(k)] if k in axes[array] else size
+                for k, size in enumerate(self.layout.shapes[array])
+            )
+        found = outside(text.program.body, columns, shapes)
+        if found is not None:
+            raise ChunkingError(
+                found.loc,
+                f"it is not seen which part of `{found.array}` blocks read or write"
+                f" here along axis {found.axis}",
+                f"keep axis {found.axis} of `{found.array}` in one chunk",
+            )
 
     def _cover(
         self, array: str, axis: int, low: int, high: int

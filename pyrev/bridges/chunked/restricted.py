@@ -8,7 +8,7 @@ and one text serves all blocks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyrev.bridges.chunked.boxes import known_integer
 from pyrev.bridges.chunked.frames import Frames
@@ -82,8 +82,12 @@ class Text:
     summed: tuple[str, ...]
     #: The ranges of loops in the whole program, where they are known.
     ranges: Mapping[Key, range]
-    #: The arrays that it writes to.
-    written: frozenset[str]
+    program: Program = field(repr=False)
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The arrays that it writes to."""
+        return written(self.program.body)
 
 
 class Restriction:
@@ -178,7 +182,7 @@ class Restriction:
             tuple(back),
             tuple(s for s in self.sums if s in self.facts.shapes),
             self.ranges,
-            written(program.body),
+            program,
         )
 
     def _dtype(self, name: str) -> str:

@@ -7,11 +7,12 @@ writes becomes several.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from pyrev.analysis.dependence import Leaf, Region
 from pyrev.bridges.chunked.boxes import known_integer, known_test
+from pyrev.ir.affine import tidy
 from pyrev.ir.dtypes import is_float
 from pyrev.ir.nodes import (
     ONE,
@@ -187,6 +188,7 @@ def placed(
     axes: Mapping[str, Sequence[int]],
     known: Mapping[str, int],
     shapes: Mapping[str, Sequence[int]],
+    times: Set[str],
     live: frozenset[str],
     taken: set[str],
 ) -> Block:
@@ -194,41 +196,45 @@ def placed(
 
     Then the blocks that have the place run it, and the others nothing. What writes to
     several places is several statements, where it can be; else it stays as it is.
+    Places may depend on indices of loops over time around it, the `times`.
     """
-    found = _places(s, axes, known, shapes)
+
+    def place(e: Expr) -> Expr | None:
+        at = known_integer(e, known, shapes)
+        if at is not None:
+            return Const(at)
+        return e if names(e) and names(e) <= known.keys() | times else None
+
+    found = _places(s, axes, place)
     if len(found) > 1:
         parts = parted(s, live)
         if len(parts) == 1:
             return (s,)
         return tuple(
-            t for p in parts for t in placed(p, axes, known, shapes, live, taken)
+            t for p in parts for t in placed(p, axes, known, shapes, times, live, taken)
         )
-    for place in found:
-        for k, at in place:
+    for one in found:
+        for k, at in one:
             index = fresh(f"at_{k}", taken)
-            s = For(
-                index, Const(at), Const(at + 1), ONE, (_through(s, axes, k, index),)
-            )
+            body = _through(s, axes, k, index)
+            s = For(index, at, tidy(Call("+", (at, ONE))), ONE, (body,))
     return (s,)
 
 
 def _places(
     s: Stmt,
     axes: Mapping[str, Sequence[int]],
-    known: Mapping[str, int],
-    shapes: Mapping[str, Sequence[int]],
-) -> set[tuple[tuple[int, int], ...]]:
+    place: Callable[[Expr], Expr | None],
+) -> set[tuple[tuple[int, Expr], ...]]:
     """The places along chunked axes that a statement writes to: of each write the axes
     with a subscript that no loop changes, with that.
     """
-    found = set[tuple[tuple[int, int], ...]]()
-    loops = loop_indices((s,))
+    found = set[tuple[tuple[int, Expr], ...]]()
     for t in walk((s,)):
         if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
-            own = list[tuple[int, int]]()
+            own = list[tuple[int, Expr]]()
             for k in axes.get(t.target_name, ()):
-                e = t.target.index[k]
-                at = None if names(e) & loops else known_integer(e, known, shapes)
+                at = place(t.target.index[k])
                 if at is not None:
                     own.append((k, at))
             if t.target_name in axes:

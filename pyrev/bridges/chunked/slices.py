@@ -96,12 +96,13 @@ class Slicer:
         """What the blocks run; raises `ChunkingError` where that has no end."""
         limits: dict[Key, Limits] = {}
         for _ in range(TRIES):
+            before = frozenset(self.used)
             self._walk(limits)
             found = self._fitted()
-            if all(
+            if self.used == before and all(
                 key in limits and limits[key].equals(new) for key, new in found.items()
             ):
-                return Slice(limits, self.windows, frozenset(self.used))
+                return Slice(limits, self.windows, before)
             limits = found
         first = next(p for p in self.phases if isinstance(p, Phase))
         raise ChunkingError(
@@ -158,7 +159,9 @@ class Slicer:
         before: int,
         time: Any,
     ) -> None:
-        if not any(d.array in (self.own if d.sum else need) for d in phase.drivers):
+        needed = any(d.array in (self.own if d.sum else need) for d in phase.drivers)
+        # What runs in one step has its place in the text, and runs in all of them.
+        if not needed and number not in self.used:
             return
 
         def ranges() -> dict[int, Box]:

@@ -119,6 +119,8 @@ class Split:
         self.operations: list[Operation] = []
         self._count = itertools.count(1)
         self._names: dict[Block, str] = {}
+        #: The indices of loops over time around what is rewritten.
+        self._times: list[str] = []
         end = frozenset(more)
         if program.body and isinstance(program.body[-1], Return):
             end |= all_names((program.body[-1],))
@@ -269,8 +271,9 @@ class Split:
 
     def _placed(self, s: Stmt, live: frozenset[str]) -> Block:
         """A statement that blocks run which have the places that it writes to."""
-        known, shapes = self.layout.integers, self.layout.shapes
-        return placed(s, self.layout.axes, known, shapes, live, self._taken)
+        layout, times = self.layout, frozenset(self._times)
+        known, shapes = layout.integers, layout.shapes
+        return placed(s, layout.axes, known, shapes, times, live, self._taken)
 
     def _near(self, body: Block, after: frozenset[str]) -> Block:
         """A block with copies of what nests read far away of wide arrays."""
@@ -449,6 +452,7 @@ class Split:
         inside |= live_before(loop.body, inside)
         zeros, loop = self._without_zeros(loop, inside)
         self._block(zeros, inside, integers)
+        self._times.append(loop.index)
         loop = replace(loop, body=self._rewritten(loop.body, inside))
         if self._one_stage(loop, inside):
             stride = values.step
@@ -456,11 +460,12 @@ class Split:
                 part = values[k : k + self.steps]
                 time = Steps(loop, part[0], stride, len(part))
                 self._stage(loop.body, inside, time, integers)
-            return
-        for value in values:
-            own = {**integers, loop.index: value}
-            body = resolved(loop.body, {**known, **own}, self.layout.shapes)
-            self._block(body, inside, own)
+        else:
+            for value in values:
+                own = {**integers, loop.index: value}
+                body = resolved(loop.body, {**known, **own}, self.layout.shapes)
+                self._block(body, inside, own)
+        self._times.pop()
 
     def _one_stage(self, loop: For, live: frozenset[str]) -> bool:
         """Can several iterations be one task? Not if they hand on more than chunks.
