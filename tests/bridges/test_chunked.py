@@ -22,13 +22,14 @@ from tests.bridges.chunked_engine import (
     prepared,
     pulled,
 )
+from tests.bridges.chunked_extremes import EXTREMES
 from tests.bridges.chunked_functions import CASES, Case
 from tests.bridges.chunked_programs import PROGRAMS
 from tests.bridges.chunked_series import SERIES
 
 #: So many chunkings of each function in one run; all are tried where all is asked for.
 COUNT = 200 if os.environ.get("PYREV_FULL") else 4
-ALL = [*CASES, *PROGRAMS, *SERIES]
+ALL = [*CASES, *PROGRAMS, *SERIES, *EXTREMES]
 RUN = [c for c in ALL if not c.refused]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,8 @@ class Builder:
         self._numbers = itertools.count()
         #: The states before each operation, in the order of the operations.
         self.states: list[State] = []
+        #: By operation and name, what blocks made of a value that is joined.
+        self._folded: dict[tuple[int, str], list[Any]] = {}
         #: The tasks that cut chunks: by the chunk, and the parts that are read of it.
         self._cuts: dict[Any, Key] = {}
         #: What the families take of chunks, by their identity: the plan has them all.
@@ -104,9 +106,15 @@ class Builder:
             sums = [n for n in layer.returned if n not in layer.outs]
             for item, total in enumerate((*sums, *layer.summed), len(layer.outs)):
                 parts = self._parts(family, key, item)
-                before = self.value(state[total])
-                self._add((f"{key}-{total}",), tasks.plus, before, parts)
-                new[total] = Single((f"{key}-{total}",))
+                into = (f"{key}-{total}",)
+                if total in layer.folds:
+                    self._add(into, tasks.joined, layer.folds[total], parts)
+                    # Backwards nothing depends on who made them.
+                    self._folded.setdefault((number, total), parts)
+                else:
+                    before = self.value(state[total])
+                    self._add(into, tasks.plus, before, parts)
+                new[total] = Single(into)
         return new
 
     def _waits(
@@ -357,13 +365,14 @@ class Builder:
         old = dict(cotangents)
         new = dict(cotangents)
         for family in families:
-            for out in family.layer.outs:
+            for out in (*family.layer.outs, *family.layer.folds):
                 new.pop(out, None)
         parts: dict[str, dict[tuple[int, ...], list[Any]]] = {}
         singles: dict[str, list[Any]] = {}
         for k, family in enumerate(families):
             key = f"{name}-{k}" if len(families) > 1 else name
-            self._pulled(family, state, old, key, matter, parts, singles)
+            shared = self._shared(number, family, old, key)
+            self._pulled(family, state, old, key, matter, parts, singles, shared)
         for array, chunks in parts.items():
             into = f"{name}-d-{array}"
             before = new.get(array)
@@ -396,6 +405,19 @@ class Builder:
             new[single] = Single(into_key)
         return new
 
+    def _shared(
+        self, number: int, family: Family, cotangents: State, key: str
+    ) -> dict[str, Ref]:
+        """The tasks that say which block has the cotangent of a joined value."""
+        found: dict[str, Ref] = {}
+        for total, op in family.layer.folds.items():
+            at = cotangents.get(total)
+            if at is not None:
+                parts = self._folded[number, total]
+                name = (f"{key}-{total}-shares",)
+                found[total] = self._add(name, tasks.shares, op, parts, self.value(at))
+        return found
+
     def _pulled(
         self,
         family: Family,
@@ -405,6 +427,7 @@ class Builder:
         matter: set[str],
         parts: dict[str, dict[tuple[int, ...], list[Any]]],
         singles: dict[str, list[Any]],
+        shared: Mapping[str, Ref],
     ) -> None:
         """The gradients of the blocks of a family, and where they go."""
         layer = family.layer
@@ -417,13 +440,13 @@ class Builder:
             for n in (*layer.windows, *family.text.others, *family.text.scalars)
             if n in matter
             and self.plan.dtypes.get(n, "") in ("float32", "float64")
-            and n not in layer.summed
+            and (n not in layer.summed or n in layer.folds)
         )
         if not wrt:
             return
         pieces = self._fetched(family, state)
         others = self._others(family, state)
-        for place, block in family.blocks.items():
+        for number, (place, block) in enumerate(family.blocks.items()):
             seeds: list[Any] = []
             for out in layer.outs:
                 at = cotangents.get(out)
@@ -435,7 +458,10 @@ class Builder:
                 seeds.append(ref if at.item is None else (ref, at.item))
             for total in (*sums, *layer.summed):
                 one = cotangents.get(total)
-                seeds.append(None if one is None else self.value(one))
+                if total in shared:
+                    seeds.append((shared[total], number))
+                else:
+                    seeds.append(None if one is None else self.value(one))
             self._add(
                 (key, *place),
                 tasks.pull,

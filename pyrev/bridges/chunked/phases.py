@@ -25,6 +25,7 @@ from pyrev.bridges.chunked.boxes import (
     nothing,
     whole,
 )
+from pyrev.bridges.chunked.folds import fold_of
 from pyrev.ir.affine import integer, linear, tidy
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import (
@@ -175,9 +176,9 @@ class Phase:
 
     def _is_sum(self, leaf: Leaf) -> bool:
         stmt = leaf.stmt
-        if not isinstance(stmt, Add) or stmt.target_name not in self.sums:
-            return False
-        return not self.region.private_depth(leaf, stmt.target_name)
+        fold = fold_of(stmt)
+        name = stmt.target_name if isinstance(stmt, Add) else fold[0] if fold else ""
+        return name in self.sums and not self.region.private_depth(leaf, name)
 
     def _anchor(self, leaf: Leaf) -> Access:
         """An element of a chunked array that each iteration of a sum has."""
@@ -201,7 +202,7 @@ class Phase:
             if self._total(leaf, a, axes):
                 return a
         if first is None:
-            assert isinstance(leaf.stmt, Add)
+            assert isinstance(leaf.stmt, (Assign, Add))
             raise ChunkingError(
                 leaf.stmt.loc,
                 f"no chunk says which blocks add this to `{leaf.stmt.target_name}`",

@@ -272,7 +272,7 @@ class Planner:
         for p in every:
             for d in p.drivers if isinstance(p, Phase) else ():
                 if d.sum:
-                    assert hasattr(d.leaf.stmt, "target_name")
+                    assert isinstance(d.leaf.stmt, (Assign, Add))
                     anchors.setdefault(d.leaf.stmt.target_name, set()).add(d.array)
         for total in stage.sums:
             own = anchors.get(total, set())
@@ -346,6 +346,7 @@ class Planner:
             text.outs,
             text.returned,
             text.summed,
+            text.folds,
             tuple(a in text.written for a in text.windows),
             tuple(a for a in text.others if a in text.written),
         )

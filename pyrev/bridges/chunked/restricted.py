@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.folds import fold_of
 from pyrev.bridges.chunked.frames import Frames
 from pyrev.bridges.chunked.phases import Driver, Facts, Phase
 from pyrev.bridges.chunked.rewritten import zero_of
@@ -67,7 +68,8 @@ class Text:
 
     `windows` and `others` are the arrays it takes, `scalars` the numbers, `integers`
     what the blocks differ in. Of `outs` those in `returned` come back, with the sums
-    that are numbers; `summed` are arrays that are added to.
+    that are numbers; `summed` are arrays that are added to. Of the sums those in
+    `folds` are joined by another operation.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Text:
     sums: tuple[str, ...]
     returned: tuple[str, ...]
     summed: tuple[str, ...]
+    folds: Mapping[str, str]
     #: The ranges of loops in the whole program, where they are known.
     ranges: Mapping[Key, range]
     program: Program = field(repr=False)
@@ -163,7 +166,11 @@ class Restriction:
             self.meanings[steps] = ("steps", "", 0)
             integers.append(steps)
         numbers = [s for s in self.sums if s not in self.facts.shapes]
-        zeros = [Assign(Var(s), zero_of(self._dtype(s))) for s in numbers]
+        found = [fold_of(s) for s in walk(tuple(body))]
+        folds = {f[0]: f[1] for f in found if f is not None and f[0] in self.sums}
+        zeros = [
+            Assign(Var(s), zero_of(self._dtype(s))) for s in numbers if s not in folds
+        ]
         back = [*numbers, *(o for o in self.outs if o in self.local)]
         ends = [Return(tuple(map(Var, back)), len(back) == 1)] if back else []
         program = self._program((*zeros, *body, *ends))
@@ -181,6 +188,7 @@ class Restriction:
             self.sums,
             tuple(back),
             tuple(s for s in self.sums if s in self.facts.shapes),
+            folds,
             self.ranges,
             program,
         )
@@ -384,6 +392,9 @@ def without_sums(body: Block, unwanted: Set[str]) -> Block:
     """A block that does not add to some names, and runs no loop for nothing."""
     kept: list[Stmt] = []
     for s in body:
+        fold = fold_of(s)
+        if fold is not None and fold[0] in unwanted:
+            continue
         if isinstance(s, Add) and s.target_name in unwanted:
             continue
         inner = tuple(without_sums(b, unwanted) for b in blocks(s))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pyrev.analysis.dependence import Region
 from pyrev.bridges.chunked.boxes import known_integer
 from pyrev.bridges.chunked.edges import Edges
+from pyrev.bridges.chunked.folds import as_folds, fold_of
 from pyrev.bridges.chunked.layout import Layout, loads
 from pyrev.bridges.chunked.phases import ChunkingError, Facts, Phase
 from pyrev.bridges.chunked.rewritten import (
@@ -119,6 +120,7 @@ class Split:
         self.operations: list[Operation] = []
         self._count = itertools.count(1)
         self._names: dict[Block, str] = {}
+        self._ways: dict[Stmt, Mapping[str, str]] = {}
         #: The indices of loops over time around what is rewritten.
         self._times: list[str] = []
         end = frozenset(more)
@@ -259,7 +261,7 @@ class Split:
                 continue
             parts: list[Stmt] = []
             for t in apart(s, axes.keys(), self.dtypes, self._taken):
-                plain = with_subscripts(t, axes, live)
+                plain = as_folds(with_subscripts(t, axes, live), axes.keys())
                 for u in separated(plain, axes.keys(), live):
                     parts += self._placed(u, live)
             row = tuple(parts)
@@ -326,29 +328,42 @@ class Split:
         return isinstance(e, Var) and e.name in self.layout.shapes
 
     def _joins(self, run: Sequence[Stmt], s: Stmt) -> bool:
-        """May `s` be in one stage with these statements? Not if it reads their sums."""
-        sums = self._added(tuple(run))
-        return not sums & (names_in(s) - self._added((s,)))
+        """May `s` be in one stage with these statements?
+
+        Not if it reads their sums, or goes on with them in another way.
+        """
+        sums, own = self._added(tuple(run)), self._added((s,))
+        both = self._added((*run, s))
+        return not sums & (names_in(s) - own) and sums | own <= both
 
     def _added(self, body: Block) -> set[str]:
-        """What a stage may add to, and does nothing else with."""
-        found: set[str] = set()
-        other: set[str] = set()
-        tracked = self.layout.axes
+        """What a stage may only add to, or join values to by one operation."""
+        found: dict[str, str] = {}
         for s in body:
+            for name, way in self._ways_of(s).items():
+                found[name] = way if found.get(name, way) == way else ""
+        return {n for n, way in found.items() if way}
+
+    def _ways_of(self, s: Stmt) -> Mapping[str, str]:
+        """By name, how a statement goes on with a value in one piece: it adds to it,
+        joins other values to it by an operation, or does something else: "".
+        """
+        if s not in self._ways:
+            found: dict[str, str] = {}
             if isinstance(s, Alloc):
-                other |= {s.array}
-                continue
+                return {s.array: ""}
             region = Region((s,), frozenset(all_names((s,))))
             for leaf in region.leaves:
+                name, op = fold_of(leaf.stmt) or ("", "")
                 for a in leaf.accesses:
-                    if a.name in tracked or region.private_depth(leaf, a.name):
+                    if a.name in self.layout.axes:
                         continue
-                    if a.kind == "add":
-                        found.add(a.name)
-                    else:
-                        other.add(a.name)
-        return found - other
+                    if region.private_depth(leaf, a.name):
+                        continue
+                    way = "+" if a.kind == "add" else op if a.name == name else ""
+                    found[a.name] = way if found.get(a.name, way) == way else ""
+            self._ways[s] = found
+        return self._ways[s]
 
     def _alone(
         self, body: Block, live: frozenset[str], integers: Mapping[str, int]
@@ -416,8 +431,8 @@ class Split:
                     at.loc,
                     f"`{name}` is in one piece, and gets values from chunks of"
                     f" `{arrays[0]}` that are no sum",
-                    f"write each of its elements once, or keep `{arrays[0]}` in one"
-                    " chunk",
+                    "write each of its elements once, or as `m = max(m, x)`, or keep"
+                    f" `{arrays[0]}` in one chunk",
                 )
 
     # ---------------------------------------------------------------- time

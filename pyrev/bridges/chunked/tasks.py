@@ -16,6 +16,7 @@ import numpy as np
 
 from pyrev.api.call import Call, Options
 from pyrev.api.differentiable import Differentiable, differentiable_with, pulled
+from pyrev.bridges.chunked import folds
 from pyrev.driver.held_inputs import Hold
 from pyrev.runtime import pool
 from pyrev.runtime.code_cache import load, on_one_core
@@ -55,6 +56,8 @@ class Layer:
     outs: tuple[str, ...]
     returned: tuple[str, ...]
     summed: tuple[str, ...]
+    #: How the sums are joined that are none: by another operation.
+    folds: Mapping[str, str]
     written: tuple[bool, ...]  # each of the windows
     #: What it writes to of the arrays in one piece: each block has its own.
     changed: tuple[str, ...]
@@ -169,7 +172,8 @@ def _given(
     for name in layer.changed:
         values[name] = others[name].copy()
     for name in layer.summed:
-        values[name] = np.zeros_like(others[name])
+        if name not in layer.folds:
+            values[name] = np.zeros_like(others[name])
     return values
 
 
@@ -323,6 +327,16 @@ def tree(parts: Sequence[Any]) -> Any:
     while len(row) > 1:
         row = [sum(row[k + 1 : k + 4], row[k]) for k in range(0, len(row), 4)]
     return row[0]
+
+
+def joined(op: str, parts: Sequence[Any]) -> Any:
+    """What the values of blocks are together, by an operation like "max"."""
+    return folds.joined(op, parts)
+
+
+def shares(op: str, parts: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
+    """What of the cotangent of that belongs to each of the blocks."""
+    return folds.shares(op, parts, cotangent)
 
 
 def plus(first: Any, parts: Sequence[Any]) -> Any:
