@@ -40,6 +40,7 @@ from pyrev.bridges.chunked.phases import ChunkingError
 from pyrev.bridges.chunked.plan import Chunked, Graph, Plan, Single, State
 from pyrev.bridges.chunked.plan import Task as PlanTask
 from pyrev.bridges.chunked.told import told
+from pyrev.bridges.chunked.uncollected import uncollected
 from pyrev.driver.arguments import bind
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
@@ -510,6 +511,7 @@ class _Run:
             array = array.rechunk(like.chunks)
         return array
 
+    @uncollected()
     def _whole(self, layer: str, nodes: Mapping[Any, Any]) -> HighLevelGraph:
         """The graph of the tasks that are known, and of a result's own."""
         new = [k for k in self.graph if k not in self._known]

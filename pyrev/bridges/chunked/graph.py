@@ -24,6 +24,7 @@ from pyrev.bridges.chunked.plan import (
     State,
     Task,
 )
+from pyrev.bridges.chunked.uncollected import uncollected
 
 Waits = tuple[Ref, ...]
 
@@ -70,6 +71,7 @@ class Builder:
 
     # ---------------------------------------------------------------- forwards
 
+    @uncollected()
     def forward(self, state: State) -> State:
         """The state after all operations."""
         for number, operation in enumerate(self.plan.operations):
@@ -236,6 +238,7 @@ class Builder:
 
     # ---------------------------------------------------------------- backwards
 
+    @uncollected()
     def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
         """The cotangents before all operations, of the state after them."""
         before = {*self.graph}

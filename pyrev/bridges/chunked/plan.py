@@ -30,6 +30,7 @@ from pyrev.bridges.chunked.stages import (
     phases,
 )
 from pyrev.bridges.chunked.tasks import BlockOf, Layer, Place, function
+from pyrev.bridges.chunked.uncollected import uncollected
 from pyrev.driver.units import Units
 from pyrev.emit.python import emit_python
 from pyrev.ir.dtypes import concrete, infer, is_float
@@ -111,6 +112,15 @@ class Single:
 
 
 State = dict[str, Chunked | Single]
+
+
+class _Cover(NamedTuple):
+    """Along one axis: a chunk, the part of it, its place in the window, is it all?"""
+
+    chunk: int
+    inside: slice
+    place: slice
+    full: bool
 
 
 class Piece(NamedTuple):
@@ -232,9 +242,9 @@ class Planner:
         self.widths: dict[str, float] = {}
         self._families: dict[Any, tuple[Family, ...]] = {}
         self._bounds: dict[str, list[Any]] = {}
-        self._covers: dict[tuple[str, int, int, int], list[tuple[int, slice, slice]]]
-        self._covers = {}
+        self._covers: dict[tuple[str, int, int, int], list[_Cover]] = {}
 
+    @uncollected()
     def plan(self) -> Plan:
         """The plan; texts and blocks are made once for equal groups of steps."""
         made: list[tuple[Family, ...] | Lone] = []
@@ -480,6 +490,7 @@ class Planner:
                     assert time is not None
                     columns[name] = time.first
         self._check_inside(text, columns, windows)
+        nowhere = {array: windows[array].empty for array in text.windows}
         blocks: dict[tuple[int, ...], Block] = {}
         for n, place in enumerate(np.ndindex(*shape)):
             integers = {
@@ -488,19 +499,18 @@ class Planner:
             every, extents = [], []
             for array in text.windows:
                 box = windows[array]
-                empty = bool(box.empty[n])
                 sides, extent = [], []
                 for k, size in enumerate(shapes[array]):
                     low, high = 0, size
                     if k in axes[array]:
                         j = axes[array].index(k)
                         low, high = int(box.low[j, n]), int(box.high[j, n])
-                        if empty:
+                        if nowhere[array][n]:
                             low = high = 0
                     extent.append(high - low)
                     sides.append(self._cover(array, k, low, high))
                 extents.append(tuple(extent))
-                every.append(tuple(self._pieces(array, sides)))
+                every.append(_pieces(sides))
             owned = []
             for out in text.outs:
                 start = windows[out].low[:, n]
@@ -536,9 +546,7 @@ class Planner:
                 f"keep axis {found.axis} of `{found.array}` in one chunk",
             )
 
-    def _cover(
-        self, array: str, axis: int, low: int, high: int
-    ) -> list[tuple[int, slice, slice]]:
+    def _cover(self, array: str, axis: int, low: int, high: int) -> list[_Cover]:
         """The chunks that meet an interval: which, where in it, where in the window."""
         key = array, axis, low, high
         if key not in self._covers:
@@ -551,30 +559,16 @@ class Planner:
             first = int(np.searchsorted(ends, low, "right")) - 1
             found = []
             for c in range(max(first, 0), len(ends) - 1):
-                a, b = max(low, int(ends[c])), min(high, int(ends[c + 1]))
+                start, end = int(ends[c]), int(ends[c + 1])
+                a, b = max(low, start), min(high, end)
                 if a >= high:
                     break
                 if a < b:
-                    start = int(ends[c])
                     inside = slice(a - start, b - start)
-                    found.append((c, inside, slice(a - low, b - low)))
+                    full = a == start and b == end
+                    found.append(_Cover(c, inside, slice(a - low, b - low), full))
             self._covers[key] = found
         return self._covers[key]
-
-    def _pieces(
-        self, array: str, sides: Sequence[Sequence[tuple[int, slice, slice]]]
-    ) -> Iterator[Piece]:
-        chunks = self.layout.chunks[array]
-        for combination in itertools.product(*sides):
-            chunk = tuple(c for c, _, _ in combination)
-            part = tuple(p for _, p, _ in combination)
-            full = all(
-                p.start == 0 and p.stop == chunks[k][c]
-                for k, (c, p, _) in enumerate(combination)
-            )
-            yield Piece(
-                chunk, None if full else part, tuple(w for _, _, w in combination)
-            )
 
     # ---------------------------------------------------------------- alone
 
@@ -631,6 +625,18 @@ class Planner:
             dict(alone.integers),
             _unread(program, text, self.target),
         )
+
+
+def _pieces(sides: Sequence[Sequence[_Cover]]) -> tuple[Piece, ...]:
+    """The parts of a window, in order, from what covers it along each axis."""
+    columns = [[*zip(*side, strict=True)] or [()] * 4 for side in sides]
+    chunks, parts, places, full = (
+        itertools.product(*column) for column in zip(*columns, strict=True)
+    )
+    return tuple(
+        Piece(chunk, None if all(whole) else part, place)
+        for chunk, part, place, whole in zip(chunks, parts, places, full, strict=True)
+    )
 
 
 def _unread(program: Program, text: str, target: str) -> frozenset[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from pyrev.bridges.chunked.calls import Planned
 from pyrev.bridges.chunked.model import cost_of, table
-from pyrev.bridges.chunked.plan import Family, Plan
+from pyrev.bridges.chunked.plan import Family, Lone, Plan
 
 
 def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
@@ -24,13 +23,16 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
         f" gradients, {cost.bytes / 1e6:.1f} MB go from block to block,"
         f" {100 * cost.twice:.1f} % of the work is done by two"
     ]
-    number = 1
-    # Groups of steps with one text are told of once.
-    for operation, again in itertools.groupby(plan.operations):
-        count = len([*again])
-        last = number + count - 1
-        label = f"{number}" if count == 1 else f"{number} to {last}"
-        number = last + 1
+    # What runs again and again, as steps of a loop over time do, is told of once.
+    places: dict[str, list[int]] = {}
+    first: dict[str, tuple[Family, ...] | Lone] = {}
+    for number, operation in enumerate(plan.operations, 1):
+        of_one = operation[0] if isinstance(operation, tuple) else operation
+        name = of_one.layer.name if isinstance(of_one, Family) else of_one.name
+        places.setdefault(name, []).append(number)
+        first.setdefault(name, operation)
+    for name, operation in first.items():
+        label = _numbers(places[name])
         lines.append("")
         if not isinstance(operation, tuple):
             lines.append(f"{label}. one task: {', '.join(operation.outputs)}")
@@ -41,6 +43,16 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
         lines += ["", *table(planned, plan.steps)]
     texts = dict.fromkeys(plan.texts)
     return "\n".join([*lines, "", *texts]).rstrip() + "\n"
+
+
+def _numbers(places: Sequence[int]) -> str:
+    """The numbers of an operation: one, a range, or each so many."""
+    start, end, count = places[0], places[-1], len(places)
+    if count == 1:
+        return f"{start}"
+    if end - start == count - 1:
+        return f"{start} to {end}"
+    return f"{start} to {end} ({count} times)"
 
 
 def _family(label: str, family: Family, plan: Plan) -> Iterator[str]:
@@ -57,4 +69,7 @@ def _family(label: str, family: Family, plan: Plan) -> Iterator[str]:
             " chunk)"
             for k, w in zip(axes, wide, strict=True)
         ]
-        yield f"   {array}: a window has {' and '.join(sides)}"
+        if sides:
+            yield f"   {array}: a window has {' and '.join(sides)}"
+        else:
+            yield f"   {array}: all of it"
