@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import pyrev
+from pyrev.bridges.chunked import plan
+from tests.bridges.chunked_borders import BORDERS, waves_on_a_cylinder
 from tests.bridges.chunked_engine import chunked
+from tests.bridges.chunked_extremes import EXTREMES
 from tests.bridges.chunked_functions import (
     CASES,
     Case,
@@ -20,6 +23,7 @@ from tests.bridges.chunked_functions import (
     simulated_misfit,
 )
 from tests.bridges.chunked_programs import PROGRAMS
+from tests.bridges.chunked_series import SERIES
 from tests.targets.cuda import needs, ondevice, standin
 
 dask = pytest.importorskip("dask")
@@ -27,7 +31,8 @@ da = pytest.importorskip("dask.array")
 import pyrev.dask  # noqa: E402
 from pyrev.bridges.chunked.model import chosen_steps  # noqa: E402
 
-RUN = [c for c in (*CASES, *PROGRAMS) if not c.refused]
+ALL = (*CASES, *PROGRAMS, *SERIES, *EXTREMES, *BORDERS)
+RUN = [c for c in ALL if not c.refused]
 SYNC = {"scheduler": "synchronous"}
 
 
@@ -97,7 +102,11 @@ def test_values_and_gradients_are_those_of_the_call(case: Case, gradient: str) -
             assert lazy[name].chunks == cut[name].chunks
 
 
-@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "case",
+    [c for c in (*CASES, *PROGRAMS) if not c.refused],
+    ids=lambda c: c.name,
+)
 def test_gathered_bits_do_not_depend_on_chunks(case: Case) -> None:
     """But for what is summed over chunks."""
     f = pyrev.dask.distribute(case.plain, target="python")
@@ -341,6 +350,47 @@ def test_states_that_do_not_fit_are_made_again() -> None:
     made = {k for k in dict(gradients.u.dask) if "-again-" in str(k[0])}
     steps = {(str(k[0]).split("-again-")[0], k[1:]) for k in made}
     assert len(steps) <= len(made) <= 2 * len(steps)
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_states_of_loops_that_go_step_by_step_are_made_again(
+    far: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that hand on numbers, or copies of what is far, in each step."""
+    monkeypatch.setattr(plan, "WIDE", (0, 0))
+    draw = np.random.default_rng(0)
+    p, q = 0.1 * draw.random((2, 12, 5))
+    values: dict[str, Any] = {"p": p, "q": q, "c": draw.random(12), "n": 13}
+    function = waves_on_a_cylinder if far else scaled
+    cut = {n: da.from_array(v, chunks=2) for n, v in values.items() if n != "n"}
+    cut = {n: v.rechunk((2, -1)) if v.ndim == 2 else v for n, v in cut.items()}
+    found, counts = [], []
+    for memory in (None, 1):
+        f = pyrev.dask.distribute(function, steps=1, memory=memory, target="python")
+        value, gradients = f.value_and_grad(**cut, n=13, wrt=("p", "c"))
+        found.append(dask.compute(value, gradients.p, gradients.c, **SYNC))
+        counts.append(len(dict(gradients.p.dask)))
+    assert digest(*found[0]) == digest(*found[1])
+    assert counts[0] < counts[1] < 2.2 * counts[0]
+    alone, whole = pyrev.value_and_grad(function, wrt=("p", "c"))(**copies(values))
+    for mine, wanted in zip(found[0], (alone, whole.p, whole.c), strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-10, atol=1e-12)
+
+
+def scaled(p: Any, q: Any, c: Any, n: int) -> Any:
+    for _ in range(n):
+        most = 1e-3
+        for y in range(p.shape[0]):
+            for x in range(p.shape[1]):
+                most = max(most, abs(p[y, x]))
+        for y in range(p.shape[0]):
+            for x in range(p.shape[1]):
+                p[y, x] = p[y, x] / (1.0 + 0.1 * most * c[y] * p[y, x])
+    s = 0.0
+    for y in range(p.shape[0]):
+        for x in range(p.shape[1]):
+            s += p[y, x] * q[y, x]
+    return s
 
 
 @pytest.mark.parametrize(

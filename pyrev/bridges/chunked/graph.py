@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -245,18 +245,17 @@ class Builder:
         self._matter = [{*wrt}]
         for operation in self.plan.operations:
             self._matter.append(self._matter[-1] | self._given(operation))
+        loops = {bounds[-1]: bounds for bounds in self.plan.loops}
         end = len(self.plan.operations)
         while end:
-            first = end - 1
-            while first and self._same(first - 1, first):
-                first -= 1
-            if self.most is not None and end - first > self.most:
-                cotangents = self._segment(first, end, self.most, cotangents)
+            bounds = loops.get(end, (end - 1, end))
+            if self.most is not None and len(bounds) - 1 > self.most:
+                cotangents = self._segment(bounds, self.most, cotangents)
             else:
-                for number in reversed(range(first, end)):
+                for number in reversed(range(bounds[0], end)):
                     state = self.states[number]
                     cotangents = self._one(number, state, cotangents)
-            end = first
+            end = bounds[0]
         self._in_turn(before, cotangents, wrt)
         return cotangents
 
@@ -315,14 +314,6 @@ class Builder:
             return {*operation.outputs}
         return {n for f in operation for n in (*f.layer.outs, *f.text.sums)}
 
-    def _same(self, one: int, other: int) -> bool:
-        """Are two operations steps of one loop over time?"""
-        a, b = self.plan.operations[one], self.plan.operations[other]
-        if isinstance(a, Lone) or isinstance(b, Lone):
-            return False
-        names = [f.layer.name for f in a], [f.layer.name for f in b]
-        return bool(a[0].steps) and names[0] == names[1]
-
     def _one(self, number: int, state: State, cotangents: State) -> State:
         operation = self.plan.operations[number]
         name = f"{self.prefix}-{number}-back"
@@ -332,8 +323,7 @@ class Builder:
 
     def _segment(
         self,
-        first: int,
-        end: int,
+        bounds: Sequence[int],
         most: int,
         cotangents: State,
         state: State | None = None,
@@ -346,20 +336,38 @@ class Builder:
         The groups are cut as binomial checkpointing does (Griewank and Walther,
         "Algorithm 799: revolve", ACM TOMS 26, 2000).
         """
-        start = self.states[first] if state is None else state
-        if end - first == 1:
-            return self._one(first, start, cotangents)
-        middle = first + _advance(end - first, most)
-        if state is None and most > 1:
-            inner: State | None = None
+        if len(bounds) == 2:
+            return self._group(bounds[0], bounds[1], cotangents, state)
+        start = self.states[bounds[0]] if state is None else state
+        middle = _advance(len(bounds) - 1, most)
+        inner: State | None = None
+        if state is not None or most <= 1:
+            *_, inner = self._again(bounds[0], bounds[middle], start, cotangents)
+        later = self._segment(bounds[middle:], max(most - 1, 1), cotangents, inner)
+        return self._segment(bounds[: middle + 1], most, later, start)
+
+    def _again(
+        self, first: int, end: int, state: State, cotangents: State
+    ) -> Iterator[State]:
+        """The states before some operations that run again, and behind the last."""
+        yield state
+        for number in range(first, end):
+            name = f"{self.prefix}-{number}-again-{next(self._numbers)}"
+            operation = self.plan.operations[number]
+            state = self.step(number, operation, state, name, cotangents)
+            yield state
+
+    def _group(
+        self, first: int, end: int, cotangents: State, state: State | None
+    ) -> State:
+        """The cotangents before one group of steps, which begins with `state`."""
+        if state is None:
+            states = self.states[first:end]
         else:
-            inner = start
-            for number in range(first, middle):
-                name = f"{self.prefix}-{number}-again-{next(self._numbers)}"
-                operation = self.plan.operations[number]
-                inner = self.step(number, operation, inner, name, cotangents)
-        later = self._segment(middle, end, max(most - 1, 1), cotangents, inner)
-        return self._segment(first, middle, most, later, start)
+            states = [*self._again(first, end - 1, state, cotangents)]
+        for number in reversed(range(first, end)):
+            cotangents = self._one(number, states[number - first], cotangents)
+        return cotangents
 
     def _back(self, number: int, state: State, cotangents: State, name: str) -> State:
         families = self.plan.operations[number]

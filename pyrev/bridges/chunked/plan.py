@@ -177,6 +177,8 @@ class Plan:
     operations: tuple[tuple[Family, ...] | Lone, ...]
     target: str
     steps: int  # of a loop over time in a task
+    #: Of each loop over time, where its groups of steps begin and the last one ends.
+    loops: tuple[tuple[int, ...], ...]
 
     @property
     def texts(self) -> list[str]:
@@ -193,27 +195,34 @@ class Plan:
         They are so many at least that no step runs more than twice before its
         derivative: with fewer the work would grow as the square of the steps.
         """
-        if memory is None:
+        counts = [len(bounds) - 1 for bounds in self.loops]
+        if memory is None or not any(counts):
             return None
-        groups = [
-            o for o in self.operations if isinstance(o, tuple) and o and o[0].steps
-        ]
+        most = max(counts)
+        least = next(s for s in itertools.count(1) if math.comb(s + 2, 2) >= most)
         sizes = [
-            sum(
-                math.prod(self.layout.shapes[a]) * np.dtype(self.dtypes[a]).itemsize
-                for f in o
-                for a in f.layer.outs
-            )
-            for o in groups
+            sum(map(self._bytes, self.operations[a:b]))
+            for bounds in self.loops
+            for a, b in itertools.pairwise(bounds)
         ]
-        if not sizes:
-            return None
-        least = next(s for s in itertools.count(1) if math.comb(s + 2, 2) >= len(sizes))
         return max(least, memory // max(*sizes, 1))
+
+    def _bytes(self, operation: tuple[Family, ...] | Lone) -> int:
+        """The size of the arrays in chunks that an operation gives."""
+        return sum(
+            math.prod(self.layout.shapes[a]) * np.dtype(self.dtypes[a]).itemsize
+            for f in (operation if isinstance(operation, tuple) else ())
+            for a in f.layer.outs
+        )
 
     @property
     def over_time(self) -> bool:
         """Is there a loop over time in it?"""
+        return bool(self.loops)
+
+    @property
+    def in_groups(self) -> bool:
+        """Does a task do several steps of a loop over time, or could it?"""
         return any(f.steps for o in self.operations if isinstance(o, tuple) for f in o)
 
 
@@ -250,7 +259,10 @@ class Planner:
         made: list[tuple[Family, ...] | Lone] = []
         for o in self.split.operations:
             made.append(self.stage(o) if isinstance(o, Stage) else self.lone(o))
-        return Plan(self.layout, self.types, tuple(made), self.target, self.split.steps)
+        split = self.split
+        loops = tuple(bounds for bounds in split.loops if len(bounds) > 1)
+        row = tuple(made)
+        return Plan(self.layout, self.types, row, self.target, split.steps, loops)
 
     # ---------------------------------------------------------------- stages
 

@@ -118,6 +118,9 @@ class Split:
         self._taken |= {p.name for p in program.params}
         self.edges = Edges(layout, wide, dtypes, self._taken)
         self.operations: list[Operation] = []
+        #: Of each outermost loop over time, where its groups of steps begin among the
+        #: operations, and where the last one ends.
+        self.loops: list[tuple[int, ...]] = []
         self._count = itertools.count(1)
         self._names: dict[Block, str] = {}
         self._ways: dict[Stmt, Mapping[str, str]] = {}
@@ -192,13 +195,22 @@ class Split:
             if not self.chunked(t):
                 if (written((t,)) - loop_indices((t,))) & carried:
                     return True
-        if self._lost(s, live):
+        if self._lost(s, live) or self._goes_on(s):
             return True
         return any(
             index not in stored[array] or len(stored[array]) > 1
             for array, index in read
             if array in stored
         )
+
+    def _goes_on(self, s: For | While) -> bool:
+        """Is something in one piece, made of chunks, read later in an iteration?"""
+        for k, t in enumerate(s.body):
+            if self.chunked(t):
+                own = written((t,)) - loop_indices((t,)) - self.layout.axes.keys()
+                if own & live_before(s.body[k + 1 :], frozenset()):
+                    return True
+        return False
 
     # ---------------------------------------------------------------- operations
 
@@ -467,7 +479,9 @@ class Split:
         inside |= live_before(loop.body, inside)
         zeros, loop = self._without_zeros(loop, inside)
         self._block(zeros, inside, integers)
+        outermost = not self._times
         self._times.append(loop.index)
+        bounds = [len(self.operations)]
         loop = replace(loop, body=self._rewritten(loop.body, inside))
         if self._one_stage(loop, inside):
             stride = values.step
@@ -475,12 +489,16 @@ class Split:
                 part = values[k : k + self.steps]
                 time = Steps(loop, part[0], stride, len(part))
                 self._stage(loop.body, inside, time, integers)
+                bounds.append(len(self.operations))
         else:
             for value in values:
                 own = {**integers, loop.index: value}
                 body = resolved(loop.body, {**known, **own}, self.layout.shapes)
                 self._block(body, inside, own)
+                bounds.append(len(self.operations))
         self._times.pop()
+        if outermost:
+            self.loops.append(tuple(dict.fromkeys(bounds)))
 
     def _one_stage(self, loop: For, live: frozenset[str]) -> bool:
         """Can several iterations be one task? Not if they hand on more than chunks.

@@ -39,7 +39,7 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
             continue
         for family in operation:
             lines += _family(label, family, plan)
-    if plan.over_time:
+    if plan.in_groups:
         lines += ["", *table(planned, plan.steps)]
     texts = dict.fromkeys(plan.texts)
     return "\n".join([*lines, "", *texts]).rstrip() + "\n"
