@@ -214,3 +214,12 @@ def spins_on_a_torus(s: Any, h: Any) -> float:
                 near += s[z, y, (x + 1) % nx]
                 e -= s[z, y, x] * near + h[z, y, x] * s[z, y, x]
     return e
+
+
+@case(lines, u=(0,), w=(0,))
+def backwards_around_a_ring(u: Any, w: Any) -> None:
+    n = u.shape[0]
+    for i in reversed(range(n)):
+        w[i] = w[i] * u[(i + 2) % n] + 0.5 * u[i - 1]
+    for i in reversed(range(1, n)):
+        w[i] += u[i] * u[(i - 5) % n]

@@ -8,7 +8,7 @@ from the element that is written is copied to an array of its own by a stage bef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -50,6 +50,8 @@ from pyrev.ir.nodes import (
 #: A loop is cut into so many parts at most.
 PARTS = 8
 
+Chunks = tuple[int, ...]
+
 
 class _Loop(NamedTuple):
     """A loop around a statement: the part of it there, and all of it."""
@@ -67,12 +69,14 @@ class _Nest:
     """What is known while a nest is rewritten.
 
     `sources` say where the values of arrays are before it, `written` the subscripts of
-    what it writes to them, `copies` what has been copied so far.
+    what it writes to them, `copies` what has been copied so far. The `places` are those
+    that its blocks have, by axis, with the chunks there.
     """
 
     sources: Mapping[str, tuple[str, int]]
     written: Mapping[str, Sequence[Any]]
     copies: dict[Any, tuple[str, Block]]
+    places: Sequence[tuple[int, Chunks, Expr]]
 
 
 class Edges:
@@ -107,7 +111,7 @@ class Edges:
         if not any(_reads(s, a) for a in sources):
             return [*before], (s,)
         elsewhere = {a: self._written((s,), a) for a in stored & self.wide}
-        nest = _Nest(sources, elsewhere, {})
+        nest = _Nest(sources, elsewhere, {}, self._places(s))
         new = self._cut(s, (), nest)
         if not nest.copies:
             return [*before], new
@@ -175,7 +179,7 @@ class Edges:
             loop = _Loop(s.index, values, values)
             return (with_blocks(s, (inside(s.body, (*around, loop)),)),)
         found: list[Stmt] = []
-        for part in parts:
+        for part in parts[::-1] if s.reverse else parts:
             body = self._straight(s, part)
             body = inside(body, (*around, _Loop(s.index, part, values)))
             lo, hi, step = map(Const, (part.start, part.stop, part.step))
@@ -276,7 +280,7 @@ class Edges:
         def node(e: Expr) -> Expr:
             if not isinstance(e, Load) or e.array not in nest.sources:
                 return e
-            if not self._far(e, s, around):
+            if not self._far(e, around, nest):
                 return e
             return self._copy(e, around, nest) or e
 
@@ -286,37 +290,42 @@ class Edges:
             new = replace(new, target=s.target)
         return new
 
-    def _far(self, e: Load, s: Stmt, around: Around) -> bool:
+    def _far(self, e: Load, around: Around, nest: _Nest) -> bool:
         """Is an element further from the one it is read for than a chunk is long?"""
-        chunks = self.layout.chunks[e.array]
         for k in self.layout.axes[e.array]:
-            for like in self._likes(s, chunks[k]):
-                if like is e.index[k]:
-                    continue
+            chunks = self.layout.chunks[e.array][k]
+            likes = [(j, at) for j, c, at in nest.places if c == chunks]
+            for _, like in sorted(likes, key=lambda f: f[0] != k):
                 apart = self._apart(e.index[k], like, around)
-                if apart is not None and apart > max(chunks[k]):
+                if apart is None:
+                    continue
+                if apart > max(chunks):
                     return True
                 break
         return False
 
-    def _likes(self, s: Stmt, chunks: tuple[int, ...]) -> Iterator[Expr]:
-        """The subscripts that say which block a statement is for: what it writes to,
-        else the first that goes along a loop.
+    def _places(self, s: Stmt) -> list[tuple[int, Chunks, Expr]]:
+        """The places that say which block an iteration of a nest is for.
+
+        By axis, with the chunks there: those that it writes to, else what it reads.
         """
-        axes = self.layout.axes
-        target = s.target if isinstance(s, (Assign, Add)) else None
-        if isinstance(target, Load) and target.array in axes:
-            for k in axes[target.array]:
-                if self.layout.chunks[target.array][k] == chunks:
-                    yield target.index[k]
-            return
-        for top in exprs(s):
-            for e in walk_expr(top):
-                if isinstance(e, Load) and e.array in axes:
-                    for k in axes[e.array]:
-                        at = e.index[k]
-                        if self.layout.chunks[e.array][k] == chunks and names(at):
-                            yield at
+        stored: list[Load] = []
+        read: list[Load] = []
+        for t in walk((s,)):
+            if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
+                stored.append(t.target)
+            for top in exprs(t):
+                read += [e for e in walk_expr(top) if isinstance(e, Load)]
+        for loads in (stored, read):
+            found = [
+                (k, self.layout.chunks[e.array][k], e.index[k])
+                for e in loads
+                for k in self.layout.axes.get(e.array, ())
+                if loads is stored or (names(e.index[k]) and _plain(e.index[k]))
+            ]
+            if found:
+                return found
+        return []
 
     def _apart(self, e: Expr, other: Expr, around: Around) -> int | None:
         """How far two subscripts are from each other at most."""

@@ -177,7 +177,17 @@ def parted(nest: Stmt, live: frozenset[str]) -> Block:
     if not isinstance(nest, For):
         return (nest,)
     parts = tuple(g.nest for g in distribute(nest, live_out=live))
-    added = [{s.target_name for s in walk(p) if isinstance(s, Add)} for p in parts]
+    made = {s.array for s in walk((nest,)) if isinstance(s, Alloc)}
+    added = [
+        {
+            s.target_name
+            for s in walk(p)
+            if isinstance(s, Add)
+            and s.target_name not in made
+            and (isinstance(s.target, Load) or s.target_name in live)
+        }
+        for p in parts
+    ]
     if sum(map(len, added)) > len(frozenset[str]().union(*added)):
         return (nest,)
     return tuple(s for p in parts for s in p)

@@ -296,7 +296,7 @@ class Split:
         lives = _lives(body, after)
         found: list[Stmt] = []
         for s, live in zip(body, lives[1:], strict=True):
-            if not self.chunked(s) or self.over_time(s, live):
+            if not self.chunked(s) or self.over_time(s, live) or self._copies(s):
                 found.append(s)
                 continue
             plain = with_subscripts(s, self.layout.axes, live)
