@@ -1,15 +1,19 @@
 """What chunks cost: a call in blocks beside the call on whole arrays.
 
     python benchmarks/chunks.py [--size 2048] [--chunk 512] [--steps 1 4] [--rounds 5]
+    python benchmarks/chunks.py --plan 40 80
 
 Value and gradient of a nonlinear diffusion over time with a misfit at its end, as one
 call on all cores, and as tasks of Dask's threads, as many as there are cores; asked in
-turn, medians. The efficiency is the time of the call over that of the tasks.
+turn, medians. The efficiency is the time of the call over that of the tasks. With
+`--plan` only the planning of so many chunks along both axes is timed: of the windows
+and blocks, and of all tasks of value and gradient of two groups of steps.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import statistics
 import time
@@ -37,6 +41,24 @@ def misfit(u, c, d, n):
     return 0.5 * s
 
 
+def planning(side: int) -> None:
+    """Print how long the plan of so many chunks along both axes takes."""
+    arrays = [da.zeros((512 * side,) * 2, chunks=512) + v for v in (0.0, 0.1, 0.2)]
+    f = pyrev.dask.distribute(misfit, steps=4, gradient="sum")
+    f(*(a[:1024, :1024] for a in arrays), 8)  # the function is read
+    times = []
+    for ask in (f, f, functools.partial(f.value_and_grad, wrt=("u", "c"))):
+        start = time.perf_counter()
+        found = ask(*arrays, 8)
+        times.append(time.perf_counter() - start)
+    first, again, both = times  # a plan is made for the first call, and kept
+    count, tasks = side**2, len(found[1].c.dask)
+    print(
+        f"{count:6d} chunks: planned in {(first - again) / count * 1e3:.3f} ms each;"
+        f" {tasks} tasks of value and gradient in {both / tasks * 1e3:.3f} ms each"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=int, default=2048)
@@ -44,7 +66,12 @@ def main() -> None:
     parser.add_argument("--time", type=int, default=8)
     parser.add_argument("--steps", type=int, nargs="*", default=[1, 4])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--plan", type=int, nargs="*", default=[])
     asked = parser.parse_args()
+    for side in asked.plan:
+        planning(side)
+    if asked.plan:
+        return
     cores = len(os.sched_getaffinity(0))
     rng = np.random.default_rng(0)
     n = asked.size

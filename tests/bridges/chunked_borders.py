@@ -223,3 +223,15 @@ def backwards_around_a_ring(u: Any, w: Any) -> None:
         w[i] = w[i] * u[(i + 2) % n] + 0.5 * u[i - 1]
     for i in reversed(range(1, n)):
         w[i] += u[i] * u[(i - 5) % n]
+
+
+@case(lines, u=(0,), w=(0,))
+def from_the_end_where_data_says_so(u: Any, w: Any) -> None:
+    o = np.zeros(u.shape[0])
+    for i in range(u.shape[0]):
+        if w[i] > 0.5:
+            o[i] = u[i - 2] ** 2
+        elif w[i] > 0.2:
+            o[i] = u[i - 1] * w[i - 3]
+    for i in range(u.shape[0]):
+        u[i] = o[i] + o[i - 1]

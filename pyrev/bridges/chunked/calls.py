@@ -87,6 +87,10 @@ class Asked:
         call = Call(f, (), stand_ins).only_numbers("chunks")
         bounds = Bounds(call.function.typed(call.kinds))
         variant = bounds.check(call.values)
+        # Nobody has looked yet which of those are read that only data keep from it.
+        affine = bounds.variants.findings.affine
+        negative = tuple(sorted({*variant.negative, *affine}))
+        variant = variant._replace(negative=negative)
         values = {n: given.get(n, v) for n, v in call.values.items()}
         return cls(call, values, bounds.variants.program_for(variant), variant)
 

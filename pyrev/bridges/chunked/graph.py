@@ -114,7 +114,7 @@ class Builder:
                     # Backwards nothing depends on who made them.
                     self._folded.setdefault((number, total), parts)
                 else:
-                    before = self.value(state[total])
+                    before = _value(state[total])
                     self._add(into, tasks.plus, before, parts)
                 new[total] = Single(into)
         return new
@@ -139,15 +139,9 @@ class Builder:
             found.append(of)
         return found
 
-    def value(self, at: Chunked | Single) -> Any:
-        """What a state has of a name that is in one piece."""
-        if isinstance(at, Single):
-            return Ref(at.key) if at.item is None else (Ref(at.key), at.item)
-        raise AssertionError("chunks are fetched")
-
     def _others(self, family: Family, state: State) -> dict[str, Any]:
         names = (*family.text.others, *family.text.scalars)
-        return {n: self.value(state[n]) for n in names}
+        return {n: _value(state[n]) for n in names}
 
     def _fetched(
         self, family: Family, state: State
@@ -232,7 +226,7 @@ class Builder:
 
     def _arguments(self, lone: Lone, state: State) -> dict[str, Any]:
         return {
-            n: lone.integers[n] if n in lone.integers else self.value(state[n])
+            n: lone.integers[n] if n in lone.integers else _value(state[n])
             for n in lone.params
         }
 
@@ -244,7 +238,7 @@ class Builder:
         before = {*self.graph}
         self._matter = [{*wrt}]
         for operation in self.plan.operations:
-            self._matter.append(self._matter[-1] | self._given(operation))
+            self._matter.append(self._matter[-1] | _given(operation))
         loops = {bounds[-1]: bounds for bounds in self.plan.loops}
         end = len(self.plan.operations)
         while end:
@@ -307,12 +301,6 @@ class Builder:
                 task = self.graph[key]
                 after = (*task.after, Ref(ends[number - apart]))
                 self.graph[key] = task._replace(after=after)
-
-    def _given(self, operation: tuple[Family, ...] | Lone) -> set[str]:
-        """What an operation gives, or gives another value."""
-        if isinstance(operation, Lone):
-            return {*operation.outputs}
-        return {n for f in operation for n in (*f.layer.outs, *f.text.sums)}
 
     def _one(self, number: int, state: State, cotangents: State) -> State:
         operation = self.plan.operations[number]
@@ -412,7 +400,7 @@ class Builder:
             if before is None:
                 self._add(into_key, tasks.tree, values)
             else:
-                self._add(into_key, tasks.plus, self.value(before), values)
+                self._add(into_key, tasks.plus, _value(before), values)
             new[single] = Single(into_key)
         return new
 
@@ -426,7 +414,7 @@ class Builder:
             if at is not None:
                 parts = self._folded[number, total]
                 name = (f"{key}-{total}-shares",)
-                found[total] = self._add(name, tasks.shares, op, parts, self.value(at))
+                found[total] = self._add(name, tasks.shares, op, parts, _value(at))
         return found
 
     def _pulled(
@@ -472,7 +460,7 @@ class Builder:
                 if total in shared:
                     seeds.append((shared[total], number))
                 else:
-                    seeds.append(None if one is None else self.value(one))
+                    seeds.append(None if one is None else _value(one))
             self._add(
                 (key, *place),
                 tasks.pull,
@@ -538,7 +526,7 @@ class Builder:
         seeds: list[Any] = []
         for output in lone.outputs:
             at = new.pop(output, None)
-            seeds.append(None if at is None else self.value(at))
+            seeds.append(None if at is None else _value(at))
         wrt = tuple(n for n in lone.floats if n in matter)
         if not wrt or all(s is None for s in seeds):
             return new
@@ -560,9 +548,23 @@ class Builder:
                 new[n] = Single((name,), number)
                 continue
             key = (f"{name}-d-{n}",)
-            self._add(key, tasks.plus, self.value(before), [(Ref((name,)), number)])
+            self._add(key, tasks.plus, _value(before), [(Ref((name,)), number)])
             new[n] = Single(key)
         return new
+
+
+def _value(at: Chunked | Single) -> Any:
+    """What a state has of a name that is in one piece."""
+    if isinstance(at, Single):
+        return Ref(at.key) if at.item is None else (Ref(at.key), at.item)
+    raise AssertionError("chunks are fetched")
+
+
+def _given(operation: tuple[Family, ...] | Lone) -> set[str]:
+    """What an operation gives, or gives another value."""
+    if isinstance(operation, Lone):
+        return {*operation.outputs}
+    return {n for f in operation for n in (*f.layer.outs, *f.text.sums)}
 
 
 def _advance(count: int, most: int) -> int:
