@@ -332,7 +332,10 @@ class Distributed:
                 written[dot] = of
         program = unit.program
         own = tuple(dict.fromkeys((*call.function.written, *written)))
-        made = planned(program, values, dtypes, own, self.steps, self.target)
+        try:
+            made = planned(program, values, dtypes, own, self.steps, self.target)
+        except ChunkingError as error:
+            raise error.of_tangents() from None
         name = f"{self.f.python.__name__}_tangent"
         run = _Run(made, arrays, name, self.memory, given.labels)
         return run, len(call.result_dtypes()), written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import random
@@ -13,6 +14,7 @@ import pytest
 
 import pyrev
 from pyrev.bridges.chunked import plan
+from pyrev.bridges.chunked.boxes import Box
 from pyrev.bridges.chunked.phases import ChunkingError
 from tests.bridges.chunked_borders import BORDERS
 from tests.bridges.chunked_engine import (
@@ -218,3 +220,30 @@ def test_what_is_far_is_copied_along_both_axes_of_a_square() -> None:
     )
     assert widest == 50 * 50
     assert sum(len(f.blocks) for f in families) == 2 * (100 + 4 * 10)
+
+
+@pytest.mark.parametrize("name, steps", [("heat", 1), ("heat", 3), ("convolution", 1)])
+def test_a_window_that_is_too_small_is_refused(
+    name: str, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled code would read what lies beside it."""
+
+    class Short(plan.Slicer):
+        def slice(self) -> Any:
+            found = super().slice()
+            windows = {}
+            for array, box in found.windows.items():
+                less = [[1]] + [[0]] * (len(box.high) - 1)
+                windows[array] = Box(box.low, box.high - np.array(less))
+            return dataclasses.replace(found, windows=windows)
+
+    case = next(c for c in CASES if c.name == name)
+    values = arguments(case, 0)
+    chunks = {
+        n: tuple((2,) * (k // 2) + (k % 2,) * (k % 2) for k in values[n].shape)
+        for n in case.cut
+    }
+    assert prepared(case.plain, values, chunks, steps, "python")
+    monkeypatch.setattr(plan, "Slicer", Short)
+    with pytest.raises(ChunkingError, match="it is not seen which part of"):
+        prepared(case.plain, values, chunks, steps, "numba")

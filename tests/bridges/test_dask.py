@@ -14,7 +14,7 @@ import pyrev
 from pyrev.bridges.chunked import plan
 from tests.bridges.chunked_borders import BORDERS, waves_on_a_cylinder
 from tests.bridges.chunked_engine import chunked
-from tests.bridges.chunked_extremes import EXTREMES
+from tests.bridges.chunked_extremes import EXTREMES, greatest
 from tests.bridges.chunked_functions import (
     CASES,
     Case,
@@ -30,6 +30,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 import pyrev.dask  # noqa: E402
 from pyrev.bridges.chunked.model import chosen_steps  # noqa: E402
+from pyrev.bridges.chunked.phases import ChunkingError  # noqa: E402
 
 ALL = (*CASES, *PROGRAMS, *SERIES, *EXTREMES, *BORDERS)
 RUN = [c for c in ALL if not c.refused]
@@ -529,3 +530,11 @@ def decaying(u: Any, c: Any, n: Any) -> None:
     for _ in range(n):
         for i in range(u.shape[0]):
             u[i] = u[i] - c[i] * u[i]
+
+
+def test_a_refused_tangent_is_told_of_in_the_names_of_the_function() -> None:
+    values = {"u": np.arange(12.0).reshape(4, 3), "c": np.ones((4, 3)), "n": 1}
+    parts = {n: da.from_array(v, chunks=2) for n, v in values.items() if n != "n"}
+    f = pyrev.dask.distribute(greatest, target="python")
+    with pytest.raises(ChunkingError, match="the tangent of `m` is in one piece"):
+        f.jvp(**parts, n=1, tangents={"u": parts["u"]})

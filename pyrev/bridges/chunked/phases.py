@@ -7,6 +7,7 @@ then, never less.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,8 +56,17 @@ class ChunkingError(ArgumentError):
 
     def __init__(self, at: Loc, why: str, remedy: str, read: str = "") -> None:
         self.read = read
+        self._reason = at, why, remedy
         place = "" if at == NOWHERE else f"{at.place}: "
         super().__init__(f"{place}{why}; {remedy}")
+
+    def of_tangents(self) -> ChunkingError:
+        """The refusal of a tangent, whose names are nobody's: in words."""
+        at, *texts = self._reason
+        why, remedy = (
+            re.sub(r"`dot_(\w+)`", r"the tangent of `\1`", text) for text in texts
+        )
+        return ChunkingError(at, why, remedy)
 
 
 @dataclass(frozen=True)
