@@ -211,3 +211,22 @@ def fluxes_with_walls(q, n, dt):
     for i in range(m):
         e += q[i] ** 3
     return e
+
+
+@case(lambda m: dict(u=m.random(13), w=m.random(13)), u=(0,), w=(0,))
+def offsets_that_change_on_the_way(u, w):
+    o = np.zeros(u.shape[0])
+    for i in range(4, u.shape[0] - 4):
+        for d in (-1, 1):
+            k = d
+            if u[i] > 0.5:
+                k = k * 2
+            o[i] += u[i] * k
+            e = d
+            e = e + d
+            o[i] += w[i + e]
+            for _z in range(2):
+                e = e + 1
+            o[i] *= 1.0 + 0.1 * e
+    for i in range(u.shape[0]):
+        u[i] = o[i]

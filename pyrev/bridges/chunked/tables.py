@@ -8,6 +8,7 @@ data decides, once the few iterations are written one after the other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyrev.bridges.chunked.boxes import known_integer
@@ -90,27 +91,39 @@ def _copies(loop: For, known: Known, program: Block) -> Block | None:
     lo, hi, step = ends
     if lo is None or hi is None or not step or len(range(lo, hi, step)) > MOST:
         return None
-    if not _by_tables(loop, known):
+    if loop.index in written(loop.body) or not _by_tables(loop, known):
         return None
     outside = _read_outside(loop, program)
+    plain = _plain(loop)
     found: list[Stmt] = []
     for k in range(lo, hi, step):
         at: dict[str, Expr] = {loop.index: Const(k)}
         for s in loop.body:
             new = _numbered(s, at, known)
-            for name in written((new,)):
+            if isinstance(new, Assign) and isinstance(new.target, Var):
+                name = new.target.name
                 at.pop(name, None)
-            match new:
-                case Assign(Var(name), Const(int(value))):
-                    at[name] = Const(value)
+                if name in plain and known_integer(new.value, {}, {}) is not None:
+                    at[name] = new.value
                     if name not in outside:
                         continue
             found.append(new)
     return tuple(found)
 
 
+def _plain(loop: For) -> frozenset[str]:
+    """The integers that only statements of the loop itself give a value, none of those
+    inside others, and none that adds to them.
+    """
+    own = [s for s in loop.body if isinstance(s, Assign) and isinstance(s.target, Var)]
+    rest = [s for s in loop.body if s not in own]
+    return frozenset(s.target_name for s in own) - written(tuple(rest))
+
+
 def _numbered(s: Stmt, at: Mapping[str, Expr], known: Known) -> Stmt:
     """A statement with some names, and the elements of tables, as numbers."""
+    if isinstance(s, Assign) and isinstance(s.target, Var):
+        return replace(s, value=_number(substitute(s.value, at), known))
     (new,) = map_block((s,), lambda e: _number(substitute(e, at), known))
     return new
 
