@@ -225,8 +225,9 @@ def offsets_that_change_on_the_way(u, w):
             e = d
             e = e + d
             o[i] += w[i + e]
+            f = e
             for _z in range(2):
-                e = e + 1
-            o[i] *= 1.0 + 0.1 * e
+                f = f + 1
+            o[i] *= 1.0 + 0.1 * f
     for i in range(u.shape[0]):
         u[i] = o[i]
