@@ -470,8 +470,28 @@ class Builder:
                 others,
                 wrt,
                 seeds,
+                after=self._summed_up(family, place, cotangents),
             )
             self._owed(family, block, (key, *place), wrt, parts, singles)
+
+    def _summed_up(
+        self, family: Family, place: tuple[int, ...], cotangents: State
+    ) -> Waits:
+        """What a block has to wait for: the gradients so far of what it reads.
+
+        Nobody needs these before the end, and a scheduler that left them for later
+        would hold what the blocks of all steps owe to them.
+        """
+        layout = self.plan.layout
+        found = []
+        for array in family.layer.windows:
+            at = cotangents.get(array)
+            if array in family.layer.outs or not isinstance(at, Chunked):
+                continue
+            chunks = layout.chunks[array]
+            if tuple(chunks[k] for k in layout.axes[array]) == family.grid:
+                found.append(Ref(at.at(self._chunk(array, place))))
+        return tuple(found)
 
     def _chunk(self, array: str, place: tuple[int, ...]) -> tuple[int, ...]:
         """The chunk of an array that a block owns."""
