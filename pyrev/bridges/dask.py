@@ -333,7 +333,15 @@ class Distributed:
         program = unit.program
         own = tuple(dict.fromkeys((*call.function.written, *written)))
         try:
-            made = planned(program, values, dtypes, own, self.steps, self.target)
+            made = planned(
+                program,
+                values,
+                dtypes,
+                own,
+                self.steps,
+                self.target,
+                inside=asked.inside,
+            )
         except ChunkingError as error:
             raise error.of_tangents() from None
         name = f"{self.f.python.__name__}_tangent"
@@ -372,7 +380,16 @@ class Distributed:
                     given = da.zeros(like, chunks=chunks, dtype=dtypes[param])
             values[param] = _shaped(param, given, own)
         try:
-            made = planned(unit.program, values, dtypes, (), 1, self.target, wrt)
+            made = planned(
+                unit.program,
+                values,
+                dtypes,
+                (),
+                1,
+                self.target,
+                wrt,
+                asked.inside,
+            )
         except ChunkingError:
             return None
         back = _Run(made, own, f"{self.f.python.__name__}_adjoint", None, {})
@@ -552,7 +569,7 @@ class _Run:
             layer, of = task.args[0], key[0]
             seen.add(layer.name)
             own = [k for k in self.graph if k[0] == of]
-            plain = replace(layer, target="python")
+            plain = replace(layer, code=replace(layer.code, target="python"))
             for (place,) in sampled((len(own),), count, seed):
                 at = own[place]
                 name = (f"{of}-cpython", *at[1:])

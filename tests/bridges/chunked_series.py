@@ -231,3 +231,41 @@ def offsets_that_change_on_the_way(u, w):
             o[i] *= 1.0 + 0.1 * f
     for i in range(u.shape[0]):
         u[i] = o[i]
+
+
+@case(lambda m: dict(u=m.random(13), w=m.random(13)), u=(0,), w=(0,))
+def tables_that_count_from_the_end(u, w):
+    o = np.zeros(u.shape[0])
+    off = np.array([-2, -1])
+    for i in range(u.shape[0]):
+        for d in (-1, -2):
+            o[i] += u[i + d] * u[i]
+        for k in range(2):
+            w[i + off[k]] += u[i]
+    for i in range(u.shape[0]):
+        u[i] = o[i]
+
+
+@case(
+    lambda m: dict(u=m.random(13), w=m.random(13)),
+    refused="only data keep this from writing outside of `o`",
+    u=(0,),
+    w=(0,),
+)
+def written_where_data_allow_it(u, w):
+    o = np.zeros(u.shape[0])
+    for i in range(u.shape[0]):
+        if w[i] < 1.0 - 0.2 * i:
+            o[i + 2] = u[i]
+    for i in range(u.shape[0]):
+        u[i] = o[i]
+
+
+@case(lambda m: dict(u=m.random(13), w=np.arange(13) / 13), u=(0,), w=(0,))
+def read_where_data_allow_it(u, w):
+    o = np.zeros(u.shape[0])
+    for i in range(u.shape[0]):
+        if w[i] < 0.6:
+            o[i] = u[i + 2] * u[i]
+    for i in range(u.shape[0]):
+        u[i] = o[i]

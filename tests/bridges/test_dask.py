@@ -538,3 +538,24 @@ def test_a_refused_tangent_is_told_of_in_the_names_of_the_function() -> None:
     f = pyrev.dask.distribute(greatest, target="python")
     with pytest.raises(ChunkingError, match="the tangent of `m` is in one piece"):
         f.jvp(**parts, n=1, tangents={"u": parts["u"]})
+
+
+def two_further(u: Any, w: Any) -> Any:
+    o = np.zeros(u.shape[0])
+    for i in range(u.shape[0]):
+        if w[i] > 0.1:
+            o[i] = u[i + 2]
+    return o
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_data_let_leave_an_array_is_an_error(target: str) -> None:
+    """As it is for whole arrays; compiled code would read what lies there."""
+    u = np.random.default_rng(0).random(8)
+    f = pyrev.dask.distribute(two_further, target=target)
+    parts = [da.from_array(a, chunks=3) for a in (u, np.ones(8))]
+    with pytest.raises(IndexError, match="leaves axis 0 of `u`"):
+        f(*parts).compute(**SYNC)
+    w = np.where(np.arange(8) < 6, 1.0, 0.0)
+    found = f(parts[0], da.from_array(w, chunks=2)).compute(**SYNC)
+    np.testing.assert_array_equal(found, two_further(u, w))

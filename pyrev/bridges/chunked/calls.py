@@ -76,6 +76,8 @@ class Asked:
     values: Mapping[str, Any]
     program: Program
     variant: Variant
+    #: Do the sizes keep all subscripts inside that are not made of data?
+    inside: bool
 
     @classmethod
     def of(cls, f: Differentiable, given: Mapping[str, Any]) -> Asked:
@@ -85,14 +87,10 @@ class Asked:
         """
         stand_ins = {n: _stand_in(v) for n, v in given.items()}
         call = Call(f, (), stand_ins).only_numbers("chunks")
-        bounds = Bounds(call.function.typed(call.kinds))
-        variant = bounds.check(call.values)
-        # Nobody has looked yet which of those are read that only data keep from it.
-        affine = bounds.variants.findings.affine
-        negative = tuple(sorted({*variant.negative, *affine}))
-        variant = variant._replace(negative=negative)
+        typed = call.function.typed(call.kinds)
+        program, variant, inside = _counted(typed, call.values)
         values = {n: given.get(n, v) for n, v in call.values.items()}
-        return cls(call, values, bounds.variants.program_for(variant), variant)
+        return cls(call, values, program, variant, inside)
 
     def planned(self, steps: int | str, target: str) -> Planned:
         """The plan of the call, with so many steps of time in a task, or "auto".
@@ -105,7 +103,15 @@ class Asked:
         def make() -> Planned:
             dtypes = {n: k.dtype for n, k in self.call.kinds.items()}
             written = tuple(self.call.function.written)
-            return planned(self.program, self.values, dtypes, written, steps, target)
+            return planned(
+                self.program,
+                self.values,
+                dtypes,
+                written,
+                steps,
+                target,
+                inside=self.inside,
+            )
 
         made = self.call.derived(("chunks", key_of(self.call.kinds), asked), make)
         return replace(made, values=self.values)
@@ -115,6 +121,26 @@ class Asked:
     ) -> Unit:
         """The text of a derivative of this call."""
         return self.call.readable(make, wrt, self.variant)
+
+
+def _counted(
+    program: Program, values: Mapping[str, Any]
+) -> tuple[Program, Variant, bool]:
+    """A program that counts negative subscripts from the end by itself, for arguments
+    of such sizes; the variant that it is; and whether the sizes keep all subscripts
+    inside their arrays that are not made of data.
+
+    Raises `IndexError` where they keep one outside.
+    """
+    bounds = Bounds(program)
+    variant = bounds.check(values)
+    # Nobody has looked yet which of those are read that only data keep from it.
+    affine = bounds.variants.findings.affine
+    negative = tuple(sorted({*variant.negative, *affine}))
+    variant = variant._replace(negative=negative)
+    by_data = {one.site for one in Bounds(program, inside=True).inspected}
+    inside = bounds.in_doubt(values) <= by_data
+    return bounds.variants.program_for(variant), variant, inside
 
 
 def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -138,6 +164,7 @@ def planned(
     steps: int | str,
     target: str,
     like: Sequence[str] = (),
+    inside: bool = True,
 ) -> Planned:
     """The plan of a program for these values, of which it writes those in `written`.
 
@@ -152,7 +179,11 @@ def planned(
         if isinstance(v, (int, np.integer)) and not isinstance(v, bool)
     }
     arrays = {n: s for n, s in shapes.items() if s}
-    body = resolved(without_tables(program.body), integers, arrays)
+    body = without_tables(program.body)
+    if body != program.body:  # there are subscripts now that nobody has seen
+        stand_ins = {n: _stand_in(v) for n, v in values.items()}
+        program, _, inside = _counted(replace(program, body=body), stand_ins)
+    body = resolved(program.body, integers, arrays)
     program = replace(program, body=body)
     # What an integer argument is later, `resolved` has written down.
     integers = {n: v for n, v in integers.items() if n not in written_in(program.body)}
@@ -167,7 +198,7 @@ def planned(
 
     def planner(wide: frozenset[str], count: int) -> Planner:
         layout = Layout(program, arrays, chunks, integers, wanted)
-        return Planner(program, layout, dtypes, count, written, target, wide)
+        return Planner(program, layout, dtypes, count, written, target, wide, inside)
 
     if isinstance(steps, str):
         try:

@@ -218,7 +218,7 @@ class Builder:
 
     def _lone(self, lone: Lone, state: State, name: str) -> State:
         values = self._arguments(lone, state)
-        self._add((name,), tasks.alone, lone.text, lone.name, self.plan.target, values)
+        self._add((name,), tasks.alone, lone.code, values)
         new = dict(state)
         for item, output in enumerate(lone.outputs):
             new[output] = Single((name,), item)
@@ -555,9 +555,7 @@ class Builder:
         self._add(
             (name,),
             tasks.alone_pull,
-            lone.text,
-            lone.name,
-            self.plan.target,
+            lone.code,
             values,
             wrt,
             seeds,

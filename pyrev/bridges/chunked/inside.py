@@ -35,6 +35,10 @@ from pyrev.ir.nodes import (
 )
 
 
+#: So many steps are looked at one by one.
+MOST_STEPS = 1000
+
+
 class Interval(NamedTuple):
     """The least and the greatest value, for each block."""
 
@@ -89,7 +93,8 @@ class _Look:
                 first, last = (lo.low, hi.high - 1)
                 if step.constant < 0:
                     first, last = hi.low + 1, lo.high
-                if s.reverse and np.ndim(first) == np.ndim(last) == 0:
+                same = np.ndim(first) == np.ndim(last) == 0
+                if s.reverse and same and last - first < MOST_STEPS:
                     # Steps over time one by one: what blocks run differs from step
                     # to step, and so does what they read.
                     for value in range(int(first), int(last) + 1):

@@ -177,12 +177,48 @@ class Phase:
             name = stmt.target_name
             if isinstance(stmt.target, Load) and self.tracked(leaf, name):
                 index = stmt.target.index
+                self._check_written(leaf, name)
                 yield Driver(leaf, name, index, self._loops(leaf, name, index), False)
             elif self._is_sum(leaf):
                 anchor = self._anchor(leaf)
                 assert anchor.index is not None
                 loops = self._loops(leaf, anchor.name, anchor.index)
                 yield Driver(leaf, anchor.name, anchor.index, loops, True)
+
+    def _check_written(self, leaf: Leaf, name: str) -> None:
+        """Refuse what only data keep from writing outside: no block would run that."""
+        axes = self.facts.axes[name]
+        if not leaf.tests:
+            return  # the sizes have said that it does not
+        for a in leaf.accesses:
+            if a.name != name or a.kind == "read" or not a.index:
+                continue
+            if any(self.facts.time in self._about(leaf, a.index[k]) for k in axes):
+                continue
+            cases = self._cases(leaf, a, axes)
+            if cases is not None and not self._total(leaf, a, axes):
+                raise ChunkingError(
+                    leaf.stmt.loc,
+                    f"only data keep this from writing outside of `{name}`",
+                    "test the subscript, too, or keep"
+                    f" {' and '.join(f'axis {k}' for k in axes)} of `{name}` in one"
+                    " chunk",
+                )
+
+    def _about(self, leaf: Leaf, e: Expr) -> set[str]:
+        """The names that a subscript is made of, and the bounds of its loops."""
+        found = set(names(e))
+        for at in reversed(leaf.loops):
+            if isinstance(at.loop, For) and at.loop.index in found:
+                found |= names(at.loop.lo) | names(at.loop.hi)
+        return found
+
+    def _cases(self, leaf: Leaf, a: Access, axes: Sequence[int]) -> list[Any] | None:
+        """What ISL sees of some subscripts; None if it does not see one."""
+        assert a.index is not None
+        env, within = self.region.env(leaf, "i"), self.region.domain(leaf, "i")
+        found = [self.region.space.cases(a.index[k], env, within) for k in axes]
+        return None if any(c is None for c in found) else found
 
     def _is_sum(self, leaf: Leaf) -> bool:
         stmt = leaf.stmt
@@ -500,8 +536,11 @@ class Phase:
                 sides.append(self._evaluated(reach, values, time, like))
         if not sides:  # it is not cut
             sides = [whole((), blocks)]
-        low = np.concatenate([s.low for s in sides])
-        high = np.concatenate([s.high for s in sides])
+        # What data keep from being read may lie outside; there is nothing to fetch.
+        sizes = [[self.facts.shapes[name][k]] for k in self.facts.axes[name]]
+        most = np.array(sizes or np.empty((0, 1)), np.int64)
+        low = np.clip(np.concatenate([s.low for s in sides]), 0, most)
+        high = np.clip(np.concatenate([s.high for s in sides]), 0, most)
         return masked(Box(low, high), there)
 
     # ---------------------------------------------------------------- sums

@@ -29,7 +29,7 @@ from pyrev.bridges.chunked.stages import (
     Steps,
     phases,
 )
-from pyrev.bridges.chunked.tasks import BlockOf, Layer, Place, function
+from pyrev.bridges.chunked.tasks import BlockOf, Code, Layer, Place
 from pyrev.bridges.chunked.uncollected import uncollected
 from pyrev.driver.units import Units
 from pyrev.emit.python import emit_python
@@ -158,8 +158,7 @@ class Family:
 class Lone:
     """The text of what one task does."""
 
-    text: str
-    name: str
+    code: Code
     params: tuple[str, ...]
     outputs: tuple[str, ...]  # what it returns, then what it writes
     floats: tuple[str, ...]
@@ -184,7 +183,7 @@ class Plan:
     def texts(self) -> list[str]:
         """The texts of all operations, in order."""
         return [
-            part.text if isinstance(part, Lone) else part.layer.text
+            (part if isinstance(part, Lone) else part.layer).code.text
             for o in self.operations
             for part in (o if isinstance(o, tuple) else (o,))
         ]
@@ -231,7 +230,9 @@ class Planner:
 
     `dtypes` are those of the parameters, `wanted` the arrays whose final values the
     caller asks for. Of the `wide` arrays what is read far from what is written is
-    copied before. Raises `ChunkingError` where the program can't be run like that.
+    copied before. Where data decide if subscripts leave their arrays, they are not
+    known to be `inside`.
+    Raises `ChunkingError` where the program can't be run like that.
     """
 
     def __init__(
@@ -243,8 +244,10 @@ class Planner:
         wanted: Sequence[str],
         target: str,
         wide: Set[str] = frozenset(),
+        inside: bool = True,
     ) -> None:
         self.program, self.layout, self.target = program, layout, target
+        self.inside = inside
         self.types = {n: concrete(t) for n, t in infer(program, dict(dtypes)).items()}
         self.split = Split(program, layout, steps, wanted, self.types, wide)
         #: How many chunks the largest window of an array has, of those with many.
@@ -360,9 +363,7 @@ class Planner:
         )
         text = restricted.made()
         layer = Layer(
-            text.text,
-            text.name,
-            self.target,
+            self._code(text.text, text.name),
             text.windows,
             tuple(self.types[a] for a in text.windows),
             text.outs,
@@ -419,6 +420,9 @@ class Planner:
         times, elements = most
         size = math.prod(sides)
         return size / long if size > times * long + elements else 0.0
+
+    def _code(self, text: str, name: str) -> Code:
+        return Code(text, name, self.target, self.inside)
 
     def _params(self) -> Iterator[tuple[str, Param]]:
         """The parameters of texts: those of the program, its arrays and numbers."""
@@ -628,14 +632,14 @@ class Planner:
         text = emit_python(program, doc=f"{alone.name}, by one task.").text
         names = tuple(p.name for p in own)
         order = [p.name for p in own if p.name in written]
+        code = self._code(text, alone.name)
         return Lone(
-            text,
-            alone.name,
+            code,
             names,
             (*outputs, *back, *order),
             tuple(p.name for p in own if is_float(concrete(p.dtype))),
             dict(alone.integers),
-            _unread(program, text, self.target),
+            _unread(program, code),
         )
 
 
@@ -651,7 +655,7 @@ def _pieces(sides: Sequence[Sequence[_Cover]]) -> tuple[Piece, ...]:
     )
 
 
-def _unread(program: Program, text: str, target: str) -> frozenset[str]:
+def _unread(program: Program, code: Code) -> frozenset[str]:
     """The numbers among the parameters that the adjoint does not read.
 
     Where a number is only multiplied by constants, as a sum of squares often is, no
@@ -662,7 +666,7 @@ def _unread(program: Program, text: str, target: str) -> frozenset[str]:
     if not plain or not floats or any(p.rank for p in program.params):
         return frozenset()
     values = {p.name: 1.0 if p.name in floats else 1 for p in program.params}
-    call = Call(function(text, program.name, target), (), values)
+    call = Call(code.function, (), values)
     unit = call.readable(Units.adjoint, tuple(floats))
     return frozenset(floats) - all_names(unit.program.body)
 

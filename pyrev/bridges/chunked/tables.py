@@ -96,7 +96,8 @@ def _copies(loop: For, known: Known, program: Block) -> Block | None:
     outside = _read_outside(loop, program)
     plain = _plain(loop)
     found: list[Stmt] = []
-    for k in range(lo, hi, step):
+    values = range(lo, hi, step)
+    for k in values[::-1] if loop.reverse else values:
         at: dict[str, Expr] = {loop.index: Const(k)}
         for s in loop.body:
             new = _numbered(s, at, known)

@@ -33,24 +33,35 @@ KEPT, LEAST_KEPT = 8, 1 << 26
 Place = tuple[slice, ...]
 
 
-@functools.lru_cache(maxsize=256)
-def function(text: str, name: str, target: str) -> Differentiable:
-    """The function `name` of a text, for a target.
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function `name` of a text, for a target.
 
-    Its windows have all that its loops touch: what has to be looked at is what data
-    decides.
+    With `inside` it is known that all subscripts made of indices and sizes are; else
+    each call looks at the data that decide it.
     """
-    options = Options(None, target, inside=True)
-    return differentiable_with(getattr(load(text, name), name), options)
+
+    text: str
+    name: str
+    target: str
+    inside: bool
+
+    @property
+    def function(self) -> Differentiable:
+        return _function(self)
+
+
+@functools.lru_cache(maxsize=256)
+def _function(code: Code) -> Differentiable:
+    options = Options(None, code.target, inside=code.inside)
+    return differentiable_with(getattr(load(code.text, code.name), code.name), options)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A text with what it takes and gives, which all blocks have in common."""
 
-    text: str
-    name: str
-    target: str
+    code: Code
     windows: tuple[str, ...]
     dtypes: tuple[str, ...]
     outs: tuple[str, ...]
@@ -63,8 +74,8 @@ class Layer:
     changed: tuple[str, ...]
 
     @property
-    def function(self) -> Differentiable:
-        return function(self.text, self.name, self.target)
+    def name(self) -> str:
+        return self.code.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +197,7 @@ def run(
 ) -> tuple[Any, ...]:
     """The owned parts of the outs, then the parts of the sums."""
     values = _given(layer, block, pieces, others)
-    result = layer.function(**values)
+    result = layer.code.function(**values)
     back = result if isinstance(result, tuple) else (result,)
     values |= dict(zip(layer.returned, back, strict=False))
     outs = [_owned(values[a], p) for a, p in zip(layer.outs, block.owned, strict=True)]
@@ -209,7 +220,7 @@ def pull(
     Of each window come the pieces that it was put together of.
     """
     values = _given(layer, block, pieces, others)
-    call = Call(layer.function, (), values)
+    call = Call(layer.code.function, (), values)
     result, pullback = pulled(call, wrt, Hold.NOBODY)
     seeds: dict[str, Any] = {}
     results: dict[str, Any] = {}
@@ -350,12 +361,10 @@ def _copied(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @_by_itself
-def alone(
-    text: str, name: str, target: str, values: Mapping[str, Any]
-) -> tuple[Any, ...]:
+def alone(code: Code, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """What one task does by itself: its results, and the arrays that it writes."""
     own = _copied(values)
-    f = function(text, name, target)
+    f = code.function
     result = f(**own)
     row = result if isinstance(result, tuple) else () if result is None else (result,)
     return (*row, *(own[a] for a in Call(f, (), own).function.written))
@@ -363,16 +372,14 @@ def alone(
 
 @_by_itself
 def alone_pull(
-    text: str,
-    name: str,
-    target: str,
+    code: Code,
     values: Mapping[str, Any],
     wrt: tuple[str, ...],
     cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
     """The gradients of that for the cotangents of what it gave."""
     own = _copied(values)
-    f = function(text, name, target)
+    f = code.function
     call = Call(f, (), own)
     written = call.function.written
     _, pullback = pulled(call, wrt, Hold.NOBODY)

@@ -28,7 +28,7 @@ def told(of: Planned, name: str, planned: Callable[[int], Plan | None]) -> str:
     first: dict[str, tuple[Family, ...] | Lone] = {}
     for number, operation in enumerate(plan.operations, 1):
         of_one = operation[0] if isinstance(operation, tuple) else operation
-        name = of_one.layer.name if isinstance(of_one, Family) else of_one.name
+        name = (of_one.layer if isinstance(of_one, Family) else of_one).code.name
         places.setdefault(name, []).append(number)
         first.setdefault(name, operation)
     for name, operation in first.items():
