@@ -34,7 +34,6 @@ from pyrev.ir.nodes import (
     written,
 )
 
-
 #: So many steps are looked at one by one.
 MOST_STEPS = 1000
 
