@@ -235,3 +235,35 @@ def from_the_end_where_data_says_so(u: Any, w: Any) -> None:
             o[i] = u[i - 1] * w[i - 3]
     for i in range(u.shape[0]):
         u[i] = o[i] + o[i - 1]
+
+
+def shifted(rng: np.random.Generator) -> Values:
+    return {"u": rng.random(13), "w": rng.random(13), "k": 3}
+
+
+@case(shifted, u=(0,), w=(0,))
+def subtracted_at_the_end(u: Any, w: Any, k: int) -> None:
+    n = u.shape[0]
+    for i in range(n):
+        j = i + k
+        if j >= n:
+            j -= n
+        h = i - 1
+        if h < 0:
+            h += n
+        w[i] = u[j] * w[i] - u[h]
+
+
+@case(lines, u=(0,), w=(0,))
+def neighbours_that_are_there(u: Any, w: Any) -> None:
+    n = u.shape[0]
+    for i in range(n):
+        s = 0.0
+        for d in (-2, -1, 1, 2):
+            a = i + d
+            if a >= 0 and a < n:
+                s += u[a] * u[i]
+        w[i] = s
+    for d in (-1, 1):
+        for i in range(1, n - 1):
+            w[i] += u[i + d]

@@ -269,3 +269,14 @@ def read_where_data_allow_it(u, w):
             o[i] = u[i + 2] * u[i]
     for i in range(u.shape[0]):
         u[i] = o[i]
+
+
+@case(lambda m: dict(u=m.random(13), w=m.random(13)), u=(0,), w=(0,))
+def offsets_from_the_turn_before(u, w):
+    for i in range(2, u.shape[0] - 2):
+        s = 0.0
+        before = 0
+        for k, d in enumerate((-1, 2, 1)):
+            s += w[i + before] * (1.0 + k)
+            before = d
+        u[i] = s * u[i]

@@ -291,31 +291,34 @@ def _choices(body: Block, own: Set[str]) -> Block:
     for s in body:
         s = with_blocks(s, tuple(_choices(b, own) for b in blocks(s)))
         match s:
-            case If(test, (Assign(Var(name), then),), orelse) if name in own:
-                match orelse:
-                    case ():
-                        last = found[-1] if found else None
-                        if isinstance(last, Assign) and last.target == Var(name):
-                            if _of_integers(last.value) and _of_integers(then):
-                                known = {name: last.value}
-                                test = substitute(test, known)
-                                then = substitute(then, known)
-                                one = Call("where", (test, then, last.value))
-                                s = Assign(Var(name), one, loc=s.loc)
-                                found.pop()
-                    case (Assign(Var(other), value),) if other == name:
-                        if _of_integers(then) and _of_integers(value):
-                            one = Call("where", (test, then, value))
-                            s = Assign(Var(name), one, loc=s.loc)
+            case If(test, (Assign(Var(name), then),), (Assign(Var(other), value),)):
+                if name == other and name in own and _of_integers(then, value):
+                    s = Assign(Var(name), Call("where", (test, then, value)), loc=s.loc)
+            case If(test, (Assign(Var(name)) | Add(Var(name)) as then,), ()):
+                last = found[-1] if found else None
+                if (
+                    name in own
+                    and isinstance(last, Assign)
+                    and last.target == Var(name)
+                    and _of_integers(last.value, then.value)
+                ):
+                    known = {name: last.value}
+                    new = substitute(then.value, known)
+                    if isinstance(then, Add):
+                        new = Call("+", (last.value, new))
+                    choice = substitute(test, known), new, last.value
+                    s = Assign(Var(name), Call("where", choice), loc=s.loc)
+                    found.pop()
         found.append(s)
     return tuple(found)
 
 
-def _of_integers(e: Expr) -> bool:
-    """Is an expression made of names, sizes and integers only?"""
+def _of_integers(*row: Expr) -> bool:
+    """Are expressions made of names, sizes and integers only?"""
     return all(
         isinstance(p, (Var, Extent, Call))
         or (isinstance(p, Const) and type(p.value) is int)
+        for e in row
         for p in walk_expr(e)
     )
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
     Alloc,
     Assign,
@@ -25,6 +26,7 @@ from pyrev.ir.nodes import (
     all_names,
     blocks,
     exprs,
+    fresh,
     map_block,
     map_expr,
     names,
@@ -38,36 +40,80 @@ from pyrev.ir.nodes import (
 #: Loops of so many iterations are written out at most.
 MOST = 32
 
+_INTEGERS = ("int64", "int32")
+
 #: The elements of tables, by array and place.
 Known = dict[str, dict[tuple[int, ...], int]]
 
 
 def without_tables(body: Block) -> Block:
     """A program in which tables of integers are read by no subscript."""
-    return _block(body, {}, body)
+    return _Unrolled(body).block(body, {})
 
 
-def _block(body: Block, known: Known, program: Block) -> Block:
-    found: list[Stmt] = []
-    known = dict(known)
-    for s in body:
-        if isinstance(s, Alloc):
-            known.pop(s.array, None)
-            sizes = [known_integer(e, {}, {}) for e in s.shape]
-            if s.source is None and None not in sizes and str(s.dtype) == "int64":
-                known[s.array] = {}
-        elif isinstance(s, Assign) and isinstance(s.target, Load):
-            _note(s, known)
-        else:
-            own = {t.array for t in walk((s,)) if isinstance(t, Alloc)}
-            for name in (written((s,)) | own) & known.keys():
-                del known[name]
-        if isinstance(s, For) and (copies := _copies(s, known, program)) is not None:
-            found += _block(copies, known, program)
-            continue
-        inner = tuple(_block(b, known, program) for b in blocks(s))
-        found.append(with_blocks(s, inner))
-    return tuple(found)
+class _Unrolled:
+    """A program whose loops over tables are written out."""
+
+    def __init__(self, program: Block) -> None:
+        self.program, self.taken = program, {*all_names(program)}
+        #: How long tables are.
+        self.shapes: dict[str, tuple[int, ...]] = {}
+
+    def block(self, body: Block, known: Known) -> Block:
+        """A block, at the beginning of which these tables are `known`."""
+        found: list[Stmt] = []
+        known = dict(known)
+        for s in body:
+            if isinstance(s, Alloc):
+                known.pop(s.array, None)
+                sizes = [known_integer(e, {}, {}) for e in s.shape]
+                if s.source is None and None not in sizes and s.dtype in _INTEGERS:
+                    known[s.array] = {}
+                    self.shapes[s.array] = tuple(n for n in sizes if n is not None)
+            elif isinstance(s, Assign) and isinstance(s.target, Load):
+                _note(s, known)
+            else:
+                own = {t.array for t in walk((s,)) if isinstance(t, Alloc)}
+                for name in (written((s,)) | own) & known.keys():
+                    del known[name]
+            if isinstance(s, For) and (copies := self._copies(s, known)) is not None:
+                found += self.block(copies, known)
+                continue
+            inner = tuple(self.block(b, known) for b in blocks(s))
+            found.append(with_blocks(s, inner))
+        return tuple(found)
+
+    def _copies(self, loop: For, known: Known) -> Block | None:
+        """The iterations of a loop one by one, if that says what its subscripts are."""
+        shapes = {n: self.shapes[n] for n in known}
+        ends = [known_integer(e, {}, shapes) for e in (loop.lo, loop.hi, loop.step)]
+        lo, hi, step = ends
+        if lo is None or hi is None or not step or len(range(lo, hi, step)) > MOST:
+            return None
+        if loop.index in written(loop.body) or not _by_tables(loop, known):
+            return None
+        plain = _plain(loop)
+        carried = live_before(loop.body, frozenset())
+        own = plain - _read_outside(loop, self.program) - carried
+        found: list[Stmt] = []
+        values = range(lo, hi, step)
+        for k in values[::-1] if loop.reverse else values:
+            at: dict[str, Expr] = {loop.index: Const(k)}
+            for s in loop.body:
+                new = _numbered(s, at, known)
+                if isinstance(new, Assign) and isinstance(new.target, Var):
+                    name = new.target.name
+                    at.pop(name, None)
+                    if name in plain and known_integer(new.value, {}, {}) is not None:
+                        at[name] = new.value
+                        if name in own:
+                            continue
+                    elif name in own:
+                        # Each iteration has its own: then it is one expression.
+                        one = Var(fresh(name, self.taken))
+                        new, at[name] = replace(new, target=one), one
+                found.append(new)
+        return tuple(found)
 
 
 def _note(s: Assign, known: Known) -> None:
@@ -83,33 +129,6 @@ def _note(s: Assign, known: Known) -> None:
         return
     own = {**known[table], tuple(k for k in place if k is not None): value}
     known[table] = own
-
-
-def _copies(loop: For, known: Known, program: Block) -> Block | None:
-    """The iterations of a loop one by one, if that says what its subscripts are."""
-    ends = [known_integer(e, {}, {}) for e in (loop.lo, loop.hi, loop.step)]
-    lo, hi, step = ends
-    if lo is None or hi is None or not step or len(range(lo, hi, step)) > MOST:
-        return None
-    if loop.index in written(loop.body) or not _by_tables(loop, known):
-        return None
-    outside = _read_outside(loop, program)
-    plain = _plain(loop)
-    found: list[Stmt] = []
-    values = range(lo, hi, step)
-    for k in values[::-1] if loop.reverse else values:
-        at: dict[str, Expr] = {loop.index: Const(k)}
-        for s in loop.body:
-            new = _numbered(s, at, known)
-            if isinstance(new, Assign) and isinstance(new.target, Var):
-                name = new.target.name
-                at.pop(name, None)
-                if name in plain and known_integer(new.value, {}, {}) is not None:
-                    at[name] = new.value
-                    if name not in outside:
-                        continue
-            found.append(new)
-    return tuple(found)
 
 
 def _plain(loop: For) -> frozenset[str]:
@@ -180,7 +199,7 @@ def _read_outside(loop: For, program: Block) -> frozenset[str]:
     def of(body: Block) -> frozenset[str]:
         found: frozenset[str] = frozenset()
         for s in body:
-            if s is loop:
+            if s is loop or isinstance(s, For) and s.id == loop.id:
                 continue
             inner = blocks(s)
             found |= all_names((with_blocks(s, tuple(() for _ in inner)),))
