@@ -271,7 +271,12 @@ def read_where_data_allow_it(u, w):
         u[i] = o[i]
 
 
-@case(lambda m: dict(u=m.random(13), w=m.random(13)), u=(0,), w=(0,))
+@case(
+    lambda m: dict(u=m.random(13), w=m.random(13)),
+    refused="data decides which elements of `w`",
+    u=(0,),
+    w=(0,),
+)
 def offsets_from_the_turn_before(u, w):
     for i in range(2, u.shape[0] - 2):
         s = 0.0
