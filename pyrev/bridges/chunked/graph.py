@@ -488,6 +488,8 @@ class Builder:
             at = cotangents.get(array)
             if array in family.layer.outs or not isinstance(at, Chunked):
                 continue
+            if not at.key.startswith(self.prefix):
+                continue  # it was given
             chunks = layout.chunks[array]
             if tuple(chunks[k] for k in layout.axes[array]) == family.grid:
                 found.append(Ref(at.at(self._chunk(array, place))))
