@@ -67,7 +67,11 @@ def test_it_is_the_call_on_whole_arrays(case: Case) -> None:
     compare(case)
 
 
-@pytest.mark.parametrize("case", [*RUN, *BORDERS], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "case",
+    [*BORDERS, *(pytest.param(c, marks=pytest.mark.slow) for c in RUN)],
+    ids=lambda c: c.name,
+)
 def test_it_is_that_with_copies_of_what_is_far(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
