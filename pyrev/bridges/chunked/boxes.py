@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyrev.ir.nodes import Call, Const, Expr, Extent, Var
+from pyrev.ir.nodes import Call, Const, Expr, Extent, For, Var
 
 Ints = NDArray[np.int64]
 
@@ -145,6 +145,18 @@ def known_integer(
     if found is None or not np.issubdtype(found.dtype, np.integer):
         return None
     return int(found)
+
+
+def known_range(
+    loop: For, values: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> range | None:
+    """The range of a loop, whichever way it is run; None where it is not known."""
+    lo, hi, step = (
+        known_integer(e, values, shapes) for e in (loop.lo, loop.hi, loop.step)
+    )
+    if lo is None or hi is None or not step:
+        return None
+    return range(lo, hi, step)
 
 
 def known_test(

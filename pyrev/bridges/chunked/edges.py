@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyrev.bridges.chunked.boxes import NotKnown, evaluated, known_integer
+from pyrev.bridges.chunked.boxes import NotKnown, evaluated, known_range
 from pyrev.bridges.chunked.layout import Layout
 from pyrev.bridges.chunked.rewritten import parted, resolved
 from pyrev.ir.affine import linear, tidy
@@ -150,14 +150,7 @@ class Edges:
     # ---------------------------------------------------------------- cut
 
     def _range(self, loop: For) -> range | None:
-        ends = [
-            known_integer(e, self.layout.integers, self.layout.shapes)
-            for e in (loop.lo, loop.hi, loop.step)
-        ]
-        lo, hi, step = ends
-        if lo is None or hi is None or not step:
-            return None
-        return range(lo, hi, step)
+        return known_range(loop, self.layout.integers, self.layout.shapes)
 
     def _cut(self, s: Stmt, around: Around, nest: _Nest) -> Block:
         """A nest that reads what lies far away in copies.

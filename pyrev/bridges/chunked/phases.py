@@ -193,7 +193,7 @@ class Phase:
         for a in leaf.accesses:
             if a.name != name or a.kind == "read" or not a.index:
                 continue
-            if any(self.facts.time in self._about(leaf, a.index[k]) for k in axes):
+            if any(self.facts.time in _about(leaf, a.index[k]) for k in axes):
                 continue
             cases = self._cases(leaf, a, axes)
             if cases is not None and not self._total(leaf, a, axes):
@@ -204,14 +204,6 @@ class Phase:
                     f" {' and '.join(f'axis {k}' for k in axes)} of `{name}` in one"
                     " chunk",
                 )
-
-    def _about(self, leaf: Leaf, e: Expr) -> set[str]:
-        """The names that a subscript is made of, and the bounds of its loops."""
-        found = set(names(e))
-        for at in reversed(leaf.loops):
-            if isinstance(at.loop, For) and at.loop.index in found:
-                found |= names(at.loop.lo) | names(at.loop.hi)
-        return found
 
     def _cases(self, leaf: Leaf, a: Access, axes: Sequence[int]) -> list[Any] | None:
         """What ISL sees of some subscripts; None if it does not see one."""
@@ -420,7 +412,7 @@ class Phase:
                 found.append(Reach(None, ()))
                 continue
             parts, free = [within], list[str]()
-            for depth in self._near(loops, a.index[k]):
+            for depth in _near(loops, a.index[k]):
                 at = loops[depth]
                 if at.number in self.limited:
                     low, high = self._box_names(depth)
@@ -443,16 +435,6 @@ class Phase:
                 f"keep axis {axis} of `{a.name}` in one chunk",
                 a.name if a.kind == "read" else "",
             )
-
-    def _near(self, loops: Sequence[At], e: Expr) -> list[int]:
-        """The loops that a subscript is made of, and those that bound these."""
-        wanted, found = set(names(e)), list[int]()
-        for depth in reversed(range(len(loops))):
-            loop = loops[depth].loop
-            if loop.index in wanted:
-                found.append(depth)
-                wanted |= names(loop.lo) | names(loop.hi)
-        return found
 
     def _old(self, leaf: Leaf, a: Access) -> bool:
         """Does `a` read what no instance of the statement has written before?"""
@@ -568,6 +550,26 @@ class Phase:
                 ):
                     return False
         return True
+
+
+def _about(leaf: Leaf, e: Expr) -> set[str]:
+    """The names that a subscript is made of, and the bounds of its loops."""
+    found = set(names(e))
+    for at in reversed(leaf.loops):
+        if isinstance(at.loop, For) and at.loop.index in found:
+            found |= names(at.loop.lo) | names(at.loop.hi)
+    return found
+
+
+def _near(loops: Sequence[At], e: Expr) -> list[int]:
+    """The loops that a subscript is made of, and those that bound these."""
+    wanted, found = set(names(e)), list[int]()
+    for depth in reversed(range(len(loops))):
+        loop = loops[depth].loop
+        if loop.index in wanted:
+            found.append(depth)
+            wanted |= names(loop.lo) | names(loop.hi)
+    return found
 
 
 def _first_of(a: Access, inner: Sequence[At]) -> Access:

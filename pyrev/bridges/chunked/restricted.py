@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.boxes import known_range
 from pyrev.bridges.chunked.folds import fold_of
 from pyrev.bridges.chunked.frames import Frames
 from pyrev.bridges.chunked.phases import Driver, Facts, Phase
@@ -330,7 +330,7 @@ class Restriction:
         start = self._start(self.frames.of(key), loop.index)
         step = integer(loop.step)
         assert step is not None
-        known = self._range(old)
+        known = known_range(old, self.facts.integers, self.facts.shapes)
         low: Expr = self._integer(("low", key), f"{loop.index}_from")
         high: Expr = self._integer(("high", key), f"{loop.index}_to")
         grows = limits.below or limits.above
@@ -360,17 +360,6 @@ class Restriction:
             first = _moved(lo, late, step)
         bottom = tidy(Call("-", (low, ONE)))
         return replace(loop, lo=first, hi=Call("max", (hi, bottom)))
-
-    def _range(self, loop: For) -> range | None:
-        """The range of a loop in this call, if the sizes alone say which."""
-        ends = [
-            known_integer(e, self.facts.integers, self.facts.shapes)
-            for e in (loop.lo, loop.hi, loop.step)
-        ]
-        lo, hi, step = ends
-        if lo is None or hi is None or not step:
-            return None
-        return range(lo, hi, step)
 
 
 def _times(k: int, e: Expr) -> Expr:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from pyrev.analysis.dependence import Region
-from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.boxes import known_range
 from pyrev.bridges.chunked.edges import Edges
 from pyrev.bridges.chunked.folds import as_folds, fold_of
 from pyrev.bridges.chunked.layout import Layout, loads
@@ -460,17 +460,13 @@ class Split:
                 "write `for t in range(n)`, with n known before",
             )
         known = {**self.layout.integers, **integers}
-        lo, hi, step = (
-            known_integer(e, known, self.layout.shapes)
-            for e in (loop.lo, loop.hi, loop.step)
-        )
-        if lo is None or hi is None or not step:
+        values = known_range(loop, known, self.layout.shapes)
+        if values is None:
             raise ChunkingError(
                 loop.loc,
                 "how often this loop runs is not known before the call runs",
                 "give the number of steps as an integer argument",
             )
-        values = range(lo, hi, step)
         if loop.reverse:
             values = values[::-1]
         if not values:

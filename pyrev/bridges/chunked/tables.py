@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pyrev.bridges.chunked.boxes import known_integer
+from pyrev.bridges.chunked.boxes import known_integer, known_range
 from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
     Alloc,
@@ -86,9 +86,8 @@ class _Unrolled:
     def _copies(self, loop: For, known: Known) -> Block | None:
         """The iterations of a loop one by one, if that says what its subscripts are."""
         shapes = {n: self.shapes[n] for n in known}
-        ends = [known_integer(e, {}, shapes) for e in (loop.lo, loop.hi, loop.step)]
-        lo, hi, step = ends
-        if lo is None or hi is None or not step or len(range(lo, hi, step)) > MOST:
+        values = known_range(loop, {}, shapes)
+        if values is None or len(values) > MOST:
             return None
         if loop.index in written(loop.body) or not _by_tables(loop, known):
             return None
@@ -96,7 +95,6 @@ class _Unrolled:
         carried = live_before(loop.body, frozenset())
         own = plain - _read_outside(loop, self.program) - carried
         found: list[Stmt] = []
-        values = range(lo, hi, step)
         for k in values[::-1] if loop.reverse else values:
             at: dict[str, Expr] = {loop.index: Const(k)}
             for s in loop.body:
