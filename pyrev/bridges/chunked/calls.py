@@ -87,8 +87,11 @@ class Asked:
         """
         stand_ins = {n: _stand_in(v) for n, v in given.items()}
         call = Call(f, (), stand_ins).only_numbers("chunks")
-        typed = call.function.typed(call.kinds)
-        program, variant, inside = _counted(typed, call.values)
+        look = call.derived(
+            ("bounds on chunks", key_of(call.kinds)),
+            lambda: _Look.at(call.function.typed(call.kinds)),
+        )
+        program, variant, inside = look.counted(call.values)
         values = {n: given.get(n, v) for n, v in call.values.items()}
         return cls(call, values, program, variant, inside)
 
@@ -123,24 +126,32 @@ class Asked:
         return self.call.readable(make, wrt, self.variant)
 
 
-def _counted(
-    program: Program, values: Mapping[str, Any]
-) -> tuple[Program, Variant, bool]:
-    """A program that counts negative subscripts from the end by itself, for arguments
-    of such sizes; the variant that it is; and whether the sizes keep all subscripts
-    inside their arrays that are not made of data.
+@dataclass(frozen=True)
+class _Look:
+    """What is known of the subscripts of a program; data make those `by_data`."""
 
-    Raises `IndexError` where they keep one outside.
-    """
-    bounds = Bounds(program)
-    variant = bounds.check(values)
-    # Nobody has looked yet which of those are read that only data keep from it.
-    affine = bounds.variants.findings.affine
-    negative = tuple(sorted({*variant.negative, *affine}))
-    variant = variant._replace(negative=negative)
-    by_data = {one.site for one in Bounds(program, inside=True).inspected}
-    inside = bounds.in_doubt(values) <= by_data
-    return bounds.variants.program_for(variant), variant, inside
+    bounds: Bounds
+    by_data: frozenset[int]
+
+    @classmethod
+    def at(cls, program: Program) -> _Look:
+        lenient = Bounds(program, inside=True)
+        return cls(Bounds(program), frozenset(one.site for one in lenient.inspected))
+
+    def counted(self, values: Mapping[str, Any]) -> tuple[Program, Variant, bool]:
+        """The program that counts negative subscripts from the end by itself, for
+        arguments of such sizes; the variant that it is; and whether the sizes keep all
+        subscripts inside their arrays that are not made of data.
+
+        Raises `IndexError` where they keep one outside.
+        """
+        variant = self.bounds.check(values)
+        # Nobody has looked yet which of those are read that only data keep from it.
+        affine = self.bounds.variants.findings.affine
+        negative = tuple(sorted({*variant.negative, *affine}))
+        variant = variant._replace(negative=negative)
+        inside = self.bounds.in_doubt(values) <= self.by_data
+        return self.bounds.variants.program_for(variant), variant, inside
 
 
 def _sizes(values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -182,7 +193,8 @@ def planned(
     body = without_tables(program.body)
     if body != program.body:  # there are subscripts now that nobody has seen
         stand_ins = {n: _stand_in(v) for n, v in values.items()}
-        program, _, inside = _counted(replace(program, body=body), stand_ins)
+        look = _Look.at(replace(program, body=body))
+        program, _, inside = look.counted(stand_ins)
     body = resolved(program.body, integers, arrays)
     program = replace(program, body=body)
     # What an integer argument is later, `resolved` has written down.
