@@ -285,3 +285,60 @@ def offsets_from_the_turn_before(u, w):
             s += w[i + before] * (1.0 + k)
             before = d
         u[i] = s * u[i]
+
+
+def rounded(a):
+    return a.copy()
+
+
+def changed_over(a, b):
+    return b, a
+
+
+def spread(a, k):
+    n = a.shape[0]
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = a[i] * 0.5 + a[i - k] * a[(i + 1) % n]
+    return out
+
+
+def gauges(m: np.random.Generator) -> Values:
+    c = 0.5 + m.random(14)
+    c[[3, 9]] = np.nan
+    known = m.integers(0, 3, 14).astype(np.int8)
+    return dict(u=m.random(14), w=m.random(14), c=c, known=known, n=3, k=2)
+
+
+@case(
+    gauges,
+    u=(0,),
+    w=(0,),
+    c=(0,),
+    known=(0,),
+    steps=(1, 2),
+    sums=True,
+)
+def levels_around_an_island(u, w, c, known, n, k):
+    size = u.shape[0]
+    a, b = changed_over(u.copy(), w.copy())
+    top = 1e-3
+    for _t in range(n):
+        v = rounded(a)
+        for i in range(size):
+            if known[i] > 0 and not np.isnan(c[i]):
+                top = max(top, abs(v[i - 1]) * c[i])
+        for i in range(size):
+            left = i - 1 if i > 0 else size - 1
+            if known[i] == 2:
+                b[i] = a[i] + 0.1 * v[left] * a[(i + k) % size] / top
+            elif not np.isnan(c[i]):
+                b[i] = a[i] * c[i] - 0.1 * v[left]
+            else:
+                b[i] = a[left]
+        a, b = b, a
+    s = spread(a, k)
+    total = 0.0
+    for i in range(size):
+        total += s[i] * s[i] * top
+    return total
