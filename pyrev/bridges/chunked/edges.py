@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyrev.bridges.chunked.boxes import NotKnown, evaluated, known_range
-from pyrev.bridges.chunked.layout import Layout
+from pyrev.bridges.chunked.layout import Layout, loads_in
 from pyrev.bridges.chunked.rewritten import parted, resolved
 from pyrev.ir.affine import linear, tidy
 from pyrev.ir.nodes import (
@@ -108,7 +108,7 @@ class Edges:
         stored = written((s,))
         local = {t.array for t in walk((s,)) if isinstance(t, Alloc)}
         sources = {a: at for a, at in sources.items() if a not in local}
-        if not any(_reads(s, a) for a in sources):
+        if sources.keys().isdisjoint(e.array for e in loads_in((s,))):
             return [*before], (s,)
         elsewhere = {a: self._written((s,), a) for a in stored & self.wide}
         nest = _Nest(sources, elsewhere, {}, self._places(s))
@@ -137,6 +137,8 @@ class Edges:
                 copied = s.copied
                 if copied is None or copied not in self.layout.axes:
                     return array, at
+                if self.dtypes.get(copied) != self.dtypes.get(array):
+                    return array, at  # it is rounded
                 if copied in written(tuple(before[k:])):
                     return array, at
                 array = copied
@@ -302,13 +304,12 @@ class Edges:
 
         By axis, with the chunks there: those that it writes to, else what it reads.
         """
-        stored: list[Load] = []
-        read: list[Load] = []
-        for t in walk((s,)):
-            if isinstance(t, (Assign, Add)) and isinstance(t.target, Load):
-                stored.append(t.target)
-            for top in exprs(t):
-                read += [e for e in walk_expr(top) if isinstance(e, Load)]
+        stored = [
+            t.target
+            for t in walk((s,))
+            if isinstance(t, (Assign, Add)) and isinstance(t.target, Load)
+        ]
+        read = [*loads_in((s,))]
         for loads in (stored, read):
             found = [
                 (k, self.layout.chunks[e.array][k], e.index[k])
@@ -428,15 +429,6 @@ class Edges:
 
         of(block, [])
         return found
-
-
-def _reads(s: Stmt, array: str) -> bool:
-    return any(
-        isinstance(e, Load) and e.array == array
-        for t in walk((s,))
-        for top in exprs(t)
-        for e in walk_expr(top)
-    )
 
 
 def _plain(e: Expr) -> bool:

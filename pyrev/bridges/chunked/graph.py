@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.bridges.chunked import tasks
+from pyrev.bridges.chunked import folds, tasks
 from pyrev.bridges.chunked.plan import (
     Block,
     Chunked,
@@ -110,7 +110,7 @@ class Builder:
                 parts = self._parts(family, key, item)
                 into = (f"{key}-{total}",)
                 if total in layer.folds:
-                    self._add(into, tasks.joined, layer.folds[total], parts)
+                    self._add(into, folds.joined, layer.folds[total], parts)
                     # Backwards nothing depends on who made them.
                     self._folded.setdefault((number, total), parts)
                 else:
@@ -414,7 +414,7 @@ class Builder:
             if at is not None:
                 parts = self._folded[number, total]
                 name = (f"{key}-{total}-shares",)
-                found[total] = self._add(name, tasks.shares, op, parts, _value(at))
+                found[total] = self._add(name, folds.shares, op, parts, _value(at))
         return found
 
     def _pulled(

@@ -15,9 +15,7 @@ import numpy as np
 
 from pyrev.ir.affine import linear
 from pyrev.ir.nodes import (
-    Add,
     Alloc,
-    Assign,
     Block,
     Call,
     Expr,
@@ -81,10 +79,16 @@ class _Look:
     def _statement(self, s: Stmt, known: dict[str, Interval], runs: Any) -> None:
         if not isinstance(s, (If, While)):
             self._expressions(s, known, runs)
+        ends: tuple[Expr, ...] = (s.lo, s.hi) if isinstance(s, For) else ()
+        bounds = [self.bound(e, known) for e in ends]
+        # What a test keeps inside is left alone; behind it all that it writes may be
+        # anything, as in and behind a loop.
+        for name in written((s,)):
+            known.pop(name, None)
         match s:
             case For():
-                lo, hi = self.bound(s.lo, known), self.bound(s.hi, known)
-                inside = {n: v for n, v in known.items() if n not in written((s,))}
+                lo, hi = bounds
+                inside = dict(known)
                 step = linear(s.step)
                 if lo is None or hi is None or step.terms:
                     self.block(s.body, inside, runs)
@@ -102,9 +106,6 @@ class _Look:
                     return
                 inside[s.index] = Interval(first, last)
                 self.block(s.body, inside, runs & (first <= last))
-            case If() | While():  # what they test may keep subscripts inside
-                for name in written((s,)):
-                    known.pop(name, None)
             case Alloc(array) if s.copied in self.shapes:
                 self.shapes[array] = self.shapes[str(s.copied)]
             case Alloc(array):
@@ -112,8 +113,6 @@ class _Look:
                 self.shapes.pop(array, None)
                 if all(n is not None for n in sizes):
                     self.shapes[array] = tuple(n.low for n in sizes if n is not None)
-            case Assign(Var(name)) | Add(Var(name)):
-                known.pop(name, None)
 
     def _expressions(self, s: Stmt, known: Mapping[str, Interval], runs: Any) -> None:
         for top in exprs(s):

@@ -23,6 +23,7 @@ from pyrev.ir.nodes import (
     exprs,
     names,
     walk,
+    walk_expr,
     written,
 )
 
@@ -255,6 +256,27 @@ def loads(e: Expr) -> Iterator[Load]:
             todo += part.index
         elif hasattr(part, "args"):
             todo += part.args
+
+
+def loads_in(body: Block) -> Iterator[Load]:
+    """The elements that the expressions of a block read, in order, and those that it
+    writes to.
+    """
+    for s in walk(body):
+        for top in exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load):
+                    yield e
+
+
+def loaded_in(body: Block) -> set[str]:
+    """The arrays of which a block touches elements, or that it copies or puts in order:
+    not those that it only measures.
+    """
+    found = {e.array for e in loads_in(body)}
+    return found.union(
+        *({s.source} for s in walk(body) if isinstance(s, Alloc) and s.source)
+    )
 
 
 def _made(

@@ -193,10 +193,9 @@ class Phase:
         for a in leaf.accesses:
             if a.name != name or a.kind == "read" or not a.index:
                 continue
-            if any(self.facts.time in _about(leaf, a.index[k]) for k in axes):
+            if any(self.facts.time in _about(leaf.loops, a.index[k]) for k in axes):
                 continue
-            cases = self._cases(leaf, a, axes)
-            if cases is not None and not self._total(leaf, a, axes):
+            if self._total(leaf, a, axes) is False:
                 raise ChunkingError(
                     leaf.stmt.loc,
                     f"only data keep this from writing outside of `{name}`",
@@ -204,13 +203,6 @@ class Phase:
                     f" {' and '.join(f'axis {k}' for k in axes)} of `{name}` in one"
                     " chunk",
                 )
-
-    def _cases(self, leaf: Leaf, a: Access, axes: Sequence[int]) -> list[Any] | None:
-        """What ISL sees of some subscripts; None if it does not see one."""
-        assert a.index is not None
-        env, within = self.region.env(leaf, "i"), self.region.domain(leaf, "i")
-        found = [self.region.space.cases(a.index[k], env, within) for k in axes]
-        return None if any(c is None for c in found) else found
 
     def _is_sum(self, leaf: Leaf) -> bool:
         stmt = leaf.stmt
@@ -253,21 +245,25 @@ class Phase:
             f"keep `{first.name}` in one chunk",
         )
 
-    def _total(self, leaf: Leaf, a: Access, axes: Sequence[int]) -> bool:
-        """Does every iteration of `leaf` have an element of `a`, which is inside?"""
+    def _total(self, leaf: Leaf, a: Access, axes: Sequence[int]) -> bool | None:
+        """Does every iteration of `leaf` have an element of `a`, which is inside?
+
+        None where ISL does not see which element that is.
+        """
         assert a.index is not None
+        space = self.region.space
         env, within = self.region.env(leaf, "i"), self.region.domain(leaf, "i")
-        for k in axes:
-            cases = self.region.space.cases(a.index[k], env, within)
-            if cases is None:
-                return False
+        found = [space.cases(a.index[k], env, within) for k in axes]
+        numbers = [f"{p} = {n}" for p, n in self._fixed().items()]
+        for k, cases in zip(axes, found, strict=True):
+            if cases is None or None in found:
+                return None
             size = self.facts.shapes[a.name][k]
             outside = disj(
                 conj((c.when, f"not (0 <= {c.term} and {c.term} < {size})"))
                 for c in cases
             )
-            numbers = [f"{p} = {n}" for p, n in self._fixed().items()]
-            if not self.region.space.excluded(env, conj((within, outside, *numbers))):
+            if not space.excluded(env, conj((within, outside, *numbers))):
                 return False
         return True
 
@@ -552,32 +548,26 @@ class Phase:
         return True
 
 
-def _about(leaf: Leaf, e: Expr) -> set[str]:
+def _about(loops: Sequence[At], e: Expr) -> set[str]:
     """The names that a subscript is made of, and the bounds of its loops."""
     found = set(names(e))
-    for at in reversed(leaf.loops):
-        if isinstance(at.loop, For) and at.loop.index in found:
+    for at in reversed(loops):
+        if at.loop.index in found:
             found |= names(at.loop.lo) | names(at.loop.hi)
     return found
 
 
 def _near(loops: Sequence[At], e: Expr) -> list[int]:
     """The loops that a subscript is made of, and those that bound these."""
-    wanted, found = set(names(e)), list[int]()
-    for depth in reversed(range(len(loops))):
-        loop = loops[depth].loop
-        if loop.index in wanted:
-            found.append(depth)
-            wanted |= names(loop.lo) | names(loop.hi)
-    return found
+    wanted = _about(loops, e)
+    return [k for k in reversed(range(len(loops))) if loops[k].loop.index in wanted]
 
 
 def _first_of(a: Access, inner: Sequence[At]) -> Access:
     """The element that an access in some more loops has in their first iterations."""
     first: dict[str, Expr] = {}
     for at in inner:
-        if isinstance(at.loop, For):
-            first[at.loop.index] = substitute(at.loop.lo, first)
+        first[at.loop.index] = substitute(at.loop.lo, first)
     assert a.index is not None
     return replace(a, index=tuple(tidy(substitute(e, first)) for e in a.index))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from pyrev.api.call import Call
 from pyrev.bridges.chunked.boxes import Box, whole
 from pyrev.bridges.chunked.frames import Frames
 from pyrev.bridges.chunked.inside import outside
-from pyrev.bridges.chunked.layout import Chunks, Layout
+from pyrev.bridges.chunked.layout import Chunks, Layout, loaded_in
 from pyrev.bridges.chunked.phases import ChunkingError, Phase
 from pyrev.bridges.chunked.restricted import NEVER, Restriction, Text, without_sums
 from pyrev.bridges.chunked.slices import Slice, Slicer
@@ -41,7 +41,6 @@ from pyrev.ir.nodes import (
     Assign,
     Const,
     Extent,
-    Load,
     Param,
     Program,
     Return,
@@ -49,10 +48,8 @@ from pyrev.ir.nodes import (
     Var,
     all_names,
     blocks,
-    exprs,
     map_block,
     walk,
-    walk_expr,
     with_blocks,
 )
 
@@ -591,7 +588,7 @@ class Planner:
     def lone(self, alone: Alone) -> Lone:
         """The text of what one task does."""
         shapes = self.layout.shapes
-        loaded = {a for s in alone.body for a in _elements((s,)) if a in shapes}
+        loaded = loaded_in(alone.body)
 
         def typed(s: Stmt) -> Stmt:
             s = with_blocks(s, tuple(tuple(map(typed, b)) for b in blocks(s)))
@@ -704,13 +701,3 @@ def _bound(
     if side == "low":
         return np.where(none, NEVER, low - start)
     return np.where(none, -NEVER, high - start)
-
-
-def _elements(body: Sequence[Stmt]) -> Iterable[str]:
-    for s in walk(tuple(body)):
-        for top in exprs(s):
-            for e in walk_expr(top):
-                if isinstance(e, Load):
-                    yield e.array
-        if isinstance(s, Alloc) and s.source:
-            yield s.source

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pyrev.bridges.chunked.boxes import known_range
 from pyrev.bridges.chunked.folds import fold_of
 from pyrev.bridges.chunked.frames import Frames
+from pyrev.bridges.chunked.layout import loaded_in
 from pyrev.bridges.chunked.phases import Driver, Facts, Phase
 from pyrev.bridges.chunked.rewritten import zero_of
 from pyrev.bridges.chunked.slices import Key, Limits, Slice
@@ -50,7 +51,6 @@ from pyrev.ir.nodes import (
     names,
     substitute,
     walk,
-    walk_expr,
     with_blocks,
     written,
 )
@@ -122,14 +122,7 @@ class Restriction:
         self.meanings: dict[str, Meaning] = {n: ("known", n, 0) for n in integers}
         self._names: dict[Meaning, str] = {}
         self.local = {s.array for s in stmts if isinstance(s, Alloc)}
-        self.loaded = {
-            e.array
-            for s in walk(stmts)
-            for top in exprs(s)
-            for e in walk_expr(top)
-            if isinstance(e, Load)
-        }
-        self.loaded |= {s.source or "" for s in walk(stmts) if isinstance(s, Alloc)}
+        self.loaded = loaded_in(stmts)
         self.before: Expr = ZERO
 
     def made(self) -> Text:

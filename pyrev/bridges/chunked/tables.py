@@ -7,11 +7,12 @@ data decides, once the few iterations are written one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pyrev.bridges.chunked.boxes import known_integer, known_range
+from pyrev.bridges.chunked.layout import loads_in
 from pyrev.ir.liveness import live_before
 from pyrev.ir.nodes import (
     Alloc,
@@ -25,7 +26,6 @@ from pyrev.ir.nodes import (
     Var,
     all_names,
     blocks,
-    exprs,
     fresh,
     map_block,
     map_expr,
@@ -167,7 +167,7 @@ def _by_tables(loop: For, known: Known) -> bool:
             if isinstance(s, Assign) and isinstance(s.target, Var):
                 if _reads_table(s.value, loop, known) or names(s.value) & made:
                     made.add(s.target.name)
-    for e in _loads(loop.body):
+    for e in loads_in(loop.body):
         for i in e.index:
             if names(i) & made or _reads_table(i, loop, known):
                 return True
@@ -181,14 +181,6 @@ def _reads_table(e: Expr, loop: For, known: Known) -> bool:
         and any(loop.index in names(i) for i in p.index)
         for p in walk_expr(e)
     )
-
-
-def _loads(body: Block) -> Iterator[Load]:
-    for s in walk(body):
-        for top in exprs(s):
-            for e in walk_expr(top):
-                if isinstance(e, Load):
-                    yield e
 
 
 def _read_outside(loop: For, program: Block) -> frozenset[str]:

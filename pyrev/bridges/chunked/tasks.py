@@ -16,7 +16,6 @@ import numpy as np
 
 from pyrev.api.call import Call, Options
 from pyrev.api.differentiable import Differentiable, differentiable_with, pulled
-from pyrev.bridges.chunked import folds
 from pyrev.driver.held_inputs import Hold
 from pyrev.runtime import pool
 from pyrev.runtime.code_cache import load, on_one_core
@@ -338,16 +337,6 @@ def tree(parts: Sequence[Any]) -> Any:
     while len(row) > 1:
         row = [sum(row[k + 1 : k + 4], row[k]) for k in range(0, len(row), 4)]
     return row[0]
-
-
-def joined(op: str, parts: Sequence[Any]) -> Any:
-    """What the values of blocks are together, by an operation like "max"."""
-    return folds.joined(op, parts)
-
-
-def shares(op: str, parts: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
-    """What of the cotangent of that belongs to each of the blocks."""
-    return folds.shares(op, parts, cotangent)
 
 
 def plus(first: Any, parts: Sequence[Any]) -> Any:
