@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -35,6 +36,7 @@ from pyrev.bridges.chunked.checked import (
     direction,
     sampled,
 )
+from pyrev.bridges.chunked.cold import Store
 from pyrev.bridges.chunked.graph import Builder, packed
 from pyrev.bridges.chunked.phases import ChunkingError
 from pyrev.bridges.chunked.plan import Chunked, Graph, Plan, Single, State
@@ -57,6 +59,7 @@ def distribute(
     memory: float | str | None = "2GB",
     gradient: str = "gather",
     target: str = "numba",
+    checkpoints: str | None = None,
 ) -> Distributed:
     """`f`, plain or differentiable, as a function of Dask arrays; all results are lazy.
 
@@ -70,7 +73,10 @@ def distribute(
     `steps` is how many steps of a loop over time one task does, by default so many as
     cost least where a task costs half a millisecond. The derivative keeps
     the states between such tasks that fit into `memory`, of all workers together, and
-    makes the others again; None keeps all. With
+    makes the others again; None keeps all. With `checkpoints`, a folder or the address
+    of a Zarr store, all go there, and none is made again; what is in it is of no use
+    when the gradients are there. What one task keeps of its own steps is bounded by
+    the ``memory=`` of `pyrev.differentiable`. With
     ``gradient="gather"`` the derivative of a function without such a loop is its own
     adjoint on chunks, where that reads no more than blocks have: its bits do not depend
     on the chunks. Else, and with ``"sum"``, each block is differentiated, and what they
@@ -85,7 +91,12 @@ def distribute(
     if gradient not in GRADIENTS:
         raise ArgumentError(f"gradient={gradient!r}: there are 'gather' and 'sum'")
     most = memory_bytes(memory)
-    return Distributed(as_differentiable(f), steps, most, gradient, target)
+    if checkpoints is not None and not isinstance(checkpoints, (str, os.PathLike)):
+        raise ArgumentError(
+            f"checkpoints={checkpoints!r}: give a folder, or the address of a store"
+        )
+    store = None if checkpoints is None else os.fspath(checkpoints)
+    return Distributed(as_differentiable(f), steps, most, gradient, target, store)
 
 
 class Given(NamedTuple):
@@ -106,9 +117,10 @@ class Distributed:
         memory: int | None,
         gradient: str,
         target: str,
+        checkpoints: str | None,
     ) -> None:
         self.f, self.gradient, self.target = f, gradient, target
-        self.memory = memory
+        self.memory, self.checkpoints = memory, checkpoints
         self.steps = steps
         functools.update_wrapper(self, f.python)
 
@@ -125,7 +137,7 @@ class Distributed:
         those of written arrays by name; gradients have the chunks of their arrays.
         """
         given = self._asked(args, kw)
-        run = self._run(given)
+        run = self._run(given, self.checkpoints)
         names = given.asked.call.wrt(wrt)
 
         def pullback(cotangent: Any = None, /, **by_name: Any) -> Gradients:
@@ -178,7 +190,7 @@ class Distributed:
         """The Hessian of a function that returns one number, times a vector."""
         given = self._asked(args, kw)
         names = given.asked.call.wrt(tuple(tangents) if wrt is None else wrt)
-        run, count, _ = self._along(given, tangents)
+        run, count, _ = self._along(given, tangents, self.checkpoints)
         if count != 1 or not run.planned.results[1].startswith("return "):
             raise ArgumentError(
                 f"{self.f.python.__name__}() does not return one number"
@@ -287,13 +299,17 @@ class Distributed:
         labels = {n: v for n, v in bound.items() if _is_labelled(v)}
         return Given(Asked.of(self.f, given), arrays, labels)
 
-    def _run(self, given: Given) -> _Run:
+    def _run(self, given: Given, checkpoints: str | None = None) -> _Run:
         asked, arrays, labels = given
         own = asked.planned(self.steps, self.target)
-        return _Run(own, arrays, self.f.python.__name__, self.memory, labels)
+        name = self.f.python.__name__
+        return _Run(own, arrays, name, self.memory, labels, checkpoints)
 
     def _along(
-        self, given: Given, tangents: Mapping[str, Any]
+        self,
+        given: Given,
+        tangents: Mapping[str, Any],
+        checkpoints: str | None = None,
     ) -> tuple[_Run, int, dict[str, str]]:
         """The tangent of a call, as a call; how many results are those of the function
         itself; and the tangents of written arrays, by parameter.
@@ -341,11 +357,12 @@ class Distributed:
                 self.steps,
                 self.target,
                 inside=asked.inside,
+                memory=self.f.keeping.memory,
             )
         except ChunkingError as error:
             raise error.of_tangents() from None
         name = f"{self.f.python.__name__}_tangent"
-        run = _Run(made, arrays, name, self.memory, given.labels)
+        run = _Run(made, arrays, name, self.memory, given.labels, checkpoints)
         return run, len(call.result_dtypes()), written
 
     def _gathered(
@@ -438,6 +455,7 @@ class _Run:
         name: str,
         memory: int | None,
         labels: Mapping[str, Any],
+        checkpoints: str | None = None,
     ) -> None:
         self.planned, self.arrays, self.name = of, arrays, name
         self.labels = labels
@@ -462,7 +480,12 @@ class _Run:
         self._depended = -1
         most = self.plan.states_in(memory)
         prefix = f"{name}-{self.token}"
-        self.builder = Builder(self.plan, self.graph, prefix, most, memory)
+        store = None
+        if checkpoints is not None:
+            device = any(is_device(a._meta) for a in arrays.values())
+            store = Store(checkpoints, device)
+            prefix = f"{prefix}-{tokenize(checkpoints)}"
+        self.builder = Builder(self.plan, self.graph, prefix, most, memory, store)
         self.end = self.builder.forward(state)
 
     def _input(self, name: str, value: Any) -> Chunked | Single:

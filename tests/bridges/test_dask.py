@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyrev
-from pyrev.bridges.chunked import plan
+from pyrev.bridges.chunked import cold, plan
 from tests.bridges.chunked_borders import BORDERS, waves_on_a_cylinder
 from tests.bridges.chunked_engine import chunked
 from tests.bridges.chunked_extremes import EXTREMES, greatest
@@ -28,13 +29,41 @@ from tests.targets.cuda import needs, ondevice, standin
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+from dask.callbacks import Callback  # noqa: E402
+
 import pyrev.dask  # noqa: E402
 from pyrev.bridges.chunked.model import chosen_steps  # noqa: E402
 from pyrev.bridges.chunked.phases import ChunkingError  # noqa: E402
 
 ALL = (*CASES, *PROGRAMS, *SERIES, *EXTREMES, *BORDERS)
 RUN = [c for c in ALL if not c.refused]
+#: Those with a loop that goes on from task to task.
+OVER_TIME = [c for c in RUN if len(c.steps) > 1]
+#: Of these, those whose gradients need no state of an array in chunks.
+WITHOUT_STATES = {
+    "a_number_of_steps_that_changes",
+    "descended",
+    "terms_that_move_from_step_to_step",
+}
 SYNC = {"scheduler": "synchronous"}
+
+
+class Alive(Callback):
+    """The most bytes of arrays that the results of tasks hold at one time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+
+    def _posttask(self, key: Any, _: Any, __: Any, state: Any, ___: Any) -> None:
+        held = 0
+        todo = [*state["cache"].values()]
+        while todo:
+            one = todo.pop()
+            if isinstance(one, (tuple, list)):
+                todo += one
+            held += getattr(one, "nbytes", 0)
+        self.most = max(self.most, held)
 
 
 def given(case: Case, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -254,12 +283,18 @@ def slow_down(block: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_one_digest_whoever_runs_the_tasks() -> None:
+@pytest.mark.parametrize("stored", [False, True])
+def test_one_digest_whoever_runs_the_tasks(stored: bool, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     values = field(20)
     cut = in_chunks(values, (5, 7))
     cut["u"] = cut["u"].map_blocks(slow_down, meta=np.empty((0, 0)))
-    f = pyrev.dask.distribute(simulated_misfit, steps=2, target="python")
+    f = pyrev.dask.distribute(
+        simulated_misfit,
+        steps=2,
+        target="python",
+        checkpoints=str(tmp_path) if stored else None,
+    )
     value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
     wanted = [value, gradients.u, gradients.c]
     first = digest(*dask.compute(*wanted, **SYNC))
@@ -351,6 +386,101 @@ def test_states_that_do_not_fit_are_made_again() -> None:
     made = {k for k in dict(gradients.u.dask) if "-again-" in str(k[0])}
     steps = {(str(k[0]).split("-again-")[0], k[1:]) for k in made}
     assert len(steps) <= len(made) <= 2 * len(steps)
+
+
+def test_states_that_wait_in_a_store_are_nowhere_else(tmp_path: Path) -> None:
+    values = {**field(20), "n": 13}
+    cut = in_chunks(values, (10, 7))
+    found, most = [], []
+    for options in ({"memory": None}, {"checkpoints": tmp_path}):
+        f = pyrev.dask.distribute(simulated_misfit, steps=1, target="python", **options)
+        value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
+        with Alive() as held:
+            found.append(dask.compute(value, gradients.u, gradients.c, **SYNC))
+        most.append(held.most / values["u"].nbytes)
+    assert digest(*found[0]) == digest(*found[1])
+    assert not any("-again-" in str(k) for k in dict(gradients.u.dask))
+    assert most[0] > 15
+    assert most[1] < 8
+    # A function that only runs keeps nothing.
+    before = {*tmp_path.iterdir()}
+    dask.compute(f(**cut), **SYNC)
+    assert {*tmp_path.iterdir()} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", OVER_TIME, ids=lambda c: c.name)
+def test_gradients_through_a_store_have_the_same_bits(
+    case: Case, tmp_path: Path
+) -> None:
+    values, cut = given(case, 2)
+    rng = np.random.default_rng(3)
+    found = []
+    for store in (None, str(tmp_path)):
+        f = pyrev.dask.distribute(
+            case.plain,
+            steps=case.steps[0],
+            gradient="sum",
+            memory=None,
+            target="python",
+            checkpoints=store,
+        )
+        result, pull = f.vjp(**cut)
+        if store is None:
+            names = f._asked((), cut).asked.call.function.written
+            row = result if isinstance(result, tuple) else (result,)
+            seeds = [rng.standard_normal(r.shape) for r in row]
+        if len(names) and pyrev.differentiable(case.plain)(**copies(values)) is None:
+            lazy = pull(**dict(zip(names, seeds, strict=True)))
+        else:
+            lazy = pull(tuple(seeds) if isinstance(result, tuple) else seeds[0])
+        (own,) = dask.compute(dict(lazy), **SYNC)
+        found.append(own)
+    assert any(tmp_path.iterdir()) == (case.name not in WITHOUT_STATES)
+    assert found[0].keys() == found[1].keys()
+    for name, wanted in found[0].items():
+        np.testing.assert_array_equal(found[1][name], wanted)
+
+
+def test_what_a_task_keeps_of_its_own_steps_is_bounded_by_the_function() -> None:
+    values = {**field(20), "n": 12}
+    cut = in_chunks(values, (10, 7))
+    found = []
+    for memory in (None, 16_000):
+        own = pyrev.differentiable(memory=memory)(simulated_misfit)
+        f = pyrev.dask.distribute(own, steps=12, gradient="sum")
+        value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
+        row = f._asked((), cut).asked.planned(12, "numba").plan.operations
+        codes = {
+            family.layer.code for own in row if isinstance(own, tuple) for family in own
+        }
+        assert codes
+        assert {c.memory for c in codes} == {memory}
+        found.append(dask.compute(value, gradients.u, gradients.c, **SYNC))
+    for mine, wanted in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_what_is_kept_comes_back_bit_by_bit(device: bool, tmp_path: Path) -> None:
+    address = str(tmp_path / "state" / "0.1")
+    arrays: list[Any] = [
+        np.zeros((3, 2)),
+        np.array([[-0.0, np.nan], [np.inf, 5e-324]]),
+        np.arange(6, dtype=np.int8),
+        np.array([True, False]),
+        np.zeros((2, 1, 1), np.float32),
+    ]
+    for number, array in enumerate(arrays):
+        own = f"{address}-{number}"
+        with ondevice.standing_in():
+            for _ in range(2):  # a task may run again
+                cold.kept(own, standin.to_device(array) if device else array)
+            back = cold.loaded(own, device)
+            assert isinstance(back, standin.DeviceArray) == device
+            there = np.asarray(back)
+        assert there.dtype == array.dtype
+        assert there.tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("far", [True, False])

@@ -114,6 +114,7 @@ class Asked:
                 steps,
                 target,
                 inside=self.inside,
+                memory=self.call.f.keeping.memory,
             )
 
         made = self.call.derived(("chunks", key_of(self.call.kinds), asked), make)
@@ -176,6 +177,7 @@ def planned(
     target: str,
     like: Sequence[str] = (),
     inside: bool = True,
+    memory: int | None = None,
 ) -> Planned:
     """The plan of a program for these values, of which it writes those in `written`.
 
@@ -210,7 +212,9 @@ def planned(
 
     def planner(wide: frozenset[str], count: int) -> Planner:
         layout = Layout(program, arrays, chunks, integers, wanted)
-        return Planner(program, layout, dtypes, count, written, target, wide, inside)
+        return Planner(
+            program, layout, dtypes, count, written, target, wide, inside, memory
+        )
 
     if isinstance(steps, str):
         try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.bridges.chunked import folds, tasks
+from pyrev.bridges.chunked.cold import Store
 from pyrev.bridges.chunked.plan import (
     Block,
     Chunked,
@@ -41,8 +42,9 @@ Pieces = tuple[
 class Builder:
     """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
 
-    The derivative keeps `most` states of a loop over time, and makes others again. So
-    many bytes of gradients as `memory` says may wait for those of other blocks.
+    The derivative keeps `most` states of a loop over time, and makes others again; with
+    a `store` it keeps all, and there. So many bytes of gradients as `memory` says may
+    wait for those of other blocks.
     """
 
     def __init__(
@@ -52,9 +54,10 @@ class Builder:
         prefix: str,
         most: int | None = None,
         memory: int | None = None,
+        store: Store | None = None,
     ) -> None:
         self.plan, self.graph, self.prefix, self.most = plan, graph, prefix, most
-        self.memory = memory
+        self.memory, self.store = memory, store
         self._numbers = itertools.count()
         #: The states before each operation, in the order of the operations.
         self.states: list[State] = []
@@ -74,9 +77,14 @@ class Builder:
     @uncollected()
     def forward(self, state: State) -> State:
         """The state after all operations."""
+        begins = {at for bounds in self.plan.loops for at in bounds[:-1]}
         for number, operation in enumerate(self.plan.operations):
+            kept: State = {}
+            if self.store is not None and number in begins:
+                kept = self.store.keep(state, self.plan.layout, self.graph)
             self.states.append(state)
-            state = self.step(number, operation, state, f"{self.prefix}-{number}")
+            key = f"{self.prefix}-{number}"
+            state = self.step(number, operation, state, key, kept)
         return state
 
     def step(
@@ -85,11 +93,11 @@ class Builder:
         operation: tuple[Family, ...] | Lone,
         state: State,
         name: str,
-        later: State | None = None,
+        first: State | None = None,
     ) -> State:
         """The state after one operation.
 
-        A block does not begin before its parts of what comes `later` are there.
+        A block does not begin before its parts of what comes `first` are there.
         """
         if isinstance(operation, Lone):
             return self._lone(operation, state, name)
@@ -100,7 +108,7 @@ class Builder:
             others = self._others(family, state)
             for place, block in family.blocks.items():
                 args = family.layer, block.of, pieces[place], others
-                waits = self._waits(family, place, later or {})
+                waits = self._waits(family, place, first or {})
                 self._add((key, *place), tasks.run, *args, after=waits)
             layer = family.layer
             for item, out in enumerate(layer.outs):
@@ -120,11 +128,11 @@ class Builder:
         return new
 
     def _waits(
-        self, family: Family, place: tuple[int, ...], later: State
+        self, family: Family, place: tuple[int, ...], first: State
     ) -> tuple[Ref, ...]:
         found = []
         for out in family.layer.outs:
-            at = later.get(out)
+            at = first.get(out)
             if isinstance(at, Chunked):
                 found.append(Ref(at.at(self._chunk(out, place))))
         return tuple(found)
@@ -243,7 +251,18 @@ class Builder:
         end = len(self.plan.operations)
         while end:
             bounds = loops.get(end, (end - 1, end))
-            if self.most is not None and len(bounds) - 1 > self.most:
+            if self.store is not None and end in loops:
+                for first, last in reversed([*itertools.pairwise(bounds)]):
+                    name = f"{self.prefix}-{first}"
+                    state = self.store.load(
+                        self.states[first],
+                        cotangents,
+                        self.plan.layout,
+                        self.graph,
+                        name,
+                    )
+                    cotangents = self._group(first, last, cotangents, state)
+            elif self.most is not None and len(bounds) - 1 > self.most:
                 cotangents = self._segment(bounds, self.most, cotangents)
             else:
                 for number in reversed(range(bounds[0], end)):

@@ -228,7 +228,7 @@ class Planner:
     `dtypes` are those of the parameters, `wanted` the arrays whose final values the
     caller asks for. Of the `wide` arrays what is read far from what is written is
     copied before. Where data decide if subscripts leave their arrays, they are not
-    known to be `inside`.
+    known to be `inside`. The derivative of a block keeps at most `memory` bytes.
     Raises `ChunkingError` where the program can't be run like that.
     """
 
@@ -242,9 +242,10 @@ class Planner:
         target: str,
         wide: Set[str] = frozenset(),
         inside: bool = True,
+        memory: int | None = None,
     ) -> None:
         self.program, self.layout, self.target = program, layout, target
-        self.inside = inside
+        self.inside, self.memory = inside, memory
         self.types = {n: concrete(t) for n, t in infer(program, dict(dtypes)).items()}
         self.split = Split(program, layout, steps, wanted, self.types, wide)
         #: How many chunks the largest window of an array has, of those with many.
@@ -419,7 +420,7 @@ class Planner:
         return size / long if size > times * long + elements else 0.0
 
     def _code(self, text: str, name: str) -> Code:
-        return Code(text, name, self.target, self.inside)
+        return Code(text, name, self.target, self.inside, self.memory)
 
     def _params(self) -> Iterator[tuple[str, Param]]:
         """The parameters of texts: those of the program, its arrays and numbers."""

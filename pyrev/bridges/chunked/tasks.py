@@ -17,6 +17,7 @@ import numpy as np
 from pyrev.api.call import Call, Options
 from pyrev.api.differentiable import Differentiable, differentiable_with, pulled
 from pyrev.driver.held_inputs import Hold
+from pyrev.driver.storage_options import Keeping
 from pyrev.runtime import pool
 from pyrev.runtime.code_cache import load, on_one_core
 from pyrev.runtime.device import any_device, cupy, is_array, is_device
@@ -37,13 +38,15 @@ class Code:
     """A function `name` of a text, for a target.
 
     With `inside` it is known that all subscripts made of indices and sizes are; else
-    each call looks at the data that decide it.
+    each call looks at the data that decide it. Its derivative keeps so many bytes as
+    `memory` says, in each call.
     """
 
     text: str
     name: str
     target: str
     inside: bool
+    memory: int | None = None
 
     @property
     def function(self) -> Differentiable:
@@ -52,7 +55,8 @@ class Code:
 
 @functools.lru_cache(maxsize=256)
 def _function(code: Code) -> Differentiable:
-    options = Options(None, code.target, inside=code.inside)
+    keeping = Keeping(memory=code.memory)
+    options = Options(None, code.target, keeping, inside=code.inside)
     return differentiable_with(getattr(load(code.text, code.name), code.name), options)
 
 

@@ -56,6 +56,10 @@ class DeviceArray(np.ndarray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return dict(self.__array_interface__)
 
+    def get(self) -> Any:
+        """A copy in the memory of the host."""
+        return np.array(self)
+
 
 def _array(a: Any) -> DeviceArray:
     return np.asarray(a).view(DeviceArray)
