@@ -446,7 +446,7 @@ def test_what_a_task_keeps_of_its_own_steps_is_bounded_by_the_function() -> None
     values = {**field(20), "n": 12}
     cut = in_chunks(values, (10, 7))
     found = []
-    for memory in (None, 30_000):
+    for memory in (None, 80_000):
         own = pyrev.differentiable(memory=memory)(simulated_misfit)
         f = pyrev.dask.distribute(own, steps=12, gradient="sum")
         value, gradients = f.value_and_grad(**cut, wrt=("u", "c"))
