@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
@@ -53,6 +54,7 @@ _empty_answers: dict[str, bool] = {}
 _part_answers: dict[str, bool | None] = {}
 _MOST = 1 << 18  # answers
 _noted: list[set[str]] = []
+_seconds = 0.0
 
 TRUE_TEXT = "true"
 
@@ -82,14 +84,23 @@ def _isl() -> Any:
 
 def _ask(question: Callable[[Any, Any], _T]) -> _T:
     """Run `question(islpy, context)` under the lock and within the budget."""
+    global _seconds
     with _LOCK:
         isl = _isl()
         _context.reset_operations()
+        start = time.perf_counter()
         try:
             return question(isl, _context)
         except isl.Error as error:
             _context.resume()
             raise Unknown(str(error)) from None
+        finally:
+            _seconds += time.perf_counter() - start
+
+
+def seconds_asked() -> float:
+    """How long ISL has worked in this process."""
+    return _seconds
 
 
 def conj(parts: Iterable[str]) -> str:

@@ -41,6 +41,7 @@ from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
 from pyrev.runtime.device import copied, resident, to_host, uploaded
 from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.journal import Journal
 from pyrev.runtime.options import references
 from pyrev.schedule.costs import SHIPPED, Costs
 
@@ -85,6 +86,11 @@ class Callee:
         call = Call(self, args, kwargs)
         call.check(draws=not call.runs_plain)
         return call.run()
+
+    @property
+    def journal(self) -> Journal:
+        """What was read, derived and compiled so far."""
+        return self._readings.journal
 
     @property
     def keeping(self) -> Keeping:

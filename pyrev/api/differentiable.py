@@ -16,6 +16,7 @@ from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
+from pyrev.api.measured import measured
 from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
@@ -28,6 +29,7 @@ from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
 from pyrev.parse.source import plain
+from pyrev.report.costs import Costs
 from pyrev.report.draw.dot import Graph
 from pyrev.runtime.device import (
     copied,
@@ -128,6 +130,24 @@ class Differentiable(Callee):
             call.rewind()
             call.reading.plans(target).forget()
             call.units.forget()
+
+    @guarded
+    def report(self, /, *args: Any, wrt: object = None, **kw: Any) -> Costs:
+        """What the call and its gradient cost, and what they cost before they could
+        run: `print` it.
+
+        Both are run up to six times, on copies of the arguments. What was compiled is
+        that for all calls so far, each with the reason why it was needed and with what
+        would have avoided it. The same steps go to ``logging.getLogger("pyrev")`` as
+        they happen.
+
+        Raises what the call would raise.
+        """
+
+        def pull(call: Call) -> Pullback:
+            return pulled(call, wrt, Hold.SEEN)[1]
+
+        return measured(self, args, kw, pull)
 
     @property
     def target(self) -> str:
@@ -366,6 +386,19 @@ class Pullback:
             entries = structures.grouped(entries)
             entries |= {n: own for n, own in whole.items() if is_array(own)}
         return Gradients(entries)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds beside the caller's arrays."""
+        kept = [v.nbytes for v in self._kept.values() if is_array(v)]
+        return self._held.copied + int(sum(kept))
+
+    def of_ones(self) -> Gradients:
+        """The gradients for cotangents of ones."""
+        outputs = [of for _, of in self._outputs]
+        results = [1.0 for of in outputs if isinstance(of, int)]
+        back: Any = tuple(results) if self._tuple else results[0] if results else None
+        return self(back, cotangents={o: 1.0 for o in outputs if isinstance(o, str)})
 
     def seeds(
         self, cotangent: Any, cotangents: Mapping[str, Any]

@@ -118,6 +118,8 @@ class Held:
         self.arrays = dict(values)
         self.own: list[Any] = []
         self._taken = 0
+        #: The bytes of the copies.
+        self.copied = 0
         self._function = function
         watched: dict[str, Any] = {}
         for name, value in () if hold is Hold.NOBODY else values.items():
@@ -127,8 +129,10 @@ class Held:
                 self.arrays[name] = value.view()
             elif hold is Hold.ANYBODY:
                 self.arrays[name] = copied(value)
+                self.copied += value.nbytes
             elif unit.target.copies_inputs or not lean and self._take(value.nbytes):
                 self.arrays[name] = copied(value)
+                self.copied += value.nbytes
                 self.own.append(value)
             else:
                 watched[name] = self.arrays[name] = value.view()

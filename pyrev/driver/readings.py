@@ -8,6 +8,7 @@ another thread goes on with the one that it began with.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 from pyrev.driver.arguments import positional, types_of
 from pyrev.driver.forms import Asked, Stored, forms_of
 from pyrev.driver.plan import Plans
+from pyrev.driver.reasons import FIRST
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets.target import Target
 from pyrev.driver.units import Units
@@ -25,6 +27,7 @@ from pyrev.parse.forms import Forms
 from pyrev.parse.open_texts import OpenText
 from pyrev.parse.source import Texts, parameters_of, plain
 from pyrev.runtime.code_cache import MAKING
+from pyrev.runtime.journal import Journal
 from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
@@ -83,7 +86,8 @@ class Readings:
         costs: Costs,
         inside: bool = False,
     ) -> None:
-        self._options = keeping, deterministic, quiet, costs, inside
+        self.journal = Journal()
+        self._options = keeping, deterministic, quiet, costs, inside, self.journal
         #: By the forms of the arguments.
         self._known: dict[Forms, tuple[Reading, ...]] = {}
         #: What is said of the arguments where there is no call; None where the text
@@ -102,6 +106,7 @@ class Readings:
                 self.asked = text.asked
         # What a call may say is not worth many guesses.
         guesses = FEW_STATEMENTS if text is not None and text.asks else 0
+        start = time.perf_counter()
         try:
             first = parse(function, guesses=guesses)
         except UnsupportedError as why:
@@ -112,6 +117,7 @@ class Readings:
         self.function, self.forms = first.function, first.forms
         self.stored = first.stored
         self._first(self._made(first))
+        self.journal.read(first.program.name, start, FIRST)
 
     def now(
         self, forms: Forms | None = None, types: Types | None = None
@@ -139,9 +145,13 @@ class Readings:
             for _ in range(_TRIES):
                 every = [r for some in self._known.values() for r in some]
                 texts = [r.units.function.parsed.texts for r in every]
+                start = time.perf_counter()
                 reading = self._made(self._parsed(texts, forms, types))
                 captured = reading.units.function.captured()
                 if captured is not None:
+                    changed = "it has changed, or what it uses has"
+                    why = changed if known else "arguments of another form"
+                    self.journal.read(reading.units.function.program.name, start, why)
                     for rule in reading.units.function.parsed.rules:
                         rule.again()
                     return self._first(reading), captured
@@ -192,11 +202,11 @@ class Readings:
         return parse(self.function, types, texts, final=False, forms=forms)
 
     def _made(self, parsed: Parsed) -> Reading:
-        keeping, deterministic, quiet, costs, inside = self._options
+        keeping = self._options[0]
         if parsed.forms == self.forms:
             # Others need not have all of the local values.
             keeping.check_names(parsed.program)
-        return Reading(Units(parsed, keeping, deterministic, quiet, costs, inside))
+        return Reading(Units(parsed, *self._options))
 
     def _first(self, reading: Reading) -> Reading:
         others = [r for r in self._known.get(reading.forms, ()) if r is not reading]

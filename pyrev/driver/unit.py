@@ -21,6 +21,7 @@ from pyrev.ir.printer import Text
 from pyrev.runtime.code_cache import Loaded, is_alone
 from pyrev.runtime.device import copied, is_array
 from pyrev.runtime.error_boundary import runs_users
+from pyrev.runtime.journal import Journal
 from pyrev.runtime.stack_depth import deep
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.report import Decision
@@ -52,10 +53,16 @@ class Unit:
     weighed: tuple[str, ...] = ()
     target: Target = PYTHON
     costs: Costs = SHIPPED
+    #: What it is in words, why it was made, and where that is noted.
+    label: str = ""
+    why: str = ""
+    journal: Journal | None = field(default=None, repr=False, compare=False)
     #: The function, and what keeps its module, by what it is to do.
     _functions: dict[tuple[bool, Names], tuple[Callable[..., Any], Loaded]] = field(
         default_factory=dict, repr=False
     )
+    #: What notes the compilations of its modules.
+    _watching: list[object] = field(default_factory=list, repr=False, compare=False)
     _sealing: dict[Names, Sealed] = field(default_factory=dict, repr=False)
 
     @property
@@ -69,7 +76,7 @@ class Unit:
         found = self._functions.get((alone, sealing))
         if found is None:
             text = self.sealing(sealing).text if sealing else self.text.text
-            held = self._loaded(text, alone)
+            held = self._loaded(text, alone, sealing)
             found = getattr(held.module, self.program.name), held
             self._functions[alone, sealing] = found
         return found[0]
@@ -83,19 +90,30 @@ class Unit:
             self._sealing[arrays] = found
         return found
 
-    def _loaded(self, text: str, alone: bool) -> Loaded:
+    def _loaded(self, text: str, alone: bool, sealing: Names) -> Loaded:
         try:
-            return deep(self.target.load)(text, self.program.name, alone)
+            held = deep(self.target.load)(text, self.program.name, alone)
         except SyntaxError as error:  # too many levels of indentation, or parentheses
             help = "unite loops or conditions, or differentiate it in parts"
             because = f"generated code is nested deeper than Python reads ({error.msg})"
             raise UnsupportedError(
                 [Finding("P305", self.program.loc, because, help)]
             ) from error
+        if self.journal is not None:
+            watching = f"it sees changes of {', '.join(sealing)} before the pullback"
+            why = watching if sealing else self.why
+            self._watching.append(self.journal.watch(held.module, self.label, why))
+        return held
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the text, which another process loads again."""
-        return {**self.__dict__, "_functions": {}, "_sealing": {}}
+        here: dict[str, Any] = {
+            "_functions": {},
+            "_sealing": {},
+            "_watching": [],
+            "journal": None,
+        }
+        return {**self.__dict__, **here}
 
     @functools.cached_property
     def changed(self) -> tuple[bool, ...]:

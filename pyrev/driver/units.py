@@ -6,6 +6,7 @@ the kinds of its arguments, the target and what is asked, and on nothing else.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from pyrev.adjoint.reverse import Adjoint
 from pyrev.adjoint.slopes import without_slopes
 from pyrev.adjoint.tangent import Tangent
 from pyrev.adjoint.tidy import uncounted
+from pyrev.analysis.poly import seconds_asked
 from pyrev.driver.arguments import Kind, key_of
 from pyrev.driver.candidates import alternatives, chosen
 from pyrev.driver.derive import Derived, derive_partials, derive_tangent
@@ -22,6 +24,7 @@ from pyrev.driver.elementwise import why_not as why_not_elementwise
 from pyrev.driver.function import Function, rolled
 from pyrev.driver.inspection import Inspection
 from pyrev.driver.memo import Memo
+from pyrev.driver.reasons import Reasons
 from pyrev.driver.request import Request
 from pyrev.driver.sizes import Sizes, specialise
 from pyrev.driver.storage_options import Keeping
@@ -46,6 +49,7 @@ from pyrev.ir.nodes import (
 from pyrev.parse import Parsed
 from pyrev.parse.probes import told
 from pyrev.runtime.code_cache import tuning
+from pyrev.runtime.journal import DERIVED, Entry, Journal
 from pyrev.runtime.stack_depth import deep
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.private import with_private_arrays
@@ -57,6 +61,15 @@ WHAT = {
     "primal": "Schedule",
     "forward": "Forward sweep: the function and what its adjoint needs,",
     "reverse": "Reverse sweep of the adjoint",
+}
+
+#: What they are called in a journal.
+LABEL = {
+    "adjoint": "adjoint",
+    "tangent": "tangent",
+    "primal": "primal",
+    "forward": "forward sweep",
+    "reverse": "reverse sweep",
 }
 
 #: Makes a unit for what the sizes of a call say.
@@ -74,10 +87,13 @@ class Units:
         quiet: bool = False,
         costs: Costs = SHIPPED,
         inside: bool = False,
+        journal: Journal | None = None,
     ) -> None:
         self.keeping = keeping or Keeping()
         self._deterministic, self._quiet = deterministic, quiet
         self.costs, self._inside = costs, inside
+        self.journal = journal or Journal()
+        self._made = Reasons()
         self._memo = Memo(parsed.program)
         self.function = Function(parsed, self.keeping, quiet, self._memo)
         self.inspection = Inspection(
@@ -98,8 +114,12 @@ class Units:
             return self
 
         def make() -> Units | ArgumentError:
+            start = time.perf_counter()
             parsed = function.parsed_for(found, values)
-            return parsed if isinstance(parsed, ArgumentError) else self._of(parsed)
+            if isinstance(parsed, ArgumentError):
+                return parsed
+            self.journal.read(parsed.program.name, start, "arguments of other ranks")
+            return self._of(parsed)
 
         ranks = tuple(
             (k.rank, k.dtype == "bool", is_float(k.dtype)) for k in found.values()
@@ -112,7 +132,7 @@ class Units:
     def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
         """The units of another reading, with the same options."""
         quiet = self._quiet if quiet is None else quiet
-        options = self._deterministic, quiet, self.costs, self._inside
+        options = self._deterministic, quiet, self.costs, self._inside, self.journal
         return Units(parsed, self.keeping, *options)
 
     def forget(self) -> None:
@@ -427,13 +447,20 @@ class Units:
 
     def _tuned(self, asked: Request, make: Make) -> Unit:
         """The unit for these sizes, or what `tune` found to be faster than it."""
+        start, before = time.perf_counter(), seconds_asked()
         unit = make(asked.sizes(self.costs))
+        unit.journal, unit.why = self.journal, self._made.why(unit.label, asked, unit)
+        took = time.perf_counter() - start
+        proofs = seconds_asked() - before
+        self.journal.note(Entry(DERIVED, unit.label, took, unit.why, proofs=proofs))
         if not asked.target.tunes or asked.values is None:
             return unit
         flipped = tuning(unit.text.text, unit.program.name)
         if not flipped:
             return unit
-        return make(asked.sizes(self.costs, frozenset(flipped)))
+        better = make(asked.sizes(self.costs, frozenset(flipped)))
+        better.journal, better.why = self.journal, unit.why
+        return better
 
     def _natural(self, asked: Request, adjoint: bool) -> frozenset[Expr]:
         """The subscripts made of floats that are never negative."""
@@ -530,6 +557,7 @@ class Units:
             weighed=tuple(sizes.weighed),
             target=target,
             costs=self.costs,
+            label=f"{LABEL[what]} of {function.program.name}",
         )
 
 

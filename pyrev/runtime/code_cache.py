@@ -25,6 +25,7 @@ import stat
 import sys
 import tempfile
 import threading
+import time
 import warnings
 import weakref
 from collections import OrderedDict
@@ -35,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from pyrev.runtime import pool
+from pyrev.runtime import journal, pool
 from pyrev.runtime.error_boundary import generated
 
 #: What the names of modules begin with that hold texts of pyrev's own.
@@ -239,7 +240,20 @@ def _prepare(module: ModuleType, path: Path) -> None:
             file.save = _locked(file.save, path)
             file.load = _locked(file.load, path)
             cache.save_overload = _forgiving(cache.save_overload, path)
-            cache.load_overload = _forgiving(cache.load_overload, path)
+            found = _timed(cache.load_overload, module.__name__)
+            cache.load_overload = _forgiving(found, path)
+
+
+def _timed(load: Callable[..., Any], module: str) -> Callable[..., Any]:
+    @functools.wraps(load)
+    def loaded(*args: Any) -> Any:
+        start = time.perf_counter()
+        overload = load(*args)
+        if overload is not None:
+            journal.found(module, time.perf_counter() - start)
+        return overload
+
+    return loaded
 
 
 def _locked(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
@@ -363,7 +377,7 @@ def _unfiled(text: str, path: Path) -> ModuleType:
 _started = ""
 
 
-def _layer() -> str:
+def layer() -> str:
     """The threading layer that Numba has started, for good; "" if it has not yet."""
     global _started
     if not _started:
@@ -377,9 +391,15 @@ def _layer() -> str:
     return _started
 
 
+def threads() -> int:
+    """How many threads compiled code runs on, here and now."""
+    numba = sys.modules.get("numba")
+    return 1 if numba is None or is_alone() else int(numba.get_num_threads())
+
+
 def launches_are_safe() -> bool:
     """May two Python threads launch parallel Numba code at once? Not on workqueue."""
-    return _layer() in ("tbb", "omp")
+    return layer() in ("tbb", "omp")
 
 
 # ------------------------------------------------------------------ after a fork
@@ -432,7 +452,7 @@ def _after_fork() -> None:
 
 def _after_fork_in_child() -> None:
     global _alone
-    _alone = _alone or _layer() == "omp"
+    _alone = _alone or layer() == "omp"
     _after_fork()
 
 

@@ -1,0 +1,69 @@
+"""Why code is made once more for a function that has some."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pyrev.driver.arguments import Kind, key_of
+from pyrev.driver.request import Request
+from pyrev.driver.unit import Unit
+
+FIRST = "the first"
+
+
+class _Made(NamedTuple):
+    """What a unit was made for."""
+
+    request: Request
+    answers: tuple[tuple[str, bool], ...]
+
+
+class Reasons:
+    """What units were made for, by what they are."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, list[_Made]] = {}
+
+    def why(self, label: str, asked: Request, unit: Unit) -> str:
+        """Why a unit was made beside those of the same label before it."""
+        earlier = self._made.setdefault(label, [])
+        reason = _reason(asked, unit.answers, earlier)
+        # Of the values nothing but what was asked of their sizes is kept.
+        plain = Request(asked.target, asked.kinds, asked.wrt, None, asked.variant)
+        earlier.append(_Made(plain, unit.answers))
+        return reason
+
+
+def _reason(
+    asked: Request, answers: tuple[tuple[str, bool], ...], earlier: list[_Made]
+) -> str:
+    alike = [m for m in earlier if m.request.target is asked.target]
+    if not alike:
+        return FIRST
+    key = key_of(asked.kinds)
+    alike = [m for m in alike if key_of(m.request.kinds) == key]
+    if not alike:
+        return f"arguments of other ranks or dtypes: {_kinds(asked.kinds)}"
+    alike = [m for m in alike if m.request.wrt == asked.wrt]
+    if not alike:
+        return f"with respect to {', '.join(asked.wrt) or 'nothing'}"
+    alike = [m for m in alike if m.request.variant == asked.variant]
+    if not alike:
+        return "negative subscripts, or bounds that only these arguments keep"
+    known = dict(answers)
+    fewest: list[str] | None = None
+    for made in alike:
+        other = [t for t, answer in made.answers if known.get(t, answer) != answer]
+        if fewest is None or len(other) < len(fewest):
+            fewest = other
+    if not fewest:
+        return "made anew"
+    now = [t if known[t] else f"not {t}" for t in dict.fromkeys(fewest)]
+    return f"other sizes: now {' and '.join(now)}"
+
+
+def _kinds(kinds: Mapping[str, Kind]) -> str:
+    return ", ".join(
+        f"{n} {k.dtype}" + (f"[{k.rank}]" if k.rank else "") for n, k in kinds.items()
+    )
