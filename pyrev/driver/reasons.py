@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pyrev.driver.arguments import Kind, key_of
 from pyrev.driver.request import Request
+from pyrev.driver.sizes import fits
 from pyrev.driver.unit import Unit
 
 FIRST = "the first"
@@ -28,16 +29,14 @@ class Reasons:
     def why(self, label: str, asked: Request, unit: Unit) -> str:
         """Why a unit was made beside those of the same label before it."""
         earlier = self._made.setdefault(label, [])
-        reason = _reason(asked, unit.answers, earlier)
+        reason = _reason(asked, earlier)
         # Of the values nothing but what was asked of their sizes is kept.
         plain = Request(asked.target, asked.kinds, asked.wrt, None, asked.variant)
         earlier.append(_Made(plain, unit.answers))
         return reason
 
 
-def _reason(
-    asked: Request, answers: tuple[tuple[str, bool], ...], earlier: list[_Made]
-) -> str:
+def _reason(asked: Request, earlier: list[_Made]) -> str:
     alike = [m for m in earlier if m.request.target is asked.target]
     if not alike:
         return FIRST
@@ -51,16 +50,19 @@ def _reason(
     alike = [m for m in alike if m.request.variant == asked.variant]
     if not alike:
         return "negative subscripts, or bounds that only these arguments keep"
-    known = dict(answers)
-    fewest: list[str] | None = None
-    for made in alike:
-        other = [t for t, answer in made.answers if known.get(t, answer) != answer]
-        if fewest is None or len(other) < len(fewest):
-            fewest = other
-    if not fewest:
-        return "made anew"
-    now = [t if known[t] else f"not {t}" for t in dict.fromkeys(fewest)]
-    return f"other sizes: now {' and '.join(now)}"
+    values = asked.values or {}
+    others = [
+        [(t, a) for t, a in dict(made.answers).items() if not fits(((t, a),), values)]
+        for made in alike
+    ]
+    fewest = min(others, key=len)
+    now = [f"not {_plain(t)}" if answer else _plain(t) for t, answer in fewest]
+    return f"other sizes: now {' and '.join(now)}" if now else "made anew"
+
+
+def _plain(test: str) -> str:
+    """A test in one line."""
+    return " ".join(test.split()).replace("( ", "(").replace(" )", ")")
 
 
 def _kinds(kinds: Mapping[str, Kind]) -> str:
