@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pyrev.api.call import Call, Callee
+from pyrev.api.frozen import Frozen, of_adjoint
 from pyrev.driver.arguments import Kind, bind, check_writes, kind_of, positional
 from pyrev.driver.forms import flattened, forms_of
 from pyrev.driver.function import Function
@@ -386,6 +387,31 @@ class Derivative(_Source):
                 _check_shape(param, call.function.result_shapes(call.kinds)[of], values)
         result: tuple[Any, ...] = tuple(unit.call([values[p] for p in unit.params]))
         return result
+
+    @guarded
+    def frozen(self, *args: Any, **kw: Any) -> Frozen:
+        """The compiled adjoint for arguments of such shapes, dtypes and integers, as
+        `Differentiable.frozen`; `njit` of it may be called in compiled code.
+
+        The arguments are those of a call of the adjoint; cotangents have the shapes and
+        dtypes of what they belong to.
+        """
+        call, called, values = self._called(self._target, args, kw)
+        call.check_derivative(writes=False)
+        unit = call.made(Units.adjoint, call.wrt(None, local=True))
+        if called.made_here:
+            raise ArgumentError(
+                f"frozen: {called.name}() takes the cotangent of an array that the"
+                " function makes, whose shape only a call says; write to an argument"
+            )
+        for param, of in unit.cotangents:
+            if isinstance(of, str):
+                values[param] = _like(param, values[param], of, values[of])
+            elif kind_of(param, values[param]).rank:
+                raise ArgumentError(f"`{param}` is the cotangent of a number")
+            else:
+                values[param] = float(values[param])
+        return of_adjoint(call, unit, values, self)
 
     @property
     @guarded

@@ -14,6 +14,7 @@ import numpy as np
 
 from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
+from pyrev.api.frozen import Frozen, of_primal
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
 from pyrev.api.measured import measured
@@ -130,6 +131,22 @@ class Differentiable(Callee):
             call.rewind()
             call.reading.plans(target).forget()
             call.units.forget()
+
+    @guarded
+    def frozen(self, /, *args: Any, **kw: Any) -> Frozen:
+        """The compiled function for arguments of such shapes, dtypes and integers, for
+        inner loops: a call costs a microsecond more than the compiled code.
+
+        It is called by position, and refuses others than these with `ArgumentError`;
+        its attribute `njit` is for code that Numba compiles. `f.adjoint.frozen` is the
+        same for the adjoint. The arguments are not changed.
+
+        Raises what the call would raise, and `ArgumentError` for what needs a look at
+        each call: data in subscripts, captured values, arrays that are not in C order.
+        """
+        call = Call(self, args, kw)
+        call.check()
+        return of_primal(call, call.made(Units.primal))
 
     @guarded
     def report(self, /, *args: Any, wrt: object = None, **kw: Any) -> Costs:
