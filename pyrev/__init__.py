@@ -57,3 +57,9 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names; those of bridges once they are imported."""
+    doors = ("dask", "jax", "scipy", "torch")
+    return sorted({*__all__, "__version__", *(d for d in doors if d in globals())})

@@ -44,6 +44,11 @@ from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
 
 GRAPHS = ("primal", "adjoint", "tangent")
+#: The names of a differentiable function that its users know.
+PUBLIC = {
+    *("adjoint", "explain", "frozen", "graph", "primal", "python", "report"),
+    *("tangent", "target", "tune"),
+}
 
 
 class Differentiable(Callee):
@@ -197,6 +202,10 @@ class Differentiable(Callee):
             f"{name} cannot be pickled: what is found by this name is another object;"
             " define the function at the top of a module, under its own name"
         )
+
+    def __dir__(self) -> list[str]:
+        """What users call; the rest is pyrev's own."""
+        return [n for n in super().__dir__() if n.startswith("__") or n in PUBLIC]
 
     def __copy__(self) -> Differentiable:
         return self

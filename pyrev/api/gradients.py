@@ -52,7 +52,8 @@ class Gradients(Mapping[str, Any]):
         return (type(self), (dict(self._entries),))
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._entries]
+        own = [n for n in super().__dir__() if n.startswith("__") or n[0] != "_"]
+        return [*own, *self._entries]
 
     def __repr__(self) -> str:
         parts = []

@@ -91,9 +91,49 @@ def kind_of(name: str, value: object) -> Kind:
         if value.ndim == 0:
             raise ArgumentError(f"`{name}` is a 0-d array; pass {name}.item()")
         return Kind(value.ndim, _dtype(name, value.dtype))
-    found = type(value).__name__
-    raise ArgumentError(
-        f"`{name}` is a {found}; pass a number or a NumPy array, for example"
+    raise ArgumentError(f"`{name}` is {_instead(name, value)}")
+
+
+#: What to do with the arrays of other libraries, by their package.
+_ELSEWHERE = {
+    "torch": "use pyrev.torch.function(f), through which PyTorch differentiates, or"
+    " pass {0}.detach().numpy()",
+    "jax": "use pyrev.jax.function(f), through which JAX differentiates, or pass"
+    " np.asarray({0})",
+    "dask": "use pyrev.dask.distribute(f), which takes arrays in chunks, or pass"
+    " {0}.compute()",
+    "xarray": "pass {0}.values",
+    "pandas": "pass {0}.to_numpy()",
+    "polars": "pass {0}.to_numpy()",
+    "scipy": "pass {0}.toarray(), or its parts {0}.data, {0}.indices and {0}.indptr",
+    "tensorflow": "pass {0}.numpy()",
+}
+
+
+def _instead(name: str, value: object) -> str:
+    """What a value is that no function takes, and what to pass instead."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0].removesuffix("lib")
+    if package in _ELSEWHERE:
+        return f"a {package} {kind.__name__}; {_ELSEWHERE[package].format(name)}"
+    if value is None:
+        return (
+            "None, and this function makes a number or an array of it; pass one, or"
+            f" give `{name}` the default None and ask for it: `if {name} is None:`"
+        )
+    if isinstance(value, (str, bytes)):
+        return (
+            f"a {kind.__name__}, {value!r}; pass a number or a NumPy array (a text may"
+            " choose what a function does, `if mode == 'mean':`)"
+        )
+    if isinstance(value, (list, tuple)):
+        return f"a {kind.__name__}; pass a NumPy array, np.array({name})"
+    if callable(value):
+        return (
+            f"a function, {kind.__name__}; pass what it returns, a number or an array"
+        )
+    return (
+        f"a {kind.__name__}; pass a number or a NumPy array, for example"
         f" np.array({name})"
     )
 
