@@ -30,6 +30,7 @@ from pyrev.driver.plan import Plan
 from pyrev.driver.precision import check_precision
 from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.request import Request
+from pyrev.driver.results import restored
 from pyrev.driver.slices import Objects
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import AUTO, PYTHON, named
@@ -423,7 +424,8 @@ class Call:
         """Scalars come back as the types that NumPy and Python would give."""
         if result is None:
             return None
-        found = self.function.restore(result, self.kinds, self.values)
+        program, dtypes = self.function.program, self.result_dtypes()
+        found = restored(program, result, dtypes, self.values)
         if not self._objects:
             return found
         if not isinstance(found, tuple):

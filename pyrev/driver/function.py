@@ -23,7 +23,6 @@ from pyrev.driver.arguments import (
 )
 from pyrev.driver.forms import by_fields
 from pyrev.driver.memo import Memo
-from pyrev.driver.results import restored
 from pyrev.driver.storage_options import Keeping
 from pyrev.ir.diagnostics import ArgumentError, InternalError, UnsupportedError
 from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float, with_own_dtypes
@@ -363,15 +362,6 @@ class Function:
             return kinds[of].dtype
         found = self.result_dtypes(kinds)[of]
         return "float32" if found == "float32" else "float64"
-
-    def restore(
-        self, raw: Any, kinds: Mapping[str, Kind], values: Mapping[str, Any]
-    ) -> Any:
-        """What the plain function would have returned, from what compiled code
-        returned.
-        """
-        dtypes = self.result_dtypes(kinds)
-        return restored(self.program, raw, dtypes, values)
 
 
 def rolled(function: Function) -> Parsed | None:

@@ -48,7 +48,15 @@ TESTED_NUMBA = "0.68"
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
 LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
-_here = threading.local()  # a thread that runs what it runs by itself
+
+
+class _Thread(threading.local):
+    """What is so in one thread."""
+
+    alone = False  # of each: a default costs a call a microsecond
+
+
+_here = _Thread()  # it runs what it runs by itself
 _alone = False  # in a forked child that cannot start Numba's threads
 
 
@@ -407,13 +415,13 @@ def launches_are_safe() -> bool:
 
 def is_alone() -> bool:
     """Must code made here run on one core? GNU OpenMP ends a child that uses it."""
-    return _alone or getattr(_here, "alone", False)
+    return _alone or _here.alone
 
 
 @contextlib.contextmanager
 def on_one_core() -> Iterator[None]:
     """What this thread runs in it runs on one core: others have their own tasks."""
-    before = getattr(_here, "alone", False)
+    before = _here.alone
     _here.alone = True
     try:
         yield
