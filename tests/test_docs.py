@@ -206,7 +206,7 @@ def test_the_adjoints_by_hand_are_right_and_beside_those_that_are_printed(
 
 
 DOCS = ROOT / "docs"
-#: Pages whose blocks have a test of their own, and where it is.
+#: Pages at the top whose blocks have a test of their own, and where it is.
 JUDGED = {
     "adjoint-by-hand": "above",
     "architecture": "above",
@@ -227,7 +227,8 @@ FIRST = {"start.md": "blur.py", "reference/pyrev.md": "functions.py"}
 RUN = {
     str(page.relative_to(DOCS)): page
     for page in sorted(DOCS.rglob("*.md"))
-    if BLOCK.search(page.read_text(encoding="utf-8")) and page.stem not in JUDGED
+    if BLOCK.search(page.read_text(encoding="utf-8"))
+    and str(page.relative_to(DOCS)) not in {f"{name}.md" for name in JUDGED}
 }
 #: Where the names of a module are described, and the modules.
 REFERENCES = {
@@ -279,6 +280,7 @@ def test_every_page_is_in_one_table_of_contents() -> None:
     pages = {page.resolve() for page in DOCS.rglob("*.md")}
     found = [place for page in pages for place in listed(page)]
     assert sorted(found) == sorted(pages - {(DOCS / "index.md").resolve()})
+    assert {DOCS / f"{name}.md" for name in JUDGED} <= {*DOCS.glob("*.md")}
 
 
 def public_names() -> Iterator[tuple[str, str]]:
