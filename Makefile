@@ -10,7 +10,7 @@ PYREV_ROTATION ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/nul
 export PYREV_ROTATION
 PYTEST = PYREV_TURNS=$(if $(TESTS),1,$(TURNS)) $(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
-.PHONY: help deblur test check golden bench nightly sanitize
+.PHONY: help deblur test check docs golden bench nightly sanitize
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -25,6 +25,10 @@ check: $(VENV)/.test  ## what CI runs: lint, types, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST)
+
+docs: $(VENV)/.docs  ## build the documentation site, build/site/index.html, and try it
+	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --keep-going --quiet docs build/site
+	$(BIN)/python -m tests.tools.site build/site
 
 golden: $(VENV)/.test  ## rewrite the golden files; `git diff` is the review
 	$(BIN)/python -m pytest --update-golden

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import importlib
@@ -95,7 +96,7 @@ def executed(
         file.write_text(text, encoding="utf-8")
         with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(text, str(file), "exec"), names)
-        yield text, said.getvalue()
+        yield text, said.getvalue().replace(f"{folder}/", "")
 
 
 def with_outputs(
@@ -204,7 +205,60 @@ def test_the_adjoints_by_hand_are_right_and_beside_those_that_are_printed(
         names["check"](*lame)
 
 
-PAGES = [p for p in ROOT.rglob("*.md") if not {".venv", ".git"} & {*p.parts}]
+DOCS = ROOT / "docs"
+#: Pages at the top whose blocks have a test of their own, and where it is.
+JUDGED = {
+    "adjoint-by-hand": "above",
+    "architecture": "above",
+    "bridges": "tests/bridges",
+    "check_grad": "tests/testing: its `f` is any function",
+    "chunks": "tests/bridges",
+    "cuda": "its array is on a GPU",
+    "graph": "above: writes pictures",
+    "modes": "above",
+    "reading": "above",
+    "schedules": "above",
+    "whole_arrays": "above",
+}
+#: Pages about a package are run where it is installed: the one that their code imports.
+OPTIONAL = ("torch", "jax", "dask", "scipy", "matplotlib", "cupy")
+#: The file that the first block of a page is, where it is not called as the page.
+FIRST = {"start.md": "blur.py", "reference/pyrev.md": "functions.py"}
+RUN = {
+    str(page.relative_to(DOCS)): page
+    for page in sorted(DOCS.rglob("*.md"))
+    if BLOCK.search(page.read_text(encoding="utf-8"))
+    and str(page.relative_to(DOCS)) not in {f"{name}.md" for name in JUDGED}
+}
+#: Where the names of a module are described, and the modules.
+REFERENCES = {
+    "pyrev": "pyrev.md",
+    "pyrev.scipy": "scipy.md",
+    "pyrev.torch": "torch.md",
+    "pyrev.jax": "jax.md",
+    "pyrev.dask": "dask.md",
+}
+ENTRY = re.compile(r"^\.\. auto(?:function|class|exception):: ([\w.]+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_every_block_of_a_page_runs_and_shows_what_it_prints(
+    page: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "".join(BLOCK.findall(RUN[page].read_text(encoding="utf-8")))
+    for name in re.findall(r"^(?:import|from) (?:pyrev\.)?(\w+)", text, re.MULTILINE):
+        if name in OPTIONAL:
+            pytest.importorskip(name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "page"}
+    first = FIRST.get(page, f"{RUN[page].stem}.py")
+    assert_outputs(RUN[page], tmp_path, first, names, request)
+
+
+PAGES = [p for p in ROOT.rglob("*.md") if not {".venv", ".git", "build"} & {*p.parts}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -212,3 +266,76 @@ def test_what_a_page_points_at_is_there(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+def listed(page: Path) -> Iterator[Path]:
+    """The pages in the tables of contents of a page."""
+    text = page.read_text(encoding="utf-8")
+    for inside in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.M | re.S):
+        for name in re.findall(r"^\w[\w/-]*$", inside, re.MULTILINE):
+            yield (page.parent / f"{name}.md").resolve()
+
+
+def test_every_page_is_in_one_table_of_contents() -> None:
+    pages = {page.resolve() for page in DOCS.rglob("*.md")}
+    found = [place for page in pages for place in listed(page)]
+    assert sorted(found) == sorted(pages - {(DOCS / "index.md").resolve()})
+    assert {DOCS / f"{name}.md" for name in JUDGED} <= {*DOCS.glob("*.md")}
+
+
+def public_names() -> Iterator[tuple[str, str]]:
+    """Every public name with its module; what `__all__` says is read, not imported."""
+    for module in REFERENCES:
+        path = (
+            ROOT
+            / "pyrev"
+            / f"{module.removeprefix('pyrev').strip('.') or '__init__'}.py"
+        )
+        for node in ast.parse(path.read_text()).body:
+            if (
+                isinstance(node, ast.Assign)
+                and ast.unparse(node.targets[0]) == "__all__"
+            ):
+                for name in ast.literal_eval(node.value):
+                    yield module, name
+
+
+@pytest.mark.parametrize(("module", "name"), [*public_names()])
+def test_every_public_name_is_described_with_an_example(module: str, name: str) -> None:
+    page = (DOCS / "reference" / REFERENCES[module]).read_text(encoding="utf-8")
+    _, *parts = ENTRY.split(page)
+    entries = dict(zip(parts[::2], parts[1::2], strict=True))
+    example = "".join(BLOCK.findall(entries[f"{module}.{name}"]))
+    assert re.search(rf"\b{name}\b", example), f"no example of {module}.{name}"
+    assert f"reference/{REFERENCES[module]}" in RUN
+
+
+def test_every_door_of_the_package_has_a_page_of_reference() -> None:
+    doors = {p.stem for p in (ROOT / "pyrev").glob("*.py") if p.stem[0] != "_"}
+    assert {f"pyrev.{door}" for door in doors} | {"pyrev"} == {*REFERENCES}
+
+
+def test_the_ladder_has_six_tutorials_that_are_run_in_their_order() -> None:
+    tutorials = [*listed(DOCS / "tutorials" / "index.md")]
+    assert len(tutorials) == 6
+    for number, page in enumerate(tutorials, 1):
+        assert page.read_text(encoding="utf-8").startswith(f"# {number}. ")
+        assert f"tutorials/{page.name}" in RUN
+
+
+def test_the_gallery_has_every_example_and_its_picture() -> None:
+    shown = {page.stem for page in listed(DOCS / "gallery" / "index.md")}
+    examples = {page.stem for page in (ROOT / "examples").glob("*.py")}
+    assert shown == examples - {"layer_loops"}  # it is on the page of `layers`
+    cards = (DOCS / "gallery" / "index.md").read_text(encoding="utf-8")
+    pictures = {page.stem for page in DOCS.glob("*.png")} & shown
+    assert set(re.findall(r"^:img-top: \.\./(\w+)\.png$", cards, re.M)) == pictures
+
+
+def test_the_readme_names_the_pages_where_to_begin() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in listed(DOCS / "tutorials" / "index.md"):
+        assert f"(docs/tutorials/{page.name})" in readme
+    for page in ("start", "howto/index", "reference/index", "gallery/index", "faq"):
+        assert f"(docs/{page}.md)" in readme
+    assert "(docs/coming_from.md)" in readme
