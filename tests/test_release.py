@@ -149,7 +149,7 @@ def test_the_conda_recipe_asks_for_what_setup_cfg_asks_for() -> None:
 
 def test_every_lower_bound_is_the_version_with_which_tests_run() -> None:
     bounds, pins = bounded(), pinned()
-    assert bounds.keys() == pins.keys()
+    assert pins.keys() - bounds.keys() == {"numcodecs"}  # zarr's, as the file says
     for name, bound in bounds.items():
         assert Version(pins[name]) == Version(bound), name
     assert "packaging/oldest.txt" in (ROOT / ".ci/run").read_text()
