@@ -10,7 +10,7 @@ PYREV_ROTATION ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/nul
 export PYREV_ROTATION
 PYTEST = PYREV_TURNS=$(if $(TESTS),1,$(TURNS)) $(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
-.PHONY: help deblur test check docs golden bench nightly sanitize
+.PHONY: help deblur test check docs golden bench nightly sanitize release tag
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,6 +38,12 @@ bench: $(VENV)/.bench  ## time pyrev against the peers that are installed
 
 nightly: $(VENV)/.test $(VENV)/.coverage  ## everything that hunts for bugs, for hours
 	$(BIN)/python -m tests.tools.nightly
+
+release: $(VENV)/.release  ## wheel and sdist in dist/, checked, each tried in an empty environment
+	$(BIN)/python packaging/release.py build
+
+tag:  ## the annotated git tag of this version, as docs/releasing.md says
+	$(PYTHON) packaging/release.py tag
 
 $(VENV)/.%: setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

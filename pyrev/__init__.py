@@ -27,7 +27,7 @@ from pyrev.parse.directives import checkpointed, probe, stop_gradient
 from pyrev.runtime.pool import release
 from pyrev.testing import GradientReport, check_grad
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ArgumentError",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -43,6 +44,15 @@ from pyrev.ir.nodes import (
     exprs,
     walk_expr,
 )
+
+# Nothing works without it, so that `import pyrev` says it; it is loaded when asked.
+if importlib.util.find_spec("islpy") is None:
+    raise ImportError(
+        "pyrev needs islpy, the integer set library, which is not installed here: "
+        "`python -m pip install islpy` on Linux and macOS. For Windows there is no "
+        "wheel of it: `conda install -c conda-forge islpy`, or Python in WSL.",
+        name="islpy",
+    )
 
 _T = TypeVar("_T")
 _LOCK = threading.RLock()

@@ -270,7 +270,7 @@ class _Source(Readable):
             text += self._guard(unit, self._units, self._before(unit.target).kinds)
         text += _only_for(unit, self._units.function)
         try:
-            where.write_text(text, encoding="utf-8")
+            where.write_text(text, encoding="utf-8", newline="\n")
         except (OSError, ValueError) as error:
             raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where

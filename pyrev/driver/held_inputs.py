@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from pyrev.emit.digest import BLOCK
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import Param
 from pyrev.runtime import device
+from pyrev.runtime.forks import at_fork
 
 #: Bytes of an array that is copied: beyond, two digests cost less.
 SMALL = 1 << 20
@@ -183,7 +183,7 @@ def _after_fork() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+at_fork(in_child=_after_fork)
 
 
 def copied(array: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import functools
 import hashlib
 import importlib.metadata
@@ -35,9 +34,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
 from pyrev.runtime import journal, pool
 from pyrev.runtime.error_boundary import generated
+from pyrev.runtime.forks import at_fork
 
 #: What the names of modules begin with that hold texts of pyrev's own.
 GENERATED = "_pyrev_"
@@ -81,22 +83,46 @@ def _folders() -> list[Path]:
     if chosen := os.environ.get("PYREV_CACHE_DIR"):
         return [Path(chosen)]
     found: list[Path] = []
-    base = os.environ.get("XDG_CACHE_HOME")
     with contextlib.suppress(RuntimeError):  # no home at all
-        found.append((Path(base) if base else Path.home() / ".cache") / "pyrev")
-    return [*found, Path(tempfile.gettempdir()) / f"pyrev-{os.getuid()}"]
+        found.append(_users_folder())
+    number = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
+    return [*found, Path(tempfile.gettempdir()) / f"pyrev{number}"]
+
+
+def _users_folder() -> Path:
+    """Where the user's programs keep what they can make again.
+
+    `~/.cache` on macOS, too, where other programs of a terminal have theirs.
+    """
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "pyrev"
+    if sys.platform == "win32":
+        return Path(Windows("pyrev", appauthor=False).user_cache_dir)
+    return Path(Unix("pyrev").user_cache_dir)
 
 
 def _private(folder: Path) -> Path:
     """The folder, made if need be; what is in it may be executed."""
     folder = folder.absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    info = folder.stat()
-    if info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError("other users can write to it: chmod 700 makes it private")
+    if others := _open_to_others(folder):
+        raise PermissionError(others)
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         raise PermissionError("it can't be written")
     return folder
+
+
+def _open_to_others(folder: Path) -> str:
+    """Why others may write to the folder, and what to do; "" if nobody else may."""
+    if hasattr(os, "getuid"):
+        info = folder.stat()
+        if info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return "other users can write to it: chmod 700 makes it private"
+    elif not folder.resolve().is_relative_to(Path.home().resolve()):
+        # Windows keeps in lists who may write, which Python doesn't read; what is in a
+        # home folder only its user may write.
+        return "other users may write outside of your home folder: choose one in it"
+    return ""
 
 
 _owned: dict[int, Path] = {}  # by process: a child of a fork has its own
@@ -139,16 +165,23 @@ def module_path(text: str, name: str) -> Path:
 
 def _store(path: Path, text: str) -> None:
     """Write the file in one step: no reader, in any process, sees half of it."""
-    if path.is_file() and path.read_bytes() == text.encode():
+    if _holds(path, text):
         return
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # The same bytes everywhere: what was compiled of them is found by their date.
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
-        raise
+        # Windows replaces no file that is open: another process reads or writes it.
+        if not (isinstance(error, PermissionError) and _holds(path, text)):
+            raise
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
 
 
 def tuning(text: str, name: str) -> tuple[str, ...]:
@@ -265,13 +298,14 @@ def _timed(load: Callable[..., Any], module: str) -> Callable[..., Any]:
 
 
 def _locked(call: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    from filelock import FileLock  # as late as Numba: it takes a while
+
     @functools.wraps(call)
     def one_at_a_time(*args: Any) -> Any:
         if not path.parent.is_dir():  # removed while we run
             _private(path.parent)
         (path.parent / "__pycache__").mkdir(exist_ok=True)
-        with path.with_suffix(".lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with FileLock(path.with_suffix(".lock")).acquire(poll_interval=0.01):
             return call(*args)
 
     return one_at_a_time
@@ -356,7 +390,10 @@ def _unload(module: ModuleType, key: str) -> None:
     if sys.modules.get(module.__name__) is module:
         del sys.modules[module.__name__]
         generated.discard(key)
-    for file in (key, os.path.relpath(key)):  # Numba asks for the second
+    files = [key]
+    with contextlib.suppress(ValueError):  # Windows: no way leads to another drive
+        files.append(os.path.relpath(key))  # Numba asks for this one
+    for file in files:
         linecache.cache.pop(file, None)
     if hasattr(module, "njit"):
         # Compiled functions hold the names of their module where the garbage collector
@@ -465,8 +502,8 @@ def _after_fork_in_child() -> None:
 
 
 _held: list[Any] = []
-os.register_at_fork(
+at_fork(
     before=_before_fork,
-    after_in_parent=_after_fork,
-    after_in_child=_after_fork_in_child,
+    in_parent=_after_fork,
+    in_child=_after_fork_in_child,
 )

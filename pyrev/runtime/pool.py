@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pyrev.runtime.forks import at_fork
+
 LEAST = 1 << 17  # bytes: below this the allocator's own caches do
 MOST = 1 << 30  # bytes kept for later calls, where nothing else is said
 HEAP = (1 << 25) - (1 << 16)  # bytes: glibc's heap has no larger pieces
@@ -143,7 +145,7 @@ def _after_fork() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+at_fork(in_child=_after_fork)
 
 
 def keep_at_most(nbytes: int) -> None:

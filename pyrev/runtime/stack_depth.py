@@ -14,8 +14,10 @@ from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_STACK = 512 << 20  # bytes of address space, of which what is used becomes memory
-_LEVELS = 100_000
+#: Bytes of address space, of which what is used becomes memory; Windows gives a thread
+#: less than 256 MiB.
+_STACKS = (512 << 20, 255 << 20)
+_LEVEL = 5 << 10  # bytes of it that a level of recursion may take
 _LOCK = threading.Lock()
 
 
@@ -76,10 +78,11 @@ def on_a_large_stack(call: Callable[[], T]) -> T:
 
     with _LOCK:  # the limit and the size of new stacks belong to the whole process
         limit = sys.getrecursionlimit()
-        size = threading.stack_size(_STACK)
+        size = threading.stack_size()
         try:
+            levels = _ask_for_a_large_stack() // _LEVEL
             thread = threading.Thread(target=work, name="pyrev-deep")
-            sys.setrecursionlimit(max(limit, _LEVELS))
+            sys.setrecursionlimit(max(limit, levels))
             thread.start()
             thread.join()
         finally:
@@ -88,3 +91,14 @@ def on_a_large_stack(call: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _ask_for_a_large_stack() -> int:
+    """Give threads that begin from now on the largest stack there is: its bytes."""
+    for size in _STACKS:
+        try:
+            threading.stack_size(size)
+        except ValueError:  # larger than this system gives
+            continue
+        return size
+    return threading.stack_size()
