@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -274,12 +274,9 @@ class _Source(Readable):
             raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where
 
-    def __reduce__(self) -> NoReturn:
-        name = self._units.function.program.name
-        raise ArgumentError(
-            f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
-            " or the text, `source`"
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As what it is of which function."""
+        return type(self), (self._f,)
 
     def _guard(self, unit: Unit, units: Units, kinds: Mapping[str, Kind]) -> str:
         """The text that makes a module test the sizes of its arguments."""

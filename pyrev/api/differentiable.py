@@ -4,10 +4,9 @@ derived.
 
 from __future__ import annotations
 
-import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +15,7 @@ from pyrev.api.call import Call, Callee, Options
 from pyrev.api.derivative import Derivative, Primal, Pushforward
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
+from pyrev.api.travel import Transformed, by_name, packed
 from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
@@ -147,19 +147,14 @@ class Differentiable(Callee):
         return self._silent
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """By reference, as functions are pickled: to the module and the name in it."""
-        found: Any = sys.modules.get(self.python.__module__)
-        for part in self.python.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self:
-            return str(self.python.__qualname__)
-        if found is self.python:
-            return differentiable_with, (self.python, self._options)
-        name = f"{self.python.__module__}.{self.python.__qualname__}"
-        raise ArgumentError(
-            f"{name} cannot be pickled: what is found by this name is another object;"
-            " define the function at the top of a module, under its own name"
-        )
+        """By reference, as functions are pickled, where the module has it under its
+        name; else by text, with what it uses.
+        """
+        function = self._readings.function
+        module, name = function.__module__, function.__qualname__
+        if by_name(self, module, name):
+            return str(name)
+        return packed(self, _known)
 
     def __copy__(self) -> Differentiable:
         return self
@@ -259,6 +254,13 @@ def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiab
     if isinstance(f, Differentiable) and options in (f._options, Options()):
         return f
     return Differentiable(_function(f), options)
+
+
+@guarded
+def _known(function: FunctionType, options: Options) -> Differentiable:
+    """A function that was pickled, made differentiable once."""
+    own = repr(options)
+    return kept_with(function, own, lambda: Differentiable(function, options))
 
 
 def _function(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -576,15 +578,14 @@ def value_and_grad(
     """
     function = as_differentiable(f)
 
-    @functools.wraps(function.python)
     @guarded
-    def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
+    def run(*args: Any, **kw: Any) -> tuple[Any, Any]:
         call = Call(function, args, kw)
         returns_a_number(call)
         result, pullback = pulled(call, wrt, Hold.NOBODY)
         return result, _bare(pullback(1.0), wrt)
 
-    return value_and_gradient
+    return Transformed(value_and_grad, function, {"wrt": wrt}, run)
 
 
 def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
@@ -595,9 +596,8 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     """
     function = as_differentiable(f)
 
-    @functools.wraps(function.python)
     @guarded
-    def gradient(*args: Any, **kw: Any) -> Any:
+    def run(*args: Any, **kw: Any) -> Any:
         call = Call(function, args, kw)
         returns_a_number(call)
         if call.function.written or call.function.checks(call.kinds):
@@ -610,7 +610,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             pullback = Pullback(call, names, unit, held, 0.0, {}, wrt)
         return _bare(pullback(1.0), wrt)
 
-    return gradient
+    return Transformed(grad, function, {"wrt": wrt}, run)
 
 
 def returns_a_number(call: Call) -> None:

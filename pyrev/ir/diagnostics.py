@@ -104,8 +104,17 @@ class UnsupportedError(PyrevError):
         parts = [*map(str, self.findings), *([note] if note else [])]
         super().__init__("\n\n".join(parts))
 
-    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
-        return type(self), (self.findings, self.note)
+    def __reduce__(self) -> tuple[object, ...]:
+        return _refused, (type(self), self.args, self.__dict__)
+
+
+def _refused(
+    kind: type[UnsupportedError], said: tuple[str, ...], own: dict[str, object]
+) -> UnsupportedError:
+    """A refusal that was pickled: its message has lines that are not here, perhaps."""
+    found = kind.__new__(kind, *said)
+    found.__dict__.update(own)
+    return found
 
 
 class ArgumentError(PyrevError, ValueError, TypeError):
