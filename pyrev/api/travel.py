@@ -23,6 +23,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from pyrev.api.call import Callee, Options
+from pyrev.ir import places
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.custom import custom_vjp, rule_of
 from pyrev.parse.source import Texts, code_at, features_of, place_of, plain, read
@@ -100,12 +101,12 @@ class _Spec:
 class Sent:
     """Functions in a pickle, with what they use: what several share, they share there.
 
-    Of modules there are the names and the variables that are used, of Numba's functions
-    the texts. `made` are the differentiable functions, each behind those that it uses:
+    Of texts there are the files, what people call these, and the lines, of modules the
+    names and the variables that are used, of Numba's functions the texts. `made` are the differentiable functions, each behind those that it uses:
     the function, and its options.
     """
 
-    texts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    texts: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     around: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     cells: list[Any] = field(default_factory=list)
     functions: list[_Spec] = field(default_factory=list)
@@ -186,7 +187,8 @@ class _Sender:
         return self._numbers[key]
 
     def _text(self, file: str, lines: tuple[str, ...]) -> int:
-        return self._number(("text", (file, lines)), self.sent.texts, (file, lines))
+        item = file, places.name_of(file), lines
+        return self._number(("text", item), self.sent.texts, item)
 
     def _cell(self, cell: CellType) -> int:
         key, cells = ("cell", id(cell)), self.sent.cells
@@ -297,7 +299,7 @@ class _Receiver:
 
     def __init__(self, sent: Sent, make: Make) -> None:
         self._sent, self._make = sent, make
-        self._files = [_kept(file, lines) for file, lines in sent.texts]
+        self._files = [_kept(*text) for text in sent.texts]
         self._around: list[dict[str, Any]] = [
             {"__builtins__": builtins, "__name__": name} for name, _ in sent.around
         ]
@@ -323,7 +325,7 @@ class _Receiver:
         return _Arrived(sent, tuple(self._functions), now, self._differentiable[-1])
 
     def _function(self, spec: _Spec) -> FunctionType:
-        file, lines = self._files[spec.text], self._sent.texts[spec.text][1]
+        file, lines = self._files[spec.text], self._sent.texts[spec.text][-1]
         code = code_at(spec.place, file, lines, spec.features)
         if code is None or len(code.co_freevars) != len(spec.cells):
             name, line, _ = spec.place
@@ -376,7 +378,7 @@ class _Receiver:
         return value
 
 
-def _kept(file: str, lines: tuple[str, ...]) -> str:
+def _kept(file: str, name: str, lines: tuple[str, ...]) -> str:
     """The name under which this process has the text: its own, if that is free here."""
     linecache.checkcache(file)
     here = linecache.getlines(file)
@@ -386,6 +388,7 @@ def _kept(file: str, lines: tuple[str, ...]) -> str:
     if file not in linecache.cache:
         size = sum(map(len, lines))
         linecache.cache[file] = (size, None, [*lines], file)
+        places.call(file, name)
     return file
 
 

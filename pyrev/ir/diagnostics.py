@@ -15,6 +15,7 @@ import linecache
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from pyrev.ir import places
 from pyrev.ir.nodes import NOWHERE, Loc
 
 CODES: dict[str, str] = {
@@ -76,7 +77,10 @@ class Finding:
         head = f"{self.code} {CODES[self.code]}"
         if self.at == NOWHERE:
             return f"{head}\n  because {self.because}\n  help: {self.help}"
-        where = f"{self.at.file}:{self.at.line}:{self.at.col + 1}"
+        file, row, column = self.at.file, self.at.line, self.at.col + 1
+        where = f"{file}:{row}:{column}"
+        if places.is_cell(file):
+            where = places.place(file, row, column)
         line = linecache.getline(self.at.file, self.at.line).rstrip("\r\n")
         if not line:
             return f"{where}: {head}\n  because {self.because}\n  help: {self.help}"

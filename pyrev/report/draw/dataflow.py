@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from pyrev.adjoint.elimination import (
     Eliminated,
@@ -240,7 +239,7 @@ class _Picture:
             return ""
         text = self.sources.get(loc.file, ())
         line = text[loc.line - 1].strip() if 0 < loc.line <= len(text) else ""
-        return f"{PurePath(loc.file).name}:{loc.line}: {line}".rstrip(": ")
+        return f"{loc.place}: {line}".rstrip(": ")
 
     def place(
         self, inside: tuple[Cluster, ...], loc: Loc, attributes: Mapping[str, str]

@@ -117,12 +117,12 @@ def test_a_text_with_the_name_of_another_is_kept_beside_it() -> None:
 def test_a_text_without_the_function_is_refused() -> None:
     f = defined(CELL, "<a cell to damage>", ran=[], weight=2.0)["f"]
     made, (make, texts, *others) = f.__reduce__()
-    ((file, lines),) = texts
-    damaged = [(file, tuple(one.replace("def f", "def h") for one in lines))]
+    ((file, name, lines),) = texts
+    damaged = [(file, name, tuple(one.replace("def f", "def h") for one in lines))]
     with pytest.raises(pyrev.ArgumentError, match="f that was sent is not in the text"):
         made(make, damaged, *others)
     with pytest.raises(pyrev.ArgumentError, match="is not in the text"):
-        made(make, [(file, ("def f(:\n",))], *others)
+        made(make, [(file, name, ("def f(:\n",))], *others)
 
 
 def test_a_module_that_nobody_can_import_is_refused() -> None:
