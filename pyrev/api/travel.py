@@ -101,9 +101,10 @@ class _Spec:
 class Sent:
     """Functions in a pickle, with what they use: what several share, they share there.
 
-    Of texts there are the files, what people call these, and the lines, of modules the
-    names and the variables that are used, of Numba's functions the texts. `made` are the differentiable functions, each behind those that it uses:
-    the function, and its options.
+    Of texts there are the files, what people call these, and the lines; of modules the
+    names and the variables that are used; of Numba's functions the texts. `made` are
+    the differentiable functions, each behind those that it uses: the function, and its
+    options.
     """
 
     texts: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)

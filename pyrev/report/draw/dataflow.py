@@ -52,7 +52,8 @@ from pyrev.ir.printer import write
 from pyrev.ir.simplify import number
 from pyrev.ir.text import array_ranks, expr_text, proof_text, range_tree, stmt_tree
 from pyrev.parse.source import Inlined
-from pyrev.report.draw.dot import Cluster, Edge, Graph, Node
+from pyrev.report.draw.dot import Graph
+from pyrev.report.draw.graphs import Cluster, Edge, Node
 
 RESULT = "return"  # the node of what is returned; no variable can have its name
 LONG = 44  # characters of a label
