@@ -32,6 +32,7 @@ from pyrev.report.draw.figure import figure
 from pyrev.report.draw.shear import panels
 from pyrev.report.explain import Report, report
 from pyrev.report.shown.listing import Listing, Origin, Readable
+from pyrev.report.shown.told import Explanation
 from pyrev.runtime.device import copied, cupy, is_array, is_device
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
@@ -393,9 +394,11 @@ class Derivative(_Source):
         """
         return self._units.hushed().adjoint(self._before(PYTHON)).function
 
-    def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
+    def explain(
+        self, target: str | None = None, /, *args: Any, **kw: Any
+    ) -> Explanation:
         """The report as text: one line per adjoint loop and per value kept."""
-        return str(self.report(target, *args, **kw))
+        return Explanation(self.report(target, *args, **kw))
 
     @guarded
     def report(self, target: str | None = None, /, *args: Any, **kw: Any) -> Report:

@@ -27,8 +27,11 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
-from pyrev.parse.source import plain
+from pyrev.parse.source import plain, read
 from pyrev.report.draw.dot import Graph
+from pyrev.report.shown.passages import Passage
+from pyrev.report.shown.styled import block, hypertext
+from pyrev.report.shown.told import Told
 from pyrev.runtime.device import (
     copied,
     cupy,
@@ -41,6 +44,12 @@ from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
 
 GRAPHS = ("primal", "adjoint", "tangent")
+
+
+class Tuned(Told, Tuning):
+    """What `tune` tried, as it is shown."""
+
+    _label = "what was tried"
 
 
 class Differentiable(Callee):
@@ -103,7 +112,7 @@ class Differentiable(Callee):
     @guarded
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
-    ) -> Tuning:
+    ) -> Tuned:
         """Time other schedules than the one that was chosen, on these arguments.
 
         Of the function and of its adjoint with respect to `wrt` at most eight each are
@@ -123,7 +132,7 @@ class Differentiable(Callee):
         call.check()
         try:
             names = call.wrt(wrt, local=True)
-            return tune(call, target, names, progress)
+            return Tuned(tune(call, target, names, progress).trials)
         finally:
             call.rewind()
             call.reading.plans(target).forget()
@@ -161,6 +170,15 @@ class Differentiable(Callee):
 
     def __deepcopy__(self, memo: object) -> Differentiable:
         return self
+
+    def _repr_html_(self) -> str:
+        """The function as a notebook shows it: how it was asked for, and its text."""
+        function = self._readings.function
+        passage = Passage.of(function.__name__, read(function, self._readings.texts))
+        asked = [f"{n}={v!r}" for n, v in self._options.asked()]
+        title = ", ".join([passage.title, *asked])
+        head = ("label", title), ("", "")
+        return block(title, map(hypertext, [head, *passage.lines]))
 
     def __repr__(self) -> str:
         signature = inspect.signature(self.python, follow_wrapped=False)
@@ -249,6 +267,7 @@ def differentiable(
     return differentiable_with(f, options)
 
 
+@guarded
 def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiable:
     """`f` as it is if already differentiable with these options, else wrapped."""
     if isinstance(f, Differentiable) and options in (f._options, Options()):

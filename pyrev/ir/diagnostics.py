@@ -12,8 +12,11 @@ and domain, `P3xx` differentiation.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+import os
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pyrev.ir import places
 from pyrev.ir.nodes import NOWHERE, Loc
@@ -62,6 +65,45 @@ REPORT = (
 
 class PyrevError(Exception):
     """The base of every error that pyrev raises, `IndexError` excepted."""
+
+    @property
+    def _render_traceback_(self) -> Callable[[], list[str]]:
+        """What IPython asks for before it makes a traceback of its own."""
+        if shows_all(self):
+            raise AttributeError("_render_traceback_")
+        return self._told
+
+    def _told(self) -> list[str]:
+        """The message, and which lines of the user's led to it.
+
+        A refusal of what stands in the cell itself says all by its message.
+        """
+        steps = traceback.extract_tb(self.__traceback__)
+        own = [s for s in steps if not hidden(s.filename)]
+        if len(own) == 1 and isinstance(self, UnsupportedError):
+            own = []
+        lines = []
+        for step in own:
+            where = places.place(step.filename, step.lineno or 0)
+            lines.append(f"{where}: {step.line}".rstrip(": "))
+        kind = type(self).__name__
+        return [*lines, f"{kind}: {self}", *getattr(self, "__notes__", ())]
+
+
+#: What the files of pyrev, and of IPython which runs cells, begin with.
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_SHELLS = tuple(f"{os.sep}{part}{os.sep}" for part in ("IPython", "ipykernel"))
+
+
+def hidden(file: str) -> bool:
+    """Are frames of this file none of the user's?"""
+    return file.startswith(_PACKAGE) or any(part in file for part in _SHELLS)
+
+
+def shows_all(error: PyrevError) -> bool:
+    """Is the whole traceback wanted? Of our bugs it is; else `PYREV_TRACEBACK=full`."""
+    full = os.environ.get("PYREV_TRACEBACK") == "full"
+    return full or isinstance(error, InternalError)
 
 
 @dataclass(frozen=True, slots=True)

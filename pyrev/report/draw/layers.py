@@ -231,4 +231,5 @@ def _arrow(
     )
     label = e.attributes.get("label", "")
     if label:
-        yield from _text([label], (x0 + x1) / 2 + 3.0, (y0 + y1) / 2, "start")
+        x, y = x0 + 0.2 * (x1 - x0) + 3.0, y0 + 0.4 * (y1 - y0)
+        yield from _text([label], x, y, "start")
