@@ -34,7 +34,11 @@ def pytest_collection_modifyitems(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A worker's tests run in children, which are replaced as they grow."""
+    """A worker's tests run in children, which are replaced as they grow.
+
+    What fails shows where it does in pyrev.
+    """
+    os.environ.setdefault("PYREV_TRACEBACK", "full")
     if recycling.possible(config):
         config.pluginmanager.register(recycling.Recycling())
 

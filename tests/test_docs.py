@@ -170,6 +170,17 @@ def test_every_block_about_reading_runs_and_shows_what_it_prints(
     assert_outputs(path, tmp_path, "advect.py", names, request)
 
 
+def test_every_block_about_notebooks_runs_and_shows_what_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    ((_, said),) = executed(page, tmp_path, "misfit.py", {"__name__": "misfit"})
+    shown, error = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert said == shown
+    assert error in (ROOT / "tests" / "golden" / "notebook.txt").read_text()
+
+
 def test_the_text_about_whole_arrays_is_the_one_shown(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
-from pathlib import PurePath
 
 import numpy as np
 
@@ -236,7 +235,7 @@ class _Widths:
             return
         e = map_expr(e, _as_written)
         loc = e.loc if e.loc.line else loc
-        where = f"{PurePath(loc.file).name}:{loc.line}: " if loc.line else ""
+        where = f"{loc.place}: " if loc.line else ""
         either = " or ".join(sorted(widths))
         raise ArgumentError(
             f"{where}`{expr_text(e)}` is counted in {either}, as the path decides;"
@@ -342,7 +341,7 @@ class _Wide:
                     and expr_dtype(p, self.types) in NARROW
                 )
                 at = e.loc if e.loc.line else name.loc
-                where = f"{PurePath(at.file).name}:{at.line}: " if at.line else ""
+                where = f"{at.place}: " if at.line else ""
                 raise ArgumentError(
                     f"{where}`{expr_text(e)}` is counted in {dtype}, which goes around;"
                     f" write int({expr_text(name)})"

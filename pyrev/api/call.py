@@ -66,6 +66,20 @@ class Options:
     costs: Costs = SHIPPED
     inside: bool = False
 
+    def asked(self) -> list[tuple[str, object]]:
+        """What the user said, by the names of the options."""
+        keeping, usual = self.keeping, Keeping()
+        found = [
+            ("wrt", self.wrt, None),
+            ("target", self.target, AUTO),
+            ("memory", keeping.memory, usual.memory),
+            ("store", keeping.store, usual.store),
+            ("recompute", keeping.recompute, usual.recompute),
+            ("deterministic", self.deterministic, False),
+            ("preaccumulate", keeping.preaccumulate, usual.preaccumulate),
+        ]
+        return [(name, value) for name, value, default in found if value != default]
+
 
 class Callee:
     """A function with its options, as it is called; `python` is the plain one."""

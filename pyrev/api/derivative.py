@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from pyrev.report.draw.figure import figure
 from pyrev.report.draw.shear import panels
 from pyrev.report.explain import Report, report
 from pyrev.report.shown.listing import Listing, Origin, Readable
+from pyrev.report.shown.told import Explanation
 from pyrev.runtime.device import copied, cupy, is_array, is_device
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
@@ -275,12 +276,9 @@ class _Source(Readable):
             raise ArgumentError(f"save: {where} can't be written ({error})") from error
         return where
 
-    def __reduce__(self) -> NoReturn:
-        name = self._units.function.program.name
-        raise ArgumentError(
-            f"what was derived from {name}() cannot be pickled: pickle {name} itself,"
-            " or the text, `source`"
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As what it is of which function."""
+        return type(self), (self._f,)
 
     def _guard(self, unit: Unit, units: Units, kinds: Mapping[str, Kind]) -> str:
         """The text that makes a module test the sizes of its arguments."""
@@ -422,9 +420,11 @@ class Derivative(_Source):
         """
         return self._units.hushed().adjoint(self._before(PYTHON)).function
 
-    def explain(self, target: str | None = None, /, *args: Any, **kw: Any) -> str:
+    def explain(
+        self, target: str | None = None, /, *args: Any, **kw: Any
+    ) -> Explanation:
         """The report as text: one line per adjoint loop and per value kept."""
-        return str(self.report(target, *args, **kw))
+        return Explanation(self.report(target, *args, **kw))
 
     @guarded
     def report(self, target: str | None = None, /, *args: Any, **kw: Any) -> Report:

@@ -4,10 +4,9 @@ derived.
 
 from __future__ import annotations
 
-import functools
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +17,7 @@ from pyrev.api.frozen import Frozen, of_primal
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
 from pyrev.api.measured import measured
+from pyrev.api.travel import Transformed, by_name, packed
 from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
 from pyrev.driver.results import in_words
@@ -29,9 +29,12 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
 from pyrev.parse.rewriting.complex_numbers.arguments import COMPLEX
-from pyrev.parse.source import plain
+from pyrev.parse.source import plain, read
 from pyrev.report.costs import Costs
 from pyrev.report.draw.dot import Graph
+from pyrev.report.shown.passages import Passage
+from pyrev.report.shown.styled import block, hypertext
+from pyrev.report.shown.told import Told
 from pyrev.runtime.device import (
     copied,
     cupy,
@@ -49,6 +52,12 @@ PUBLIC = {
     *("adjoint", "explain", "frozen", "graph", "primal", "python", "report"),
     *("tangent", "target", "tune"),
 }
+
+
+class Tuned(Told, Tuning):
+    """What `tune` tried, as it is shown."""
+
+    _label = "what was tried"
 
 
 class Differentiable(Callee):
@@ -111,7 +120,7 @@ class Differentiable(Callee):
     @guarded
     def tune(
         self, /, *args: Any, wrt: object = None, progress: bool = True, **kw: Any
-    ) -> Tuning:
+    ) -> Tuned:
         """Time other schedules than the one that was chosen, on these arguments.
 
         Of the function and of its adjoint with respect to `wrt` at most eight each are
@@ -131,7 +140,7 @@ class Differentiable(Callee):
         call.check()
         try:
             names = call.wrt(wrt, local=True)
-            return tune(call, target, names, progress)
+            return Tuned(tune(call, target, names, progress).trials)
         finally:
             call.rewind()
             call.reading.plans(target).forget()
@@ -189,19 +198,14 @@ class Differentiable(Callee):
         return self._silent
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """By reference, as functions are pickled: to the module and the name in it."""
-        found: Any = sys.modules.get(self.python.__module__)
-        for part in self.python.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self:
-            return str(self.python.__qualname__)
-        if found is self.python:
-            return differentiable_with, (self.python, self._options)
-        name = f"{self.python.__module__}.{self.python.__qualname__}"
-        raise ArgumentError(
-            f"{name} cannot be pickled: what is found by this name is another object;"
-            " define the function at the top of a module, under its own name"
-        )
+        """By reference, as functions are pickled, where the module has it under its
+        name; else by text, with what it uses.
+        """
+        function = self._readings.function
+        module, name = function.__module__, function.__qualname__
+        if by_name(self, module, name):
+            return str(name)
+        return packed(self, _known)
 
     def __dir__(self) -> list[str]:
         """What users call; the rest is pyrev's own."""
@@ -212,6 +216,15 @@ class Differentiable(Callee):
 
     def __deepcopy__(self, memo: object) -> Differentiable:
         return self
+
+    def _repr_html_(self) -> str:
+        """The function as a notebook shows it: how it was asked for, and its text."""
+        function = self._readings.function
+        passage = Passage.of(function.__name__, read(function, self._readings.texts))
+        asked = [f"{n}={v!r}" for n, v in self._options.asked()]
+        title = ", ".join([passage.title, *asked])
+        head = ("label", title), ("", "")
+        return block(title, map(hypertext, [head, *passage.lines]))
 
     def __repr__(self) -> str:
         signature = inspect.signature(self.python, follow_wrapped=False)
@@ -300,11 +313,19 @@ def differentiable(
     return differentiable_with(f, options)
 
 
+@guarded
 def differentiable_with(f: Callable[..., Any], options: Options) -> Differentiable:
     """`f` as it is if already differentiable with these options, else wrapped."""
     if isinstance(f, Differentiable) and options in (f._options, Options()):
         return f
     return Differentiable(_function(f), options)
+
+
+@guarded
+def _known(function: FunctionType, options: Options) -> Differentiable:
+    """A function that was pickled, made differentiable once."""
+    own = repr(options)
+    return kept_with(function, own, lambda: Differentiable(function, options))
 
 
 def _function(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -635,15 +656,14 @@ def value_and_grad(
     """
     function = as_differentiable(f)
 
-    @functools.wraps(function.python)
     @guarded
-    def value_and_gradient(*args: Any, **kw: Any) -> tuple[Any, Any]:
+    def run(*args: Any, **kw: Any) -> tuple[Any, Any]:
         call = Call(function, args, kw)
         returns_a_number(call)
         result, pullback = pulled(call, wrt, Hold.NOBODY)
         return result, _bare(pullback(1.0), wrt)
 
-    return value_and_gradient
+    return Transformed(value_and_grad, function, {"wrt": wrt}, run)
 
 
 def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
@@ -654,9 +674,8 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
     """
     function = as_differentiable(f)
 
-    @functools.wraps(function.python)
     @guarded
-    def gradient(*args: Any, **kw: Any) -> Any:
+    def run(*args: Any, **kw: Any) -> Any:
         call = Call(function, args, kw)
         returns_a_number(call)
         if call.function.written or call.function.checks(call.kinds):
@@ -669,7 +688,7 @@ def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
             pullback = Pullback(call, names, unit, held, 0.0, {}, wrt)
         return _bare(pullback(1.0), wrt)
 
-    return gradient
+    return Transformed(grad, function, {"wrt": wrt}, run)
 
 
 def returns_a_number(call: Call) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyrev.report.shown.told import Values
 
-class Gradients(Mapping[str, Any]):
+
+class Gradients(Values, Mapping[str, Any]):
     """Gradients by parameter name: ``g["image"]``, or ``g.image``.
 
     The entries have the primal's shapes and dtypes. ``g[name]`` always works; as
@@ -55,6 +57,9 @@ class Gradients(Mapping[str, Any]):
         own = [n for n in super().__dir__() if n.startswith("__") or n[0] != "_"]
         return [*own, *self._entries]
 
+    def _values(self) -> list[tuple[str, Any]]:
+        return [*_leaves(self)]
+
     def __repr__(self) -> str:
         parts = []
         for name, value in self._entries.items():
@@ -65,6 +70,24 @@ class Gradients(Mapping[str, Any]):
                 else f"{name}: {value!r}"
             )
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays and numbers, structures in it taken apart."""
+    match value:
+        case Mapping():
+            parts: Any = [
+                (f"{name}.{n}" if name else str(n), v) for n, v in value.items()
+            ]
+        case tuple() | list():
+            parts = [(f"{name}[{k}]", v) for k, v in enumerate(value)]
+        case _:
+            parts = None
+    if parts is None:
+        yield name, value
+    else:
+        for n, v in parts:
+            yield from _leaves(v, n)
 
 
 class Tangents(Gradients):

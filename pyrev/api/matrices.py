@@ -25,6 +25,7 @@ from pyrev.api.differentiable import (
 from pyrev.api.forward import directions, jvp, pushed
 from pyrev.api.gradients import Gradients
 from pyrev.api.sparsity import Pattern, coloured, pattern
+from pyrev.api.travel import Transformed
 from pyrev.driver.held_inputs import Hold
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
@@ -109,9 +110,8 @@ def hessian(
     made = as_differentiable(f)
     sparse = flag("sparse", sparse)
 
-    @functools.wraps(made.python)
     @guarded
-    def hessian_of(*args: Any, **kw: Any) -> Any:
+    def run(*args: Any, **kw: Any) -> Any:
         function = made.quiet
         call = _on_host(Call(function, args, kw).only_numbers("hessian"))
         returns_a_number(call)
@@ -134,7 +134,7 @@ def hessian(
             return found[names[0]][names[0]]
         return Gradients({a: Gradients(row) for a, row in found.items()})
 
-    return hessian_of
+    return Transformed(hessian, made, {"wrt": wrt, "sparse": sparse}, run)
 
 
 def jacobian(
@@ -162,9 +162,8 @@ def jacobian(
     if of is not None and not isinstance(of, str):
         raise ArgumentError(f"of is a {type(of).__name__}; name an output")
 
-    @functools.wraps(made.python)
     @guarded
-    def jacobian_of(*args: Any, **kw: Any) -> Any:
+    def run(*args: Any, **kw: Any) -> Any:
         call = _on_host(Call(made.quiet, args, kw).only_numbers("jacobian"))
         names = call.wrt(wrt)
         output = _output(call, of)
@@ -179,7 +178,8 @@ def jacobian(
             return found[names[0]]
         return Gradients(found)
 
-    return jacobian_of
+    options = {"wrt": wrt, "of": of, "sparse": sparse}
+    return Transformed(jacobian, made, options, run)
 
 
 # -------------------------------------------------------------------- second order

@@ -124,6 +124,10 @@ class Distributed:
         self.steps = steps
         functools.update_wrapper(self, f.python)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        how = self.steps, self.memory, self.gradient, self.target, self.checkpoints
+        return type(self), (self.f, *how)
+
     def __call__(self, *args: Any, **kw: Any) -> Any:
         """The results, as Dask arrays, and numbers as those without axes."""
         return self._run(self._asked(args, kw)).result()

@@ -7,7 +7,6 @@ derivatives, in reverse mode, run the generated adjoint as a loop function of it
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
+from pyrev.api.travel import Transformed
 from pyrev.bridges.pure import Level, Outputs, Pure, Slot, returned_arrays
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import concrete
@@ -49,7 +49,6 @@ def function(
     """
     pure = Pure(f, wrt, outputs)
 
-    @functools.wraps(pure.f.python)
     def on_arrays(*args: Any, **kw: Any) -> Any:
         given = pure.bind(args, kw)
         arrays = {
@@ -63,7 +62,8 @@ def function(
         row = _node(call, (), likes)(*arrays.values())
         return expected.shaped(row)
 
-    return on_arrays
+    options = {"wrt": wrt, "outputs": outputs, "result_shape": result_shape}
+    return Transformed(function, pure.f, options, on_arrays)
 
 
 class _Call(NamedTuple):

@@ -139,6 +139,9 @@ class Pure:
                     f" name arrays that it writes, or 'return'"
                 )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pure, (self.f, self.wrt, self._asked)
+
     def varies(self, name: str) -> bool:
         """May a parameter get a gradient?"""
         names = tuple(self.signature.parameters)

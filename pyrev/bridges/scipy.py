@@ -42,6 +42,11 @@ class _Packed:
         #: The values that were given, packed.
         self.x0: Vector = self.pack(start[self.names[0]] if self._bare else start)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        wrt = self.names[0] if self._bare else self.names
+        own = {n: v for n, v in vars(self).items() if n == "sparse"}
+        return type(self), (self._pure, (), self._given, wrt), own or None
+
     def pack(self, values: Any) -> Vector:
         """The vector for these values: one if `wrt` is one name, else a mapping.
 

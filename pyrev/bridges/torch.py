@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import functools
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from pyrev.api.travel import Transformed
 from pyrev.bridges.pure import Done, Level, Outputs, Pure, pull
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime import device
@@ -59,14 +59,14 @@ def function(
     """
     pure = Pure(f, wrt, outputs)
 
-    @functools.wraps(pure.f.python)
     def on_tensors(*args: Any, **kw: Any) -> Any:
         given = pure.bind(args, kw)
         if torch.compiler.is_compiling():  # it can't look into the loops
             return torch.compiler.disable(_call)(pure, given)
         return _call(pure, given)
 
-    return on_tensors
+    options = {"wrt": wrt, "outputs": outputs}
+    return Transformed(function, pure.f, options, on_tensors)
 
 
 def _call(pure: Pure, given: Mapping[str, Any]) -> Any:

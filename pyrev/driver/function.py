@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from pyrev.driver.arguments import (
 from pyrev.driver.forms import by_fields
 from pyrev.driver.memo import Memo
 from pyrev.driver.storage_options import Keeping
+from pyrev.ir import places
 from pyrev.ir.diagnostics import ArgumentError, InternalError, UnsupportedError
 from pyrev.ir.dtypes import concrete, expr_dtype, infer, is_float, with_own_dtypes
 from pyrev.ir.nodes import (
@@ -132,11 +132,17 @@ class Function:
             found[name] = value
         return found
 
-    def provenance(self, what: str) -> str:
-        """The comment at the top of a generated module, which is `what`."""
+    def provenance(self, what: str, compiled: bool = False) -> str:
+        """The comment at the top of a generated module, which is `what`.
+
+        Of one that is compiled it is the same whenever the function is.
+        """
         function = self.parsed.function
-        file = PurePath(function.__code__.co_filename).name
-        return f"{what} of `{function.__name__}` in {file}."
+        file = function.__code__.co_filename
+        # The number of a cell is another each time that it runs.
+        known = compiled and places.is_cell(file)
+        where = "a cell" if known else places.name_of(file)
+        return f"{what} of `{function.__name__}` in {where}."
 
     def helpers(self) -> tuple[Inlined, ...]:
         """The functions that were inlined, and the lines that they take."""

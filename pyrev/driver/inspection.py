@@ -135,7 +135,9 @@ class Inspection:
                 program,
                 {n: k.dtype for n, k in request.kinds.items()},
                 sizes,
-                function.provenance("The data-dependent subscripts"),
+                function.provenance(
+                    "The data-dependent subscripts", compiled=not target.is_input
+                ),
                 function.parsed.texts.files(),
                 deterministic=self._deterministic,
             )

@@ -168,6 +168,12 @@ class Readings:
         )
 
     @property
+    def texts(self) -> Texts:
+        """The texts that are known of the function and of what it calls."""
+        every = [r for some in self._known.values() for r in some]
+        return Texts(*(r.units.function.parsed.texts for r in every))
+
+    @property
     def waits(self) -> bool:
         """Does the text mean nothing without the arguments of a call?"""
         return self.forms is None

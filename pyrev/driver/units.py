@@ -533,7 +533,7 @@ class Units:
                 program,
                 {name: kind.dtype for name, kind in kinds.items()},
                 sizes,
-                function.provenance(WHAT[what]),
+                function.provenance(WHAT[what], compiled=not target.is_input),
                 function.parsed.texts.files(),
                 never_negative,
                 frozenset(self.keeping.store),

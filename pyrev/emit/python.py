@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
-from pathlib import PurePath
 from typing import Any, Protocol
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.items import Exchange, Header, Item, Line, Whole
 from pyrev.emit.whole_arrays import tree
+from pyrev.ir import places
 from pyrev.ir.nodes import NOWHERE, Add, Assign, Block, Extent, Program, fresh, walk
 from pyrev.ir.printer import WIDTH, Blank, Comment, Text, comment, loc_of, tag, write
 from pyrev.ir.text import (
@@ -402,7 +402,7 @@ def _source(file: str, line: int, sources: Sources) -> str:
 
 def _quote(file: str, line: int, sources: Sources) -> str:
     source = _source(file, line, sources)
-    quoted = f"{PurePath(file).name}:{line}: {source}".rstrip(": ")
+    quoted = f"{places.place(file, line)}: {source}".rstrip(": ")
     # Deep nests leave little room; a comment that is cut still names its line.
     room = WIDTH - 24
     return quoted if len(quoted) <= room else f"{quoted[: room - 3].rstrip()}..."

@@ -12,9 +12,13 @@ and domain, `P3xx` differentiation.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+import os
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from pyrev.ir import places
 from pyrev.ir.nodes import NOWHERE, Loc
 
 CODES: dict[str, str] = {
@@ -62,6 +66,45 @@ REPORT = (
 class PyrevError(Exception):
     """The base of every error that pyrev raises, `IndexError` excepted."""
 
+    @property
+    def _render_traceback_(self) -> Callable[[], list[str]]:
+        """What IPython asks for before it makes a traceback of its own."""
+        if shows_all(self):
+            raise AttributeError("_render_traceback_")
+        return self._told
+
+    def _told(self) -> list[str]:
+        """The message, and which lines of the user's led to it.
+
+        A refusal of what stands in the cell itself says all by its message.
+        """
+        steps = traceback.extract_tb(self.__traceback__)
+        own = [s for s in steps if not hidden(s.filename)]
+        if len(own) == 1 and isinstance(self, UnsupportedError):
+            own = []
+        lines = []
+        for step in own:
+            where = places.place(step.filename, step.lineno or 0)
+            lines.append(f"{where}: {step.line}".rstrip(": "))
+        kind = type(self).__name__
+        return [*lines, f"{kind}: {self}", *getattr(self, "__notes__", ())]
+
+
+#: What the files of pyrev, and of IPython which runs cells, begin with.
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_SHELLS = tuple(f"{os.sep}{part}{os.sep}" for part in ("IPython", "ipykernel"))
+
+
+def hidden(file: str) -> bool:
+    """Are frames of this file none of the user's?"""
+    return file.startswith(_PACKAGE) or any(part in file for part in _SHELLS)
+
+
+def shows_all(error: PyrevError) -> bool:
+    """Is the whole traceback wanted? Of our bugs it is; else `PYREV_TRACEBACK=full`."""
+    full = os.environ.get("PYREV_TRACEBACK") == "full"
+    return full or isinstance(error, InternalError)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -76,7 +119,10 @@ class Finding:
         head = f"{self.code} {CODES[self.code]}"
         if self.at == NOWHERE:
             return f"{head}\n  because {self.because}\n  help: {self.help}"
-        where = f"{self.at.file}:{self.at.line}:{self.at.col + 1}"
+        file, row, column = self.at.file, self.at.line, self.at.col + 1
+        where = f"{file}:{row}:{column}"
+        if places.is_cell(file):
+            where = places.place(file, row, column)
         line = linecache.getline(self.at.file, self.at.line).rstrip("\r\n")
         if not line:
             return f"{where}: {head}\n  because {self.because}\n  help: {self.help}"
@@ -104,8 +150,17 @@ class UnsupportedError(PyrevError):
         parts = [*map(str, self.findings), *([note] if note else [])]
         super().__init__("\n\n".join(parts))
 
-    def __reduce__(self) -> tuple[type[UnsupportedError], tuple[object, ...]]:
-        return type(self), (self.findings, self.note)
+    def __reduce__(self) -> tuple[object, ...]:
+        return _refused, (type(self), self.args, self.__dict__)
+
+
+def _refused(
+    kind: type[UnsupportedError], said: tuple[str, ...], own: dict[str, object]
+) -> UnsupportedError:
+    """A refusal that was pickled: its message has lines that are not here, perhaps."""
+    found = kind.__new__(kind, *said)
+    found.__dict__.update(own)
+    return found
 
 
 class ArgumentError(PyrevError, ValueError, TypeError):

@@ -21,9 +21,9 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import Any, NamedTuple, TypeVar, assert_never
 
+from pyrev.ir import places
 from pyrev.ir.memo import by_identity
 
 
@@ -38,8 +38,8 @@ class Loc(NamedTuple):
 
     @property
     def place(self) -> str:
-        """``file.py:12``, without the folder."""
-        return f"{PurePath(self.file).name}:{self.line}"
+        """``file.py:12``, without the folder; ``Cell In[3], line 12``."""
+        return places.place(self.file, self.line)
 
 
 NOWHERE = Loc("<pyrev>", 0, 0, 0, 0)

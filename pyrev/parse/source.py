@@ -207,7 +207,7 @@ def _read(f: FunctionType, code: CodeType) -> Source:
             "define it in a file, a notebook cell or with a `linecache` entry",
         )
     try:
-        tree, codes = _parse(code.co_filename, lines, code.co_flags & _FEATURES)
+        tree, codes = _parse(code.co_filename, lines, features_of(code))
     except (SyntaxError, ValueError):  # ValueError for a NUL, before CPython 3.12
         raise _changed(f, at) from None
     kind = (
@@ -227,6 +227,36 @@ def _read(f: FunctionType, code: CodeType) -> Source:
         raise _changed(f, at)
     node = without_named_values(gast.ast_to_gast(candidates[0]))
     return Source(code.co_filename, lines, node)
+
+
+def features_of(code: CodeType) -> int:
+    """What ``from __future__ import`` turned on where code was compiled."""
+    return code.co_flags & _FEATURES
+
+
+def place_of(code: CodeType, lines: tuple[str, ...]) -> tuple[str, int, int]:
+    """Where the code of a function that was `read` stands in the text of its file: its
+    name, its first line, and which of those that have both it is.
+    """
+    _, codes = _parse(code.co_filename, lines, features_of(code))
+    same = codes[code.co_name, code.co_firstlineno]
+    which = next(k for k, other in enumerate(same) if _equal(code, other))
+    return code.co_name, code.co_firstlineno, which
+
+
+def code_at(
+    place: tuple[str, int, int], file: str, lines: tuple[str, ...], features: int
+) -> CodeType | None:
+    """The code at a place of a text, which is compiled for it and not run; None if
+    there is none.
+    """
+    name, line, which = place
+    try:
+        _, codes = _parse(file, lines, features & _FEATURES)
+    except (SyntaxError, ValueError):
+        return None
+    found = codes.get((name, line), ())
+    return found[which] if 0 <= which < len(found) else None
 
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

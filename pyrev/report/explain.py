@@ -12,6 +12,7 @@ from pyrev.driver.unit import Unit
 from pyrev.ir.nodes import Alloc, For, While, walk
 from pyrev.ir.text import expr_text, proof_text
 from pyrev.parse.probes import told
+from pyrev.report.shown.told import Told
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 
@@ -43,8 +44,8 @@ class Alternative:
         return f"{option}{taken}: {', '.join(what) or 'nothing'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Told):
     """The decisions behind one generated adjoint, as data and as text."""
 
     function: str

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from pyrev.ir.diagnostics import BackendError, InternalError, PyrevError
+from pyrev.ir.diagnostics import BackendError, InternalError, PyrevError, shows_all
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,7 +73,11 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
-        except PyrevError:
+        except PyrevError as error:
+            if shows_all(error):
+                raise
+            # What pyrev did inside is nothing to somebody who reads a message.
+            error.__traceback__ = None
             raise
         except Exception as error:
             found = meant(error)

@@ -15,7 +15,6 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -64,9 +63,7 @@ class Site:
     loc: Loc
 
     def __str__(self) -> str:
-        place = (
-            f"{PurePath(self.loc.file).name}:{self.loc.line}" if self.loc.line else ""
-        )
+        place = self.loc.place if self.loc.line else ""
         return f"{place}: `{self.text}` changes" if place else f"`{self.text}` changes"
 
 

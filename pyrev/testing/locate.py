@@ -20,7 +20,6 @@ import linecache
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -471,7 +470,7 @@ class Search:
         for stmt in walk(self.adjoint.body):
             if isinstance(stmt, (Add, Assign)) and stmt.loc.line:
                 if stmt.target_name in {self.names[n] for n in wrt}:
-                    found[f"{PurePath(stmt.loc.file).name}:{stmt.loc.line}"] = None
+                    found[stmt.loc.place] = None
         return iter(found)
 
 
@@ -519,4 +518,4 @@ def _quote(point: Point) -> str:
         return "the end of the function"
     loc = stmt.loc
     text = linecache.getline(loc.file, loc.line).strip()
-    return f"{PurePath(loc.file).name}:{loc.line}: {text}"
+    return f"{loc.place}: {text}"

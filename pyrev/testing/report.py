@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from pyrev.report.shown.told import Told
 from pyrev.testing.judge import Comparison
 
 
-@dataclass(frozen=True)
-class GradientReport:
+@dataclass(frozen=True, repr=False)
+class GradientReport(Told):
     """What `check_grad` found; true when everything agrees within the tolerance.
 
     `entries` holds every derivative that was compared, random directions first.

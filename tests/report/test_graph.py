@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from pyrev.driver.targets import PYTHON
 from pyrev.ir.nodes import Add, Assign, Load, walk
 from pyrev.parse import parse_text
 from pyrev.report.draw import shear
-from pyrev.report.draw.dot import Cluster, Edge, Graph, Node, quoted
+from pyrev.report.draw.dot import Graph, quoted
+from pyrev.report.draw.graphs import Cluster, Edge, Node
 from pyrev.report.draw.shear import Panel
 from tests import ROOT
 from tests.corpora.everything import EVERY, accepted
@@ -306,7 +308,7 @@ def test_strings_are_quoted_as_dot_reads_them() -> None:
     assert quoted('x\n"y"\\') == '"x\\n\\"y\\"\\\\"'
 
 
-def test_pictures_need_dot_and_texts_do_not(
+def test_pdf_and_png_need_dot_and_texts_and_svg_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = pyrev.differentiable(masked).graph()
@@ -314,10 +316,9 @@ def test_pictures_need_dot_and_texts_do_not(
     for end in ("dot", "gv"):
         assert graph.save(tmp_path / f"g.{end}").read_text() == str(graph)
     with pytest.raises(pyrev.BackendError, match="install Graphviz"):
-        graph.save(tmp_path / "g.svg")
-    assert not (tmp_path / "g.svg").exists()
-    assert graph._repr_svg_() is None
-    assert "install Graphviz" in repr(graph)
+        graph.save(tmp_path / "g.pdf")
+    assert not (tmp_path / "g.pdf").exists()
+    assert graph.save(tmp_path / "g.svg").read_text() == graph._repr_svg_()
     with pytest.raises(pyrev.ArgumentError, match=r"g\.txt"):
         graph.save(tmp_path / "g.txt")
     # One that draws by copying.
@@ -329,6 +330,40 @@ def test_pictures_need_dot_and_texts_do_not(
     fake.write_text("#!/bin/sh\necho syntax error >&2\nexit 1\n")
     with pytest.raises(pyrev.BackendError, match="syntax error"):
         graph.svg()
+
+
+@pytest.mark.parametrize("simplified", (False, True))
+@pytest.mark.parametrize("of", KINDS)
+@pytest.mark.parametrize("f", (conv2d, logistic_map, masked, scopes, strided))
+def test_without_graphviz_everything_is_drawn_and_nothing_overlaps(
+    f: Callable[..., Any], of: str, simplified: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    graph = pyrev.differentiable(f).graph(of, simplified=simplified)
+    drawn, text = ElementTree.fromstring(graph.svg()), Drawn(str(graph))
+    space = "{http://www.w3.org/2000/svg}"
+    labels = [t.text for t in drawn.iter(f"{space}text")]
+    width, height = float(drawn.get("width", "")), float(drawn.get("height", ""))
+    for label in re.findall(rf"^ +{STRING} \[label={STRING}", str(graph), re.M):
+        assert all(part in labels for part in label[1].split("\\n"))
+    assert len(text.nodes) == len(drawn.findall(f"{space}g"))
+    # Boxes lie in each other, or apart, and in the picture.
+    rooms = [
+        tuple(float(r.get(n, "")) for n in ("x", "y", "width", "height"))
+        for r in drawn.iter(f"{space}rect")
+    ]
+    assert rooms and len(text.edges) == len(drawn.findall(f"{space}path"))
+    for x, y, w, h in rooms:
+        assert x >= 0 and y >= 0 and x + w <= width and y + h <= height
+        for x2, y2, w2, h2 in rooms:
+            across = min(x + w, x2 + w2) - max(x, x2)
+            down = min(y + h, y2 + h2) - max(y, y2)
+            if across > 0 and down > 0:
+                inside = {(across, down)} & {(w, h), (w2, h2)}
+                assert inside or (
+                    round(across) in (round(w), round(w2))
+                    and round(down) in (round(h), round(h2))
+                )
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Literal
 
 from pyrev.analysis.bounds.accesses import Accessed, accessed
@@ -50,7 +49,7 @@ class Subscript:
 
     def place(self) -> str:
         """File and line, in front of a message."""
-        return f"{PurePath(self.loc.file).name}:{self.loc.line}: "
+        return f"{self.loc.place}: "
 
     def message(self) -> str:
         """The message of the `IndexError` if it leaves its array."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from pyrev.adjoint.elimination import (
     Eliminated,
@@ -53,7 +52,8 @@ from pyrev.ir.printer import write
 from pyrev.ir.simplify import number
 from pyrev.ir.text import array_ranks, expr_text, proof_text, range_tree, stmt_tree
 from pyrev.parse.source import Inlined
-from pyrev.report.draw.dot import Cluster, Edge, Graph, Node
+from pyrev.report.draw.dot import Graph
+from pyrev.report.draw.graphs import Cluster, Edge, Node
 
 RESULT = "return"  # the node of what is returned; no variable can have its name
 LONG = 44  # characters of a label
@@ -240,7 +240,7 @@ class _Picture:
             return ""
         text = self.sources.get(loc.file, ())
         line = text[loc.line - 1].strip() if 0 < loc.line <= len(text) else ""
-        return f"{PurePath(loc.file).name}:{loc.line}: {line}".rstrip(": ")
+        return f"{loc.place}: {line}".rstrip(": ")
 
     def place(
         self, inside: tuple[Cluster, ...], loc: Loc, attributes: Mapping[str, str]

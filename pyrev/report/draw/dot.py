@@ -11,56 +11,24 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyrev.ir.diagnostics import ArgumentError, BackendError
+from pyrev.report.draw import layers
+from pyrev.report.draw.graphs import FONT, Cluster, Edge
 from pyrev.runtime.options import file
 
-FONT = "Helvetica"
 #: What `save` writes, by the end of the file's name.
 TEXTS = (".dot", ".gv")
 PICTURES = (".svg", ".pdf", ".png")
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A vertex of the picture: a name that no other has, and DOT's attributes."""
-
-    name: str
-    attributes: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An arrow between two nodes."""
-
-    source: str
-    target: str
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Cluster:
-    """A box with a title around nodes and other boxes."""
-
-    label: str
-    tooltip: str = ""
-    nodes: list[Node] = field(default_factory=list)
-    inner: list[Cluster] = field(default_factory=list)
-
-    def every(self) -> Iterator[Node]:
-        """The nodes in it, those of boxes inside it included."""
-        yield from self.nodes
-        for c in self.inner:
-            yield from c.every()
 
 
 class Graph:
     """The data flow of a function, as a picture in the language of Graphviz.
 
     `source` (also `str`) is the DOT text. `save` writes it, or a picture of it; a
-    notebook shows the picture. Only pictures need the program `dot`.
+    notebook shows the picture. The program `dot` draws best; without it, pictures are
+    SVG with a simple layout.
     """
 
     def __init__(
@@ -68,6 +36,7 @@ class Graph:
     ) -> None:
         #: What stands above the picture: the function, and its edges counted.
         self.title: str = title
+        self._drawing = title, whole, tuple(edges)
         #: The DOT text.
         self.source: str = "\n".join(_text(name, title, whole, edges)) + "\n"
 
@@ -75,15 +44,18 @@ class Graph:
         """Write the graph to a file and return its path: the text (.dot, .gv) or a
         picture (.svg, .pdf, .png).
 
-        Raises `ArgumentError` for other names, and `BackendError` for a picture where
-        Graphviz is not installed.
+        Raises `ArgumentError` for other names, and `BackendError` for a .pdf or a .png
+        where Graphviz is not installed.
         """
         where = file("save", path)
         kind = where.suffix.lower()
         if kind not in (*TEXTS, *PICTURES):
             known = ", ".join((*TEXTS, *PICTURES))
             raise ArgumentError(f"save: {where.name!r} must end in one of {known}")
-        drawn = self.source.encode() if kind in TEXTS else self._drawn(kind[1:])
+        if kind == ".svg":
+            drawn = self.svg().encode()
+        else:
+            drawn = self.source.encode() if kind in TEXTS else self._drawn(kind[1:])
         try:
             where.write_bytes(drawn)
         except (OSError, ValueError) as error:
@@ -91,20 +63,21 @@ class Graph:
         return where
 
     def svg(self) -> str:
-        """The picture as SVG; raises `BackendError` if Graphviz is not installed."""
-        return self._drawn("svg").decode("utf-8")
+        """The picture as SVG: Graphviz's, or one of a simple layout without it."""
+        if shutil.which("dot"):
+            return self._drawn("svg").decode("utf-8")
+        return layers.svg(*self._drawing)
 
-    def _repr_svg_(self) -> str | None:
-        # A notebook shows `repr` instead, which says what is missing.
-        return self.svg() if shutil.which("dot") else None
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
     def _drawn(self, kind: str) -> bytes:
         program = shutil.which("dot")
         if program is None:
             raise BackendError(
-                "a picture of the graph needs the program `dot`: install Graphviz"
-                " (`apt install graphviz`, `brew install graphviz`), or save the text"
-                " as graph.dot and draw it elsewhere"
+                f"a {kind} of the graph needs the program `dot`: install Graphviz"
+                " (`apt install graphviz`, `brew install graphviz`), or save it as"
+                " graph.svg, which needs none"
             )
         done = subprocess.run(
             [program, f"-T{kind}"], input=self.source.encode(), capture_output=True
@@ -118,8 +91,7 @@ class Graph:
         return self.source
 
     def __repr__(self) -> str:
-        shown = "" if shutil.which("dot") else "; install Graphviz to see it drawn"
-        return f"<graph of {self.title}{shown}>".replace("\n", "; ")
+        return f"<graph of {self.title}>".replace("\n", "; ")
 
 
 def quoted(text: str) -> str:

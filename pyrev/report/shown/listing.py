@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from pyrev.driver.unit import Unit
+from pyrev.ir import places
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import NOWHERE, Loc
 from pyrev.parse.source import Texts
@@ -44,7 +44,7 @@ class Origin:
     @property
     def title(self) -> str:
         """What the text is called: ``f_adjoint (python, file.py)``."""
-        return f"{self.name} ({self.target}, {PurePath(self.loc.file).name})"
+        return f"{self.name} ({self.target}, {places.name_of(self.loc.file)})"
 
 
 class Readable(Shown):

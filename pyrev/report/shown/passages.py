@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
+from pyrev.ir import places
 from pyrev.ir.nodes import Loc
 from pyrev.parse.source import Source, Texts
 from pyrev.report.shown.highlight import highlighted
@@ -48,7 +48,7 @@ class Passage:
     @property
     def title(self) -> str:
         """``f in file.py``."""
-        return f"{self.name} in {PurePath(self.file).name}"
+        return f"{self.name} in {places.name_of(self.file)}"
 
     def line(self, number: int) -> Line:
         """A line of it, by its number in the file."""

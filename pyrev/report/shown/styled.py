@@ -99,6 +99,24 @@ def block(label: str, lines: Iterable[str]) -> str:
     return region(label, f'<pre style="{style}"><code>{text}</code></pre>')
 
 
+def table(label: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of text under a head, in a region of their own; the first column names."""
+    cell = "padding:.2em .7em;text-align:right"
+    name = "padding:.2em .7em;text-align:left"
+    lines = ["".join(f'<th style="{cell}">{html.escape(h)}</th>' for h in head)]
+    for first, *others in rows:
+        inside = (
+            f'<th scope="row" style="{name}"><code>{html.escape(first)}</code></th>'
+        )
+        for text in others:
+            inside += f'<td style="{cell}">{html.escape(text)}</td>'
+        lines.append(inside)
+    inside = "".join(f"<tr>{line}</tr>" for line in lines)
+    caption = f'<caption style="text-align:left">{html.escape(label)}</caption>'
+    style = "border-collapse:collapse;background:none;color:inherit"
+    return region(label, f'<table style="{style}">{caption}{inside}</table>')
+
+
 # ------------------------------------------------------------------ terminals
 
 
