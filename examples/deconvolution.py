@@ -288,7 +288,7 @@ class Settings:
     steps: int = 10
     rate: float = 0.05
     filter_rate: float = 0.02
-    target: str = "auto"
+    target: pyrev.TargetName = "auto"
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def start(stages: int) -> Parameters:
 class Network:
     """The stages in a row, and the derivatives of all of them."""
 
-    def __init__(self, steps: int, target: str = "auto") -> None:
+    def __init__(self, steps: int, target: pyrev.TargetName = "auto") -> None:
         self.steps = steps
         self.minimise, self.aim, self.distance = (
             pyrev.differentiable(loop, target=target)

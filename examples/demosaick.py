@@ -462,8 +462,17 @@ SITES = sites_of(ROWS * TILE, COLUMNS * TILE)
 
 def run(sheet: Sheet, count: int, learned: Sequence[Array]) -> tuple[float, Any]:
     """Error and gradient of a sheet, whose image is made."""
+    filters, tents, probes = learned
     value, slope = gradient(
-        sheet.mosaic, sheet.truth, sheet.counted, SITES, *learned, count, sheet.image
+        sheet.mosaic,
+        sheet.truth,
+        sheet.counted,
+        SITES,
+        filters,
+        tents,
+        probes,
+        count,
+        sheet.image,
     )
     return float(value), slope
 

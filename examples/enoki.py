@@ -338,7 +338,7 @@ def differentiate_squarings(
     times: int,
     budget: int = 0,
     *,
-    target: str = "numba",
+    target: pyrev.TargetName = "numba",
     repeats: int = 2,
 ) -> Run:
     """Time and memory of the gradient of one of the two loops, after a first run.

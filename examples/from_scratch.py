@@ -221,7 +221,7 @@ def deblur(
     steps: int = STEPS,
     step_size: float = STEP_SIZE,
     *,
-    target: str = "numba",
+    target: pyrev.TargetName = "numba",
     progress: bool = True,
 ) -> Result:
     """Blur a photograph and walk back, from a grey guess, along the gradient."""

@@ -171,19 +171,23 @@ def cells(sequences: int, units: int, *, poisoned: bool = False) -> Cells:
 
 
 @functools.cache
-def updated(target: str) -> pyrev.Differentiable:
+def updated(target: pyrev.TargetName) -> pyrev.Differentiable:
     """The cell's update, read once for each target."""
     return pyrev.differentiable(update, target=target)
 
 
-def partials(given: Cells, target: str = "auto") -> tuple[Array, dict[str, Array]]:
+def partials(
+    given: Cells, target: pyrev.TargetName = "auto"
+) -> tuple[Array, dict[str, Array]]:
     """The next states, and their partial derivatives, from one loop."""
     arguments = given.arguments
     _, found = pyrev.partials(updated(target), *arguments, wrt=GATES)
     return arguments[-1], dict(found["out"])
 
 
-def gradients(given: Cells, cotangent: Array, target: str = "auto") -> dict[str, Array]:
+def gradients(
+    given: Cells, cotangent: Array, target: pyrev.TargetName = "auto"
+) -> dict[str, Array]:
     """Those of the states, weighted by the cotangent, in reverse."""
     _, pullback = pyrev.vjp(updated(target), *given.arguments, wrt=GATES)
     return dict(pullback(out=cotangent))
@@ -246,7 +250,9 @@ def median(call: Callable[[], Any], rounds: int = 9) -> float:
     return 1e3 * statistics.median(times)
 
 
-def compare(sequences: int = 1024, units: int = 512, target: str = "auto") -> Compared:
+def compare(
+    sequences: int = 1024, units: int = 512, target: pyrev.TargetName = "auto"
+) -> Compared:
     """pyrev's value, partials and gradients against PyTorch's."""
     given = cells(sequences, units)
     cotangent = np.random.default_rng(4).normal(size=given.c.shape)
@@ -421,7 +427,7 @@ def checks() -> list[pyrev.GradientReport]:
     ]
 
 
-def draw(reads: list[Read], path: Path, target: str = "auto") -> None:
+def draw(reads: list[Read], path: Path, target: pyrev.TargetName = "auto") -> None:
     """Save the figure: branches, value and partials of some cells, and the training."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

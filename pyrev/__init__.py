@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pyrev.api.differentiable import (
     Differentiable,
+    TargetName,
     differentiable,
     grad,
     value_and_grad,
@@ -38,6 +39,7 @@ __all__ = [
     "InternalError",
     "PyrevError",
     "Tangents",
+    "TargetName",
     "UnsupportedError",
     "check_grad",
     "checkpointed",

@@ -7,7 +7,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 
@@ -45,6 +54,11 @@ from pyrev.runtime.device import (
 )
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
+
+P = ParamSpec("P")
+R = TypeVar("R")
+#: The targets by name; who registers one of their own knows it.
+TargetName = Literal["auto", "python", "numpy", "numba", "cuda"]
 
 GRAPHS = ("primal", "adjoint", "tangent")
 #: The names of a differentiable function that its users know.
@@ -231,34 +245,49 @@ class Differentiable(Callee):
         return f"<differentiable {self.python.__qualname__}{signature}>"
 
 
+if TYPE_CHECKING:
+
+    class Decorator(Protocol):
+        """What makes functions differentiable, with the options that it has."""
+
+        def __call__(self, f: Callable[P, R], /) -> DifferentiableOf[P, R]: ...
+
+    class DifferentiableOf(Differentiable, Generic[P, R]):
+        """A `Differentiable` as editors know it: called as the plain function is."""
+
+        python: Callable[P, R]
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
 @overload
-def differentiable(f: Callable[..., Any], /) -> Differentiable: ...
+def differentiable(f: Callable[P, R], /) -> DifferentiableOf[P, R]: ...
 @overload
 def differentiable(
     f: None = None,
     /,
     *,
     wrt: object = None,
-    target: str = "auto",
+    target: TargetName = "auto",
     memory: str | float | None = None,
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
     preaccumulate: bool = True,
-) -> Callable[[Callable[..., Any]], Differentiable]: ...
+) -> Decorator: ...
 @overload
 def differentiable(
-    f: Callable[..., Any],
+    f: Callable[P, R],
     /,
     *,
     wrt: object = None,
-    target: str = "auto",
+    target: TargetName = "auto",
     memory: str | float | None = None,
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
     preaccumulate: bool = True,
-) -> Differentiable: ...
+) -> DifferentiableOf[P, R]: ...
 
 
 def differentiable(
@@ -266,13 +295,13 @@ def differentiable(
     /,
     *,
     wrt: object = None,
-    target: str = "auto",
+    target: TargetName = "auto",
     memory: str | float | None = None,
     store: str | Sequence[str] = (),
     recompute: str | Sequence[str] = (),
     deterministic: bool = False,
     preaccumulate: bool = True,
-) -> Differentiable | Callable[[Callable[..., Any]], Differentiable]:
+) -> Any:
     """Make a plain loop function differentiable; a decorator, with or without
     arguments.
 
@@ -300,14 +329,14 @@ def differentiable(
     """
     if wrt is not None:
         references("wrt", wrt)
-    target = choice("target", target, (AUTO, *TARGETS))
+    chosen = choice("target", target, (AUTO, *TARGETS))
     keeping = Keeping(
         memory_bytes(memory),
         names_of("store", store),
         names_of("recompute", recompute),
         flag("preaccumulate", preaccumulate),
     )
-    options = Options(wrt, target, keeping, flag("deterministic", deterministic))
+    options = Options(wrt, chosen, keeping, flag("deterministic", deterministic))
     if f is None:
         return lambda function: differentiable_with(function, options)
     return differentiable_with(f, options)
@@ -645,9 +674,7 @@ def _held(call: Call, unit: Unit, hold: Hold) -> Held:
     return Held(call.f.python.__name__, call.values, read, hold, unit, lean)
 
 
-def value_and_grad(
-    f: Callable[..., Any], wrt: object = None
-) -> Callable[..., tuple[Any, Any]]:
+def value_and_grad(f: Callable[P, R], wrt: object = None) -> Callable[P, tuple[R, Any]]:
     """The function that returns `(value, gradient)` of a function with one scalar
     result.
 
@@ -666,7 +693,7 @@ def value_and_grad(
     return Transformed(value_and_grad, function, {"wrt": wrt}, run)
 
 
-def grad(f: Callable[..., Any], wrt: object = None) -> Callable[..., Any]:
+def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
     """The gradient of a function that returns one scalar; arrays it writes are written.
 
     `wrt="x"` (or an index) gives the bare array, a tuple of names or None `Gradients`.
