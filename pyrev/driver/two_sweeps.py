@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
+from pyrev.adjoint.opaque_calls import witnessed
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
@@ -102,6 +103,7 @@ def sweeps(
     program, kept = prepared(program, wrt, avoid, store)
     if shorten:
         program, _ = preaccumulated(program, wrt, avoid | RESERVED)
+    program = witnessed(program)
     params = {p.name: p for p in program.params}
     given = {p.name: p.dtype for p in program.params}
     types = infer(program, given)

@@ -197,13 +197,73 @@ def resembled(dtype: Dtype) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Opaque:
+    """Result `which` of `results` that ``function(*arguments)`` gives, run as it is.
+
+    The function is a parameter of the program, or of an adjoint of it, and is pure: the
+    same call may be made again. A whole array among the arguments is a `Var`, whose
+    number of axes is in `ranks`, as 0 is for a number. The derivative is that of its
+    rules, parameters as well: `vjp` takes the arguments, all results and their
+    cotangents, `jvp` arguments, results and the tangents of the arguments; "" for none.
+    A result that is a `number` is the only element of its array.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    ranks: tuple[int, ...]
+    which: int = 0
+    results: int = 1
+    number: bool = False
+    vjp: str = ""
+    jvp: str = ""
+    #: The copies of arrays that a reverse sweep asks for, by the statements that store
+    #: elements of them.
+    seen: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The arrays among the arguments, each once."""
+        pairs = zip(self.arguments, self.ranks, strict=True)
+        found = [a.name for a, rank in pairs if rank and isinstance(a, Var)]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """The numbers among the arguments."""
+        pairs = zip(self.arguments, self.ranks, strict=True)
+        return tuple(a for a, rank in pairs if not rank)
+
+    def mapped(
+        self, number: Callable[[Expr], Expr], array: Callable[[str], str] | None = None
+    ) -> Opaque:
+        """The same call with other numbers, or other arrays, in these places."""
+
+        def new(a: Expr, rank: int) -> Expr:
+            if not rank:
+                return number(a)
+            if array is None or not isinstance(a, Var) or array(a.name) == a.name:
+                return a
+            return Var(array(a.name), loc=a.loc)
+
+        return changed(self, arguments=tuple(map(new, self.arguments, self.ranks)))
+
+    def same_call(self, other: Opaque | None) -> bool:
+        """Is it a result of the very same call?"""
+        return (
+            other is not None
+            and replace(self, which=other.which, number=other.number) == other
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Alloc:
     """``array = np.zeros(shape)``: a new local array.
 
     `fill` is the initial value of every element, None for ``np.empty``; `source` names
     the array whose elements are copied (``source.copy()``). If this is made of its
     `places`: in "order", a stable ``np.argsort(source)``; the "true" ones,
-    ``np.flatnonzero(source)``, of which there are as many as the shape says.
+    ``np.flatnonzero(source)``, of which there are as many as the shape says. One that
+    an `opaque` function gives has the first array of its arguments as its source.
     """
 
     array: str
@@ -212,6 +272,7 @@ class Alloc:
     dtype: Dtype
     source: str | None = None
     places: str = ""
+    opaque: Opaque | None = None
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
@@ -219,7 +280,14 @@ class Alloc:
     @property
     def copied(self) -> str | None:
         """The array that it begins as a copy of, converted where dtypes differ."""
-        return None if self.places else self.source
+        return None if self.places or self.opaque is not None else self.source
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The arrays that it is made of, all of their elements."""
+        if self.opaque is not None:
+            return self.opaque.arrays
+        return () if self.source is None else (self.source,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +457,7 @@ class Return:
 Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Tell | Restart | Return
 Loop = For | While
 Block = tuple[Stmt, ...]
-S = TypeVar("S", bound=Stmt)
+S = TypeVar("S", bound="Stmt | Opaque")
 
 #: The operations that may raise, or have no value in compiled code.
 RISKY = frozenset(("//", "%", "**", "<<", ">>", "int", "round"))
@@ -520,7 +588,9 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
     match stmt:
         case Assign(target, value) | Add(target, value):
             return (target, value)
-        case Alloc(_, shape, fill):
+        case Alloc(_, shape, fill, opaque=opaque):
+            if opaque is not None:
+                return (*shape, Var(opaque.function), *opaque.numbers)
             return shape if fill is None else (*shape, fill)
         case For(_, lo, hi, step):
             return (lo, hi, step)
@@ -580,7 +650,10 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
             return changed(stmt, target=target, value=g(stmt.value))
         case Alloc():
             fill = None if stmt.fill is None else g(stmt.fill)
-            return changed(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
+            made = changed(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
+            if stmt.opaque is None:
+                return made
+            return changed(made, opaque=stmt.opaque.mapped(g))
         case For():
             return changed(
                 stmt,
@@ -747,8 +820,8 @@ def _all_names(s: Stmt) -> frozenset[str]:
     found: set[str] = set()
     for top in exprs(s):
         found.update(mentioned(top))
-    if isinstance(s, Alloc) and s.source is not None:
-        found.add(s.source)
+    if isinstance(s, Alloc):
+        found.update(s.sources)
     return frozenset(found).union(_written(s), *map(all_names, blocks(s)))
 
 
@@ -758,8 +831,8 @@ def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
     A copy of all of it has ``?`` for each of them.
     """
     for stmt in walk(block):
-        if isinstance(stmt, Alloc) and stmt.source == array:
-            yield anywhere(stmt)
+        if isinstance(stmt, Alloc):
+            yield from (e.index for e in whole_reads(stmt) if e.array == array)
         for top in exprs(stmt):
             for e in walk_expr(top):
                 if isinstance(e, Load) and e.array == array:
@@ -768,7 +841,23 @@ def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
 
 def anywhere(copy: Alloc) -> tuple[Expr, ...]:
     """The subscripts with which a copy reads the array that it is of: any."""
-    return tuple(Var(f"?{k}") for k in range(len(copy.shape)))
+    return _any_of(len(copy.shape))
+
+
+def _any_of(rank: int) -> tuple[Expr, ...]:
+    return tuple(Var(f"?{k}") for k in range(rank))
+
+
+def whole_reads(made: Alloc) -> tuple[Load, ...]:
+    """What a new array reads of those that it is made of, with any subscripts."""
+    if made.opaque is not None:
+        pairs = zip(made.opaque.arguments, made.opaque.ranks, strict=True)
+        return tuple(
+            Load(a.name, _any_of(rank))
+            for a, rank in pairs
+            if rank and isinstance(a, Var)
+        )
+    return tuple(Load(array, anywhere(made)) for array in made.sources)
 
 
 def fresh(name: str, taken: set[str]) -> str:

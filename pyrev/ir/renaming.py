@@ -60,7 +60,14 @@ def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
                     kind = renamed_dtype(kind, new)
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)
-                return changed(s, array=array, dtype=kind, source=source)
+                opaque = s.opaque
+                if opaque is not None:
+                    named = [opaque.function, opaque.vjp, opaque.jvp]
+                    function, vjp, jvp = (new.get(n, n) for n in named)
+                    opaque = changed(opaque, function=function, vjp=vjp, jvp=jvp)
+                    opaque = opaque.mapped(lambda e: e, lambda n: new.get(n, n))
+                kinds = {"dtype": kind, "source": source, "opaque": opaque}
+                return changed(s, array=array, **kinds)
             case Grow(array):
                 return changed(s, array=new.get(array, array))
             case For() | While():

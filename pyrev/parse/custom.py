@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
+from pyrev.parse.array_rules import ARRAY_RULE, ArrayRule
 from pyrev.runtime.options import flag
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,7 +45,13 @@ class Rule:
         self.tries = TRIES
 
 
-def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F], F]:
+def custom_vjp(
+    rule: Callable[..., Any],
+    *,
+    result: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | None = None,
+    check: bool = True,
+) -> Callable[[F], F]:
     """Give a helper of numbers a derivative of its own: a decorator.
 
     ``rule(*arguments, *results, *cotangents)`` returns the cotangent of each argument,
@@ -53,6 +60,17 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     language, linear in the cotangents. The helper runs as it is written, in CPython and
     in compiled code; only its derivative, in every mode, is the rule. Its second
     derivative is that of the rule, and is refused where that needs a result.
+
+    With `result` it is a function of arrays and numbers that is never read: an FFT, a
+    sparse solver, compiled code. It runs as it is, in CPython, gets C-contiguous arrays
+    that it cannot write to, at least one, and returns a new array or a number, or a
+    tuple of these; what it returns depends on its arguments alone.
+    ``result(*arguments)`` is a function of the language that returns something of the
+    same shapes and dtypes: ``lambda a, b: b``, ``lambda x, n: (np.empty(n), 0.0)``. The
+    rule runs as it is, too, and returns for each argument an array of its shape, or a
+    number; for an integer anything, None. ``jvp(*arguments, *results, *tangents)``
+    returns the tangents of the results, for forward mode; there is a tangent for each
+    argument, zeros where it does not move.
 
     At its first use the rule is compared with differences of the helper, at arguments
     that the function called it with. ``check=False`` leaves that out: for a rule that
@@ -73,6 +91,12 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     2.0
     """
     flag("check", check)
+    for option, given in (("result", result), ("jvp", jvp)):
+        if given is not None and not isinstance(given, FunctionType):
+            raise ArgumentError(
+                f"custom_vjp({option}={given!r}): give a plain function of the"
+                " arguments"
+            )
     if not isinstance(rule, FunctionType):
         raise ArgumentError(
             f"custom_vjp({rule!r}): give the rule, a plain function of the arguments,"
@@ -91,6 +115,11 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
                 f" `{function.__name__}`, what it returned, and the cotangents of that,"
                 " each by position"
             )
+        if result is None and jvp is not None:
+            raise ArgumentError(
+                f"custom_vjp: `{function.__name__}` is a helper of numbers, whose rule"
+                " serves forward mode, too: leave `jvp` out, or give `result`"
+            )
         made = FunctionType(
             function.__code__,
             function.__globals__,
@@ -102,7 +131,13 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
         made.__doc__, made.__module__ = function.__doc__, function.__module__
         made.__qualname__ = function.__qualname__
         made.__dict__.update(function.__dict__)
-        made.__dict__[_RULE] = Rule(made, rule, check)
+        if not isinstance(result, FunctionType):
+            made.__dict__[_RULE] = Rule(made, rule, check)
+        else:
+            count = (others - own) // 2
+            forward = jvp if isinstance(jvp, FunctionType) else None
+            own_rule = ArrayRule(made, rule, result, forward, count, check)
+            made.__dict__[ARRAY_RULE] = own_rule
         return made  # type: ignore[return-value]
 
     return decorate

@@ -46,7 +46,7 @@ GENERATED = "_pyrev_"
 TESTED_NUMBA = "0.68"
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
-LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
+LAUNCH = threading.RLock()  # whoever runs compiled code, where that needs a lock
 _here = threading.local()  # a thread that runs what it runs by itself
 _alone = False  # in a forked child that cannot start Numba's threads
 

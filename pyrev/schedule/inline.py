@@ -116,7 +116,7 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     whole = [
         s
         for s in walk(body)
-        if (isinstance(s, Alloc) and s.source == array)
+        if (isinstance(s, Alloc) and array in s.sources)
         or (isinstance(s, Return) and Var(array) in s.values)
         or (isinstance(s, While) and array in {n for e in exprs(s) for n in _read(e)})
     ]

@@ -558,6 +558,12 @@ def phases(
     found: list[Phase | Alloc | Stmt] = []
     for s, later in zip(body, _lives(body, live)[1:], strict=True):
         if isinstance(s, Alloc) and s.array in facts.axes:
+            if s.opaque is not None:
+                raise ChunkingError(
+                    s.loc,
+                    f"`{s.opaque.function}` runs as it is, on whole arrays",
+                    "keep its arguments and what it returns in one chunk each",
+                )
             if s.places:
                 raise ChunkingError(
                     s.loc,

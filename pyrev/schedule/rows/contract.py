@@ -82,7 +82,7 @@ def its_own(program: Program, store: frozenset[str]) -> tuple[Alloc, ...]:
         if isinstance(s, Return):
             kept |= all_names((s,))
         elif isinstance(s, Alloc):
-            kept |= {s.source or "", *resembled(s.dtype)}
+            kept |= {*s.sources, *resembled(s.dtype)}
     return tuple(
         s
         for s in program.body

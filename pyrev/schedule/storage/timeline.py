@@ -33,12 +33,12 @@ from pyrev.ir.nodes import (
     Var,
     While,
     all_names,
-    anywhere,
     blocks,
     exprs,
     resembled,
     walk,
     walk_expr,
+    whole_reads,
 )
 from pyrev.ir.renaming import guarded_leaves
 
@@ -298,8 +298,7 @@ class Timeline:
             for name in resembled(stmt.dtype):
                 if name in self.writes and name not in self.ranks:
                     yield Var(name)
-            if stmt.source is not None:
-                yield Load(stmt.source, anywhere(stmt))
+            yield from whole_reads(stmt)
 
     def demanded(self, expr: Expr) -> Demand | None:
         """What an expression of the reverse sweep itself asks for, if it does."""
