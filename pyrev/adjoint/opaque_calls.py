@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
+from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.liveness import touched
 from pyrev.ir.nodes import (
     ONE,
@@ -32,6 +33,7 @@ from pyrev.ir.nodes import (
     with_blocks,
     written,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.renaming import rename
 
 
@@ -55,6 +57,28 @@ def group(block: Sequence[Stmt], last: int) -> tuple[Alloc, ...]:
             break
         found.append(s)
     return tuple(reversed(found))
+
+
+def following(block: Sequence[Stmt], first: int) -> tuple[Alloc, ...]:
+    """The same, from `first` on."""
+    last = first
+    begin = block[first]
+    assert isinstance(begin, Alloc) and begin.opaque is not None
+    for k in range(first + 1, len(block)):
+        s = block[k]
+        if not isinstance(s, Alloc) or not begin.opaque.same_call(s.opaque):
+            break
+        last = k
+    return group(block[first : last + 1], last - first)
+
+
+def no_rule(call: Opaque, at: Loc, mode: str) -> UnsupportedError:
+    """What says that nobody knows the derivative of a function that runs as it is."""
+    because = f"`{call.function}` runs as it is, and has no rule for {mode} mode"
+    helps = "give it one: custom_vjp(rule, result=..., jvp=rule_of_tangents)"
+    if mode == "reverse":
+        helps = "give that rule one, too, or write it so that pyrev can read it"
+    return UnsupportedError([Finding("P117", at, because, helps)])
 
 
 def witnessed(program: Program) -> Program:

@@ -11,7 +11,7 @@ of Li et al. 2018, section 3.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
@@ -20,10 +20,10 @@ from pyrev.adjoint.increments import Increments, branch
 from pyrev.adjoint.intermediates import assigned_again
 from pyrev.adjoint.opaque_calls import group, witnesses
 from pyrev.adjoint.result_forms import results
+from pyrev.adjoint.rule_calls import Rules, elementwise
 from pyrev.adjoint.rules import implied, nonempty
 from pyrev.adjoint.spared import lifted
 from pyrev.analysis.value_ranges import ValueRanges
-from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.dtypes import Floats, expr_dtype, infer
 from pyrev.ir.liveness import home
 from pyrev.ir.nodes import (
@@ -43,9 +43,7 @@ from pyrev.ir.nodes import (
     Grow,
     If,
     Load,
-    Loc,
     Loop,
-    Opaque,
     Param,
     Program,
     Restart,
@@ -64,6 +62,7 @@ from pyrev.ir.nodes import (
     walk,
     written,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.renaming import rename
 from pyrev.ir.simplify import ZERO_F
 
@@ -154,8 +153,6 @@ class _Reverse:
             if name in self.inner and self.starts_over(name)
         }
 
-        #: The copies of arrays that calls of opaque functions get and give.
-        self.witnesses = witnesses(program)
         makes = Counter(s.array for s in walk(program.body) if isinstance(s, Alloc))
         self.increments = Increments(
             self.active,
@@ -172,6 +169,10 @@ class _Reverse:
             ),
             several=frozenset(name for name, count in makes.items() if count > 1),
             results=results(program, self.active),
+        )
+        #: What calls of functions that run as they are owe to their arguments.
+        self.rules = Rules(
+            self.increments, self.allocs, self.last, witnesses(program), self.base_dtype
         )
 
     # -------------------------------------------------------------- the frame
@@ -281,18 +282,11 @@ class _Reverse:
             if value.name not in self.active:
                 return
             rank = self.arrays[value.name]
-            out.append(self.elementwise(self.d[value.name], d_result, rank, at.loc))
+            out.append(
+                elementwise(self.taken, self.d[value.name], d_result, rank, at.loc)
+            )
         elif flows(value) & self.active:
             self.increments.contribute(value, Var(d_result), at.id, at.loc, out)
-
-    def elementwise(self, target: str, source: str, rank: int, loc: Loc) -> Stmt:
-        """``target[...] += source[...]`` over every element, as loops."""
-        scope = set(self.taken)
-        index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
-        stmt: Stmt = Add(Load(target, index), Load(source, index), loc=loc)
-        for k in reversed(range(rank)):
-            stmt = For(index[k].name, ZERO, Extent(target, k), ONE, (stmt,), loc=loc)
-        return stmt
 
     # -------------------------------------------------------------- scalars
 
@@ -392,7 +386,7 @@ class _Reverse:
                 case Alloc(opaque=Opaque()):
                     made = group(block, k)
                     done = k + 1 - len(made)
-                    self.opaque(made, out)
+                    self.rules.backwards(made, out)
                 case While() as loop:
                     # What stands behind it is where its total is read.
                     self.early(loop, block[k + 1].id, out)
@@ -498,9 +492,11 @@ class _Reverse:
         rank = len(stmt.shape)
         if stmt.array in self.last:
             last = self.last[stmt.array]
-            out.append(self.elementwise(last, d_name, rank, stmt.loc))
+            out.append(elementwise(self.taken, last, d_name, rank, stmt.loc))
         if stmt.source is not None and stmt.source in self.active:
-            out.append(self.elementwise(self.d[stmt.source], d_name, rank, stmt.loc))
+            out.append(
+                elementwise(self.taken, self.d[stmt.source], d_name, rank, stmt.loc)
+            )
         elif stmt.fill is not None and flows(stmt.fill) & self.active:
             scope = set(self.taken)
             index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
@@ -512,120 +508,6 @@ class _Reverse:
                     For(index[k].name, ZERO, extent, ONE, tuple(body), loc=stmt.loc)
                 ]
             out += body
-
-    # -------------------------------------------------------------- opaque calls
-
-    def opaque(self, made: tuple[Alloc, ...], out: list[Stmt]) -> None:
-        """What the results of an opaque call owe to its arguments, by its rule."""
-        first = made[0]
-        call = first.opaque
-        assert call is not None
-        if not any(s.array in self.active for s in made):
-            return
-        if not call.vjp:
-            raise no_rule(call, first.loc, "reverse")
-        for s in made:
-            if s.array in self.last:
-                d, rank = self.d[s.array], len(s.shape)
-                out.append(self.elementwise(self.last[s.array], d, rank, s.loc))
-        stores = dict(call.seen)
-        pairs = [*zip(call.arguments, call.ranks, strict=True)]
-        given: list[tuple[Expr, int]] = []
-        new = {a: self.again(a, stores[a], out) for a in call.arrays}
-        for a, rank in pairs:
-            if rank and isinstance(a, Var):
-                given.append((Var(new[a.name]), rank))
-            else:
-                given.append((self.increments.saved(a, first.id), 0))
-        for s in made:
-            assert s.opaque is not None
-            if s.opaque.number:
-                at = stores[s.array]
-                value = Saved(at, Load(s.array, (ZERO,)), loc=s.loc)
-                given.append((value, 0))
-            else:
-                own = self.again(s.array, stores[s.array], out)
-                given.append((Var(own), len(s.shape)))
-        for s in made:
-            given.append(self.owed_to(s, out))
-        rule = Opaque(
-            call.vjp,
-            tuple(e for e, _ in given),
-            tuple(rank for _, rank in given),
-            results=len(pairs),
-        )
-        self.by_rule(rule, pairs, first, out)
-
-    def owed_to(self, s: Alloc, out: list[Stmt]) -> tuple[Expr, int]:
-        """The cotangent of one result, zeros where nothing depends on it."""
-        assert s.opaque is not None
-        if s.array in self.active:
-            d = self.d[s.array]
-            if s.opaque.number:
-                return Load(d, (ZERO,)), 0
-            return Var(d), len(s.shape)
-        if s.opaque.number:
-            return ZERO_F, 0
-        zeros = fresh(f"d_{s.array}", self.taken)
-        shape = tuple(self.increments.saved(e, s.id) for e in s.shape)
-        out.append(Alloc(zeros, shape, ZERO_F, "float64", loc=s.loc))
-        return Var(zeros), len(shape)
-
-    def again(self, array: str, store: int, out: list[Stmt]) -> str:
-        """An array as it was where the primal has a copy of it."""
-        seen = self.witnesses[store]
-        own = fresh(f"{array}_again", self.taken)
-        load = seen.store.value
-        assert isinstance(load, Load) and isinstance(seen.store.target, Load)
-        copy = self.allocs[seen.store.target.array]
-        shape = tuple(self.increments.saved(e, copy.id) for e in copy.shape)
-        out.append(Alloc(own, shape, None, self.base_dtype(copy), loc=copy.loc))
-        value = Saved(store, load, loc=copy.loc)
-        inner: Stmt = Assign(Load(own, load.index), value, loc=copy.loc)
-        for loop in reversed(seen.loops):
-            hi = self.increments.saved(loop.hi, loop.id)
-            body = (Restart(loop.id), inner)
-            inner = For(loop.index, ZERO, hi, ONE, body, reverse=True, loc=copy.loc)
-        out.append(inner)
-        return own
-
-    def by_rule(
-        self,
-        rule: Opaque,
-        pairs: list[tuple[Expr, int]],
-        at: Alloc,
-        out: list[Stmt],
-    ) -> None:
-        """The call of a rule, and what it gives added to the adjoints."""
-        parts: list[Alloc] = []
-        adds: list[Stmt] = []
-        for k, (a, rank) in enumerate(pairs):
-            if not flows(a) & self.active:
-                continue
-            first = rule.arrays[0]
-            name = self.d[a.name] if isinstance(a, Var) else "d_number"
-            own = fresh(f"{name}_part", self.taken)
-            one = replace(rule, which=k, number=not rank)
-            shape: tuple[Expr, ...] = (ONE,)
-            dtype: Dtype = "float64"
-            if rank and isinstance(a, Var):
-                shape = tuple(Extent(self.d[a.name], j) for j in range(rank))
-                dtype = like(self.d[a.name])
-                adds.append(self.elementwise(self.d[a.name], own, rank, at.loc))
-            else:
-                self.increments.contribute(a, Load(own, (ZERO,)), at.id, at.loc, adds)
-            parts.append(Alloc(own, shape, None, dtype, first, opaque=one, loc=at.loc))
-        out += [*parts, *adds]
-
-
-def no_rule(call: Opaque, at: Loc, mode: str) -> UnsupportedError:
-    """What says that nobody knows the derivative of a function that runs as it is."""
-    option = "jvp" if mode == "forward" else "vjp"
-    because = f"`{call.function}` runs as it is, and has no rule for {mode} mode"
-    helps = f"give it one: custom_vjp(..., {option}=rule)"
-    if mode == "reverse":
-        helps = "a rule that runs as it is has no derivative: see docs/array_rules.md"
-    return UnsupportedError([Finding("P117", at, because, helps)])
 
 
 def added(stmt: Assign) -> Expr | None:

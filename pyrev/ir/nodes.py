@@ -25,6 +25,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, TypeVar, assert_never
 
 from pyrev.ir.memo import by_identity
+from pyrev.ir.opaque import Opaque
 
 
 class Loc(NamedTuple):
@@ -194,65 +195,6 @@ def parts_of(dtype: Dtype) -> tuple[Var | str, ...]:
 def resembled(dtype: Dtype) -> tuple[str, ...]:
     """The arrays and scalars whose dtypes `dtype` comes from, by name."""
     return tuple(p.name for p in parts_of(dtype) if isinstance(p, Var))
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """Result `which` of `results` that ``function(*arguments)`` gives, run as it is.
-
-    The function is a parameter of the program, or of an adjoint of it, and is pure: the
-    same call may be made again. A whole array among the arguments is a `Var`, whose
-    number of axes is in `ranks`, as 0 is for a number. The derivative is that of its
-    rules, parameters as well: `vjp` takes the arguments, all results and their
-    cotangents, `jvp` arguments, results and the tangents of the arguments; "" for none.
-    A result that is a `number` is the only element of its array.
-    """
-
-    function: str
-    arguments: tuple[Expr, ...]
-    ranks: tuple[int, ...]
-    which: int = 0
-    results: int = 1
-    number: bool = False
-    vjp: str = ""
-    jvp: str = ""
-    #: The copies of arrays that a reverse sweep asks for, by the statements that store
-    #: elements of them.
-    seen: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        """The arrays among the arguments, each once."""
-        pairs = zip(self.arguments, self.ranks, strict=True)
-        found = [a.name for a, rank in pairs if rank and isinstance(a, Var)]
-        return tuple(dict.fromkeys(found))
-
-    @property
-    def numbers(self) -> tuple[Expr, ...]:
-        """The numbers among the arguments."""
-        pairs = zip(self.arguments, self.ranks, strict=True)
-        return tuple(a for a, rank in pairs if not rank)
-
-    def mapped(
-        self, number: Callable[[Expr], Expr], array: Callable[[str], str] | None = None
-    ) -> Opaque:
-        """The same call with other numbers, or other arrays, in these places."""
-
-        def new(a: Expr, rank: int) -> Expr:
-            if not rank:
-                return number(a)
-            if array is None or not isinstance(a, Var) or array(a.name) == a.name:
-                return a
-            return Var(array(a.name), loc=a.loc)
-
-        return changed(self, arguments=tuple(map(new, self.arguments, self.ranks)))
-
-    def same_call(self, other: Opaque | None) -> bool:
-        """Is it a result of the very same call?"""
-        return (
-            other is not None
-            and replace(self, which=other.which, number=other.number) == other
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,7 +399,7 @@ class Return:
 Stmt = Assign | Add | Alloc | Grow | For | While | If | Check | Tell | Restart | Return
 Loop = For | While
 Block = tuple[Stmt, ...]
-S = TypeVar("S", bound="Stmt | Opaque")
+S = TypeVar("S", bound=Stmt)
 
 #: The operations that may raise, or have no value in compiled code.
 RISKY = frozenset(("//", "%", "**", "<<", ">>", "int", "round"))
@@ -588,9 +530,9 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
     match stmt:
         case Assign(target, value) | Add(target, value):
             return (target, value)
-        case Alloc(_, shape, fill, opaque=opaque):
-            if opaque is not None:
-                return (*shape, Var(opaque.function), *opaque.numbers)
+        case Alloc(_, shape, _, opaque=Opaque() as opaque):
+            return (*shape, Var(opaque.function), *opaque.numbers)
+        case Alloc(_, shape, fill):
             return shape if fill is None else (*shape, fill)
         case For(_, lo, hi, step):
             return (lo, hi, step)
@@ -650,10 +592,9 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
             return changed(stmt, target=target, value=g(stmt.value))
         case Alloc():
             fill = None if stmt.fill is None else g(stmt.fill)
-            made = changed(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
-            if stmt.opaque is None:
-                return made
-            return changed(made, opaque=stmt.opaque.mapped(g))
+            call = None if stmt.opaque is None else stmt.opaque.mapped(g)
+            shape = tuple(map(g, stmt.shape))
+            return changed(stmt, shape=shape, fill=fill, opaque=call)
         case For():
             return changed(
                 stmt,
@@ -823,41 +764,6 @@ def _all_names(s: Stmt) -> frozenset[str]:
     if isinstance(s, Alloc):
         found.update(s.sources)
     return frozenset(found).union(_written(s), *map(all_names, blocks(s)))
-
-
-def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
-    """The subscripts with which `block` reads or writes `array`.
-
-    A copy of all of it has ``?`` for each of them.
-    """
-    for stmt in walk(block):
-        if isinstance(stmt, Alloc):
-            yield from (e.index for e in whole_reads(stmt) if e.array == array)
-        for top in exprs(stmt):
-            for e in walk_expr(top):
-                if isinstance(e, Load) and e.array == array:
-                    yield e.index
-
-
-def anywhere(copy: Alloc) -> tuple[Expr, ...]:
-    """The subscripts with which a copy reads the array that it is of: any."""
-    return _any_of(len(copy.shape))
-
-
-def _any_of(rank: int) -> tuple[Expr, ...]:
-    return tuple(Var(f"?{k}") for k in range(rank))
-
-
-def whole_reads(made: Alloc) -> tuple[Load, ...]:
-    """What a new array reads of those that it is made of, with any subscripts."""
-    if made.opaque is not None:
-        pairs = zip(made.opaque.arguments, made.opaque.ranks, strict=True)
-        return tuple(
-            Load(a.name, _any_of(rank))
-            for a, rank in pairs
-            if rank and isinstance(a, Var)
-        )
-    return tuple(Load(array, anywhere(made)) for array in made.sources)
 
 
 def fresh(name: str, taken: set[str]) -> str:

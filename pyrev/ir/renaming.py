@@ -62,10 +62,7 @@ def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
                 array = new.get(s.array, s.array)
                 opaque = s.opaque
                 if opaque is not None:
-                    named = [opaque.function, opaque.vjp, opaque.jvp]
-                    function, vjp, jvp = (new.get(n, n) for n in named)
-                    opaque = changed(opaque, function=function, vjp=vjp, jvp=jvp)
-                    opaque = opaque.mapped(lambda e: e, lambda n: new.get(n, n))
+                    opaque = opaque.renamed(lambda n: new.get(n, n))
                 kinds = {"dtype": kind, "source": source, "opaque": opaque}
                 return changed(s, array=array, **kinds)
             case Grow(array):

@@ -31,7 +31,6 @@ from pyrev.ir.nodes import (
     If,
     Load,
     Loop,
-    Opaque,
     Program,
     Promoted,
     Proof,
@@ -47,6 +46,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import tag, write
 
@@ -241,8 +241,8 @@ def opaque_tree(o: Opaque) -> ast.Call:
 
 
 def one_call(block: Sequence[object], k: int) -> tuple[Alloc, ...]:
-    """The new arrays from place `k` of a block on that one call gives, several of its
-    results; nothing for fewer than two.
+    """The new arrays from place `k` of a block on that one call gives; nothing where
+    that has one result.
     """
     first = block[k]
     if not isinstance(first, Alloc) or first.opaque is None:
@@ -255,7 +255,7 @@ def one_call(block: Sequence[object], k: int) -> tuple[Alloc, ...]:
         if any(t.array in first.sources or t.array == s.array for t in found):
             break
         found.append(s)
-    return tuple(found) if len(found) > 1 else ()
+    return tuple(found) if first.opaque.results > 1 else ()
 
 
 def several_trees(made: Sequence[Alloc]) -> list[ast.stmt]:
@@ -331,9 +331,7 @@ def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
 def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
     """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``."""
     if s.opaque is not None:
-        made: ast.expr = opaque_tree(s.opaque)
-        if s.opaque.results > 1:
-            made = subscript(made, [ast.Constant(s.opaque.which)])
+        made = opaque_tree(s.opaque)
         return call("np.full", ast.Constant(1), made) if s.opaque.number else made
     if s.source is not None:
         if s.places == "order":

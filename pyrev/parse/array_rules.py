@@ -69,6 +69,8 @@ class ArrayRule:
 
 def array_rule_of(function: object) -> ArrayRule | None:
     """The rule that a function of arrays was given, if any."""
+    if isinstance(function, Handle):
+        function = function.python
     found = getattr(function, "__dict__", {}).get(ARRAY_RULE)
     return found if isinstance(found, ArrayRule) else None
 

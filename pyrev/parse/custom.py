@@ -90,13 +90,7 @@ def custom_vjp(
     >>> round(root(4.0), 12)
     2.0
     """
-    flag("check", check)
-    for option, given in (("result", result), ("jvp", jvp)):
-        if given is not None and not isinstance(given, FunctionType):
-            raise ArgumentError(
-                f"custom_vjp({option}={given!r}): give a plain function of the"
-                " arguments"
-            )
+    _check_options(result, jvp, check)
     if not isinstance(rule, FunctionType):
         raise ArgumentError(
             f"custom_vjp({rule!r}): give the rule, a plain function of the arguments,"
@@ -104,43 +98,61 @@ def custom_vjp(
         )
 
     def decorate(function: F) -> F:
-        if not isinstance(function, FunctionType):
-            raise ArgumentError(
-                f"custom_vjp: {function!r} is no plain function; decorate a `def`"
-            )
-        own, others = _count(function), _count(rule)
+        made = _copied(function)
+        own, others = _count(made), _count(rule)
         if own is None or others is None or others < own + 2 or (others - own) % 2:
             raise ArgumentError(
                 f"custom_vjp: `{rule.__name__}` takes the {own} arguments of"
-                f" `{function.__name__}`, what it returned, and the cotangents of that,"
+                f" `{made.__name__}`, what it returned, and the cotangents of that,"
                 " each by position"
             )
-        if result is None and jvp is not None:
-            raise ArgumentError(
-                f"custom_vjp: `{function.__name__}` is a helper of numbers, whose rule"
-                " serves forward mode, too: leave `jvp` out, or give `result`"
-            )
-        made = FunctionType(
-            function.__code__,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-        made.__kwdefaults__ = function.__kwdefaults__
-        made.__doc__, made.__module__ = function.__doc__, function.__module__
-        made.__qualname__ = function.__qualname__
-        made.__dict__.update(function.__dict__)
         if not isinstance(result, FunctionType):
             made.__dict__[_RULE] = Rule(made, rule, check)
         else:
-            count = (others - own) // 2
             forward = jvp if isinstance(jvp, FunctionType) else None
-            own_rule = ArrayRule(made, rule, result, forward, count, check)
-            made.__dict__[ARRAY_RULE] = own_rule
+            of_arrays = ArrayRule(
+                made, rule, result, forward, (others - own) // 2, check
+            )
+            made.__dict__[ARRAY_RULE] = of_arrays
         return made  # type: ignore[return-value]
 
     return decorate
+
+
+def _check_options(result: object, jvp: object, check: object) -> None:
+    """Raise `ArgumentError` for options that mean nothing."""
+    flag("check", check)
+    for option, given in (("result", result), ("jvp", jvp)):
+        if given is not None and not isinstance(given, FunctionType):
+            raise ArgumentError(
+                f"custom_vjp({option}={given!r}): give a plain function of the"
+                " arguments"
+            )
+    if result is None and jvp is not None:
+        raise ArgumentError(
+            "custom_vjp(jvp=...): the rule of a helper of numbers serves forward mode,"
+            " too: leave `jvp` out, or give `result`"
+        )
+
+
+def _copied(function: object) -> FunctionType:
+    """A function like this one, which may get a rule."""
+    if not isinstance(function, FunctionType):
+        raise ArgumentError(
+            f"custom_vjp: {function!r} is no plain function; decorate a `def`"
+        )
+    made = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__doc__, made.__module__ = function.__doc__, function.__module__
+    made.__qualname__ = function.__qualname__
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 def rule_of(function: object) -> Rule | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import gast
 
-from pyrev.ir.nodes import ZERO, Alloc, Const, Dtype, Expr, Load, Loc, Opaque, Var
+from pyrev.ir.nodes import ZERO, Alloc, Const, Dtype, Expr, Load, Loc, Var
+from pyrev.ir.opaque import Opaque
 from pyrev.parse import fence, views
 from pyrev.parse.array_rules import ArrayRule
 from pyrev.parse.helpers import enter, helper_of

@@ -25,13 +25,13 @@ from pyrev.ir.nodes import (
     If,
     Load,
     Loc,
-    Opaque,
     Stmt,
     Var,
     map_expr,
     names,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.parse import views
 from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import is_array, rank_of

@@ -128,6 +128,11 @@ class Handle(int):
         made.checked = checked
         return made
 
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self.checked.function
+
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         return self.checked(*arguments)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.liveness import exposed, occurs, touched
 from pyrev.ir.nodes import (
@@ -33,7 +34,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
-    accesses,
     all_names,
     assigned_scalars,
     blocks,

@@ -28,7 +28,6 @@ from pyrev.ir.nodes import (
     Grow,
     If,
     Load,
-    Opaque,
     Restart,
     Return,
     Tell,
@@ -39,6 +38,7 @@ from pyrev.ir.nodes import (
     fresh,
     like,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.printer import tag
 from pyrev.ir.simplify import add_int
 from pyrev.ir.text import (

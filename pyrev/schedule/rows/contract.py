@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     Alloc,
@@ -23,7 +24,6 @@ from pyrev.ir.nodes import (
     Program,
     Return,
     Var,
-    accesses,
     all_names,
     assigned_scalars,
     exprs,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint
+from pyrev.ir.accesses import whole_reads
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     Add,
@@ -38,7 +39,6 @@ from pyrev.ir.nodes import (
     resembled,
     walk,
     walk_expr,
-    whole_reads,
 )
 from pyrev.ir.renaming import guarded_leaves
 
