@@ -46,8 +46,8 @@ class Rules:
     """The reverse of such calls, one after the other.
 
     `last` are the arrays whose adjoints go elsewhere before they are zero, `witnesses`
-    the copies that say when the sweep asks for an array; `base_dtype` gives the dtype of
-    a local array in terms of parameters.
+    the copies that say when the sweep asks for an array; `base_dtype` gives the dtype
+    of a local array in terms of parameters.
     """
 
     increments: Increments

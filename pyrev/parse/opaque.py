@@ -17,7 +17,8 @@ from pyrev.parse.names import own_name
 from pyrev.parse.operands import read_operands
 from pyrev.parse.rewriting.starred import as_definition
 from pyrev.parse.ruled_calls import parts_of_result
-from pyrev.parse.scopes import Helper, Runs, Scope
+from pyrev.parse.scopes import Helper, Runs, Scope, parameter_ids
+from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import (
     Array,
     Nothing,
@@ -52,8 +53,14 @@ def opaque_call(w: Walk, rule: ArrayRule, node: gast.Call, scope: Scope) -> Valu
             given[n] = value
     first = next((v.name for v in given.values() if isinstance(v, Array)), None)
     if first is None:
+        if not w.known.exact:
+            # Something is one: the arguments of a call will say what.
+            w.found.lenient = True
+            for a in nodes:
+                if isinstance(a, gast.Name) and a.id in parameter_ids(scope):
+                    _taken_for_array(w, a.id, at, scope)
         w.refuse(
-            "P117",
+            "P203",
             at,
             f"`{name}`, which runs as it is, is given no array",
             "give it an array that decides about its results",
@@ -90,6 +97,13 @@ def opaque_call(w: Walk, rule: ArrayRule, node: gast.Call, scope: Scope) -> Valu
         w.emit.temp(v, f"{name}_value") if isinstance(v, Load) else v for v in found
     ]
     return Tuple(tuple(found), True) if results.several else found[0]
+
+
+def _taken_for_array(w: Walk, name: str, at: Loc, scope: Scope) -> None:
+    """A parameter whose rank nothing shows has one axis, until a call says more."""
+    match scope.bound.get(name, Var(name)):
+        case Var(own):
+            w.found.facts.append(RankFact(own, 1, at, least=True))
 
 
 def _bound(
