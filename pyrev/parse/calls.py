@@ -30,6 +30,7 @@ from pyrev.parse.helpers import (
 )
 from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
+from pyrev.parse.library.outside import outside
 from pyrev.parse.library_calls import Standing, chosen_text
 from pyrev.parse.names import find, object_of, referred
 from pyrev.parse.opaque import opaque_call
@@ -127,7 +128,7 @@ def read_call(
         return Refused()
     if isinstance(function, Missing) and unnamed(w, text, home(scope)):
         function = home(scope)
-    opaque = array_rule_of(function)
+    opaque = array_rule_of(function) or outside(function)
     if opaque is not None:
         return opaque_call(w, opaque, node, scope)
     helper = helper_of(w, function, at)

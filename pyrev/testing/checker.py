@@ -18,6 +18,7 @@ from pyrev.api.call import Call
 from pyrev.driver.arguments import bind, spread
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.nodes import Alloc, walk
 from pyrev.runtime.error_boundary import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
@@ -84,7 +85,8 @@ def check_grad(
     and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
     Equal calls give equal reports. Where the undecorated function is too slow to be
     called often, the compiled one is differenced, after its values were compared with
-    the plain ones, and the tangent, which runs in Python, is left out.
+    the plain ones, and the tangent, which runs in Python, is left out. So it is where
+    a function that runs as it is has no rule for it (`custom_vjp`).
     """
     f = differentiable.as_differentiable(
         f
@@ -127,6 +129,11 @@ def check_grad(
     )
     line = ""
     slow = effort.compiled
+    # A function that runs as it is may have no rule for forward mode.
+    blind = slow or any(
+        isinstance(s, Alloc) and s.opaque is not None and not s.opaque.jvp
+        for s in walk(call.function.program.body)
+    )
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
     report = GradientReport(
@@ -135,7 +142,7 @@ def check_grad(
         tolerance=tolerance,
         primal_error=primal_error,
         dot_product_error=(
-            None if slow else dot_product_error(f, arguments, weights, gradients, rng)
+            None if blind else dot_product_error(f, arguments, weights, gradients, rng)
         ),
         compiled=slow,
         skipped=tuple(
@@ -143,7 +150,7 @@ def check_grad(
         ),
         line=line,
     )
-    if slow or report.max_error <= tolerance:
+    if blind or report.max_error <= tolerance:
         return report
     keeps = _tangent_right(f, arguments, weights, gradients, report.worst, tolerance)
     return replace(report, tangent_right=keeps)
