@@ -129,11 +129,7 @@ def check_grad(
     )
     line = ""
     slow = effort.compiled
-    # A function that runs as it is may have no rule for forward mode.
-    blind = slow or any(
-        isinstance(s, Alloc) and s.opaque is not None and not s.opaque.jvp
-        for s in walk(call.function.program.body)
-    )
+    blind = slow or _without_tangent(call)
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
     report = GradientReport(
@@ -381,6 +377,12 @@ def _tangent_right(
     return bool(
         abs(found - worst.expected) <= scale * (tolerance + 10.0 * worst.uncertainty)
     )
+
+
+def _without_tangent(call: Call) -> bool:
+    """Does the function call one that runs as it is, without a rule for tangents?"""
+    made = (s for s in walk(call.function.program.body) if isinstance(s, Alloc))
+    return any(s.opaque is not None and not s.opaque.jvp for s in made)
 
 
 def _with_progress(
