@@ -85,12 +85,11 @@ def check_grad(
     and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
     Equal calls give equal reports. Where the undecorated function is too slow to be
     called often, the compiled one is differenced, after its values were compared with
-    the plain ones, and the tangent, which runs in Python, is left out. So it is where
-    a function that runs as it is has no rule for it (`custom_vjp`).
+    the plain ones, and the tangent, which runs in Python, is left out; so it is where
+    one that runs as it is has no rule for it.
     """
-    f = differentiable.as_differentiable(
-        f
-    ).quiet  # what it compares is no pullback of the user's
+    # What it compares is no pullback of the user's.
+    f = differentiable.as_differentiable(f).quiet
     signature = f._signature
     plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
