@@ -72,6 +72,12 @@ def following(block: Sequence[Stmt], first: int) -> tuple[Alloc, ...]:
     return group(block[first : last + 1], last - first)
 
 
+def without_tangent(program: Program) -> bool:
+    """Does a program call what runs as it is and has no rule for forward mode?"""
+    made = (s for s in walk(program.body) if isinstance(s, Alloc))
+    return any(s.opaque is not None and not s.opaque.jvp for s in made)
+
+
 def no_rule(call: Opaque, at: Loc, mode: str) -> UnsupportedError:
     """What says that nobody knows the derivative of a function that runs as it is."""
     because = f"`{call.function}` runs as it is, and has no rule for {mode} mode"

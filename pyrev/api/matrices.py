@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.adjoint.opaque_calls import without_tangent
 from pyrev.api.call import Call
 from pyrev.api.differentiable import (
     Differentiable,
@@ -364,7 +365,7 @@ def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
     shape, size = np.shape(made), int(np.size(made))
     inputs = sum(int(np.size(call.values[n])) for n in names)
     found: dict[str, Any] = {}
-    if inputs <= size:
+    if inputs <= size and not without_tangent(call.function.program):
         for n in names:
             columns: list[Any] = []
             for seeds in _units(call, n):

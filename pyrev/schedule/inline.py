@@ -104,6 +104,8 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     if len(makers) != 1 or makers[0] not in body:
         raise NotInline("it is not made once, at the top of the function")
     (made,) = makers
+    if made.opaque is not None:
+        raise NotInline(f"{made.opaque.function} makes all of it")
     if made.source is not None or not isinstance(made.fill, Const | None):
         raise NotInline("it begins as a copy of another array")
     users = [s for s in body if s is not made and array in touched(s)]

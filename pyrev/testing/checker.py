@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.adjoint.opaque_calls import without_tangent
 from pyrev.api import differentiable
 from pyrev.api.call import Call
 from pyrev.driver.arguments import bind, spread
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.ir.nodes import Alloc, walk
 from pyrev.runtime.error_boundary import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
@@ -85,8 +85,7 @@ def check_grad(
     and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
     Equal calls give equal reports. Where the undecorated function is too slow to be
     called often, the compiled one is differenced, after its values were compared with
-    the plain ones, and the tangent, which runs in Python, is left out; so it is where
-    one that runs as it is has no rule for it.
+    the plain ones, and the tangent left out; as where `custom_vjp` has no rule for it.
     """
     # What it compares is no pullback of the user's.
     f = differentiable.as_differentiable(f).quiet
@@ -126,9 +125,8 @@ def check_grad(
     compared = _compared(
         f, effort, arguments, outputs, weights, gradients, rng, tolerance
     )
-    line = ""
-    slow = effort.compiled
-    blind = slow or _without_tangent(call)
+    line, slow = "", effort.compiled
+    blind = slow or without_tangent(call.function.program)
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
     report = GradientReport(
@@ -376,12 +374,6 @@ def _tangent_right(
     return bool(
         abs(found - worst.expected) <= scale * (tolerance + 10.0 * worst.uncertainty)
     )
-
-
-def _without_tangent(call: Call) -> bool:
-    """Does the function call one that runs as it is, without a rule for tangents?"""
-    made = (s for s in walk(call.function.program.body) if isinstance(s, Alloc))
-    return any(s.opaque is not None and not s.opaque.jvp for s in made)
 
 
 def _with_progress(
