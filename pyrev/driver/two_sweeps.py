@@ -104,6 +104,8 @@ def sweeps(
     if shorten:
         program, _ = preaccumulated(program, wrt, avoid | RESERVED)
     program = witnessed(program)
+    # What may take long to run is not run again: its results are passed.
+    kept |= {s.array for s in walk(program.body) if isinstance(s, Alloc) and s.opaque}
     params = {p.name: p for p in program.params}
     given = {p.name: p.dtype for p in program.params}
     types = infer(program, given)
@@ -225,10 +227,12 @@ def pays(made: Sweeps, sizes: Sizes) -> bool:
 
     It is if the values that the reverse sweep needs come from loops that carry a
     dependence and so cannot run on several cores, and if these loops are a good part of
-    the function's work.
+    the function's work; and if functions that run as they are made these values.
     """
     costs = sizes.costs
     body = made.forward.body
+    if any(isinstance(s, Alloc) and s.opaque is not None for s in walk(body)):
+        return True
     wanted = {*made.passed, *made.final}
     loops = [
         (s, bool(written((s,)) & wanted) and _waits(s, live, body))

@@ -43,7 +43,7 @@ from pyrev.schedule.work import Choose
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
-    *("zeros", "empty", "copy", "told", "objmode", "run"),
+    *("zeros", "empty", "copy", "told", "objmode", "as_it_is"),
     *CARRIED,
 )
 

@@ -335,7 +335,7 @@ def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
         a.name if isinstance(a, Var) else fresh("number", m.taken)
         for a in opaque.arguments
     ]
-    run = call("run", name(opaque.function), *map(name, params))
+    run = call("as_it_is", name(opaque.function), *map(name, params))
     results = fresh("results", m.taken)
     inside: list[ast.stmt] = [assign(results, run)]
     kinds: list[ast.keyword] = []
