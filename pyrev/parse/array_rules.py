@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
-from pyrev.runtime.opaque import Checked, Derivative, Handle
+from pyrev.runtime.opaque import Checked, Derivative, Handle, Missing
 
 ARRAY_RULE = "__pyrev_array_rule__"
 TRIES = 2  # calls of the rule that are compared with differences
@@ -109,7 +109,7 @@ def _compare(rule: ArrayRule, arguments: tuple[Any, ...], owed: Sequence[Any]) -
     # The same directions in every process.
     rng = np.random.default_rng(0)
     for k, value in enumerate(own):
-        if not _is_float(value):
+        if not _is_float(value) or isinstance(owed[k], Missing):
             continue
         way = rng.standard_normal(np.shape(value))
         terms = np.asarray(owed[k], np.float64) * way

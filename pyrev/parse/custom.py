@@ -68,9 +68,9 @@ def custom_vjp(
     ``result(*arguments)`` is a function of the language that returns something of the
     same shapes and dtypes: ``lambda a, b: b``, ``lambda x, n: (np.empty(n), 0.0)``. The
     rule runs as it is, too, and returns for each argument an array of its shape, or a
-    number; for an integer anything, None. ``jvp(*arguments, *results, *tangents)``
-    returns the tangents of the results, for forward mode; there is a tangent for each
-    argument, zeros where it does not move.
+    number; None for an integer, or where there is no derivative.
+    ``jvp(*arguments, *results, *tangents)`` returns the tangents of the results, for
+    forward mode; there is a tangent for each argument, zeros where it does not move.
 
     At its first use the rule is compared with differences of the helper, at arguments
     that the function called it with. ``check=False`` leaves that out: for a rule that

@@ -95,9 +95,27 @@ class Checked:
         return f" as result {k}" if k else ""
 
 
+class Missing:
+    """What a rule gives where it gives None: nobody may want it."""
+
+    def __init__(self, rule: str, place: int) -> None:
+        self.rule, self.place = rule, place
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """Raise `ArgumentError`: it is wanted."""
+        raise ArgumentError(
+            f"`{self.rule}` returned None as number {self.place}, and that derivative"
+            " is asked for: leave it out by wrt="
+        )
+
+    def __float__(self) -> float:
+        """Raise `ArgumentError`, too."""
+        return float(self.__array__())
+
+
 class Derivative(Checked):
-    """A rule: it may return other floats than it should, and a number of Python's for
-    zeros.
+    """A rule: it may return other floats than it should, 0 for zeros, and None where
+    there is no derivative.
     """
 
     @staticmethod
@@ -108,8 +126,8 @@ class Derivative(Checked):
         self, value: Any, like: Any, k: int, arrays: Sequence[np.ndarray[Any, Any]]
     ) -> Any:
         if like is not None and value is None:
-            value = np.zeros_like(like)
-        elif like is not None and np.ndim(value) == 0 and np.ndim(like):
+            return Missing(self.name, k)
+        if like is not None and np.ndim(value) == 0 and np.ndim(like):
             if isinstance(value, (int, float)) and value == 0:
                 value = np.zeros_like(like)
         return super()._as(value, like, k, arrays)

@@ -636,3 +636,17 @@ def outer(x, m):  # type: ignore[no-untyped-def]
 
 def test_compiled_functions_may_be_called_from_it() -> None:
     agrees(outer, (X, M), "numba")
+
+
+def widened(a, width):  # type: ignore[no-untyped-def]
+    y = ndimage.gaussian_filter(a, width)
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_has_no_derivative_cannot_be_asked_for(target: str) -> None:
+    made = pyrev.differentiable(widened, target=target)
+    found = pyrev.grad(made, wrt="a")(X, 0.8)
+    np.testing.assert_allclose(found, central(widened, (X, 0.8), 0), rtol=1e-6)
+    with pytest.raises(ArgumentError, match="that derivative is asked for"):
+        pyrev.grad(made)(X, 0.8)

@@ -344,6 +344,7 @@ def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
         value: ast.expr = name(results)
         if opaque.results > 1:
             value = subscript(value, [ast.Constant(s.opaque.which)])
+            value = call("np.asarray", value)
         dtype = concrete(m.types[s.array])
         if s.opaque.number:
             one = [ast.Constant(1), value]
