@@ -269,19 +269,13 @@ def _fftconvolve_vjp(in1: Any, in2: Any, y: Any, d_y: Any) -> Any:
     )
 
 
-def _full(in1: Any, in2: Any) -> Any:
-    if in1.ndim == 1:
-        made = np.empty(in1.shape[0] + in2.shape[0] - 1)
-    else:
-        made = np.empty(
-            (in1.shape[0] + in2.shape[0] - 1, in1.shape[1] + in2.shape[1] - 1)
-        )
-    return made
-
-
-@_means("scipy.signal", rule=_fftconvolve_vjp, result=_full)
+@_means(
+    "scipy.signal",
+    rule=_fftconvolve_vjp,
+    result=lambda in1, in2: np.empty(in1.shape[0] + in2.shape[0] - 1),
+)
 def fftconvolve(in1: Any, in2: Any) -> Any:
-    """The full convolution of two vectors, or of two matrices."""
+    """The full convolution of two vectors."""
     from scipy import signal
 
     return signal.fftconvolve(in1, in2)
