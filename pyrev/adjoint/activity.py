@@ -70,9 +70,11 @@ def edges(body: Block) -> Iterator[tuple[str, frozenset[str]]]:
                 yield name, flows(value)
             case Assign(Load(name, _), value) | Add(Load(name, _), value):
                 yield name, flows(value)
-            case Alloc(name, _, fill, _, source):
+            case Alloc(name, _, fill, opaque=opaque):
                 into = frozenset() if fill is None else flows(fill)
-                yield name, into | ({source} if source is not None else set())
+                if opaque is not None:
+                    into = into.union(*map(flows, opaque.numbers))
+                yield name, into.union(stmt.sources)
 
 
 def written_arrays(program: Program) -> tuple[str, ...]:
@@ -112,7 +114,7 @@ def only_set(program: Program) -> frozenset[str]:
                 read = exprs(stmt)
         found -= frozenset().union(*map(names, read))
         if isinstance(stmt, Alloc):
-            found.discard(str(stmt.source))
+            found.difference_update(stmt.sources)
         if isinstance(stmt, (If, While)):
             found -= frozenset().union(*map(written, blocks(stmt)))
     return frozenset(found)

@@ -22,6 +22,7 @@ from pyrev.ir.nodes import (
     Var,
     walk,
 )
+from pyrev.ir.opaque import Opaque
 
 _MILD = frozenset("+ - * neg abs min max sin cos tanh float float32 float64".split())
 
@@ -46,6 +47,8 @@ def wild(program: Program) -> frozenset[str]:
         match s:
             case Assign(value=value) | Add(value=value):
                 stored.append((s.target_name, value))
+            case Alloc(array, opaque=Opaque()):
+                stored.append((array, Const(math.inf)))  # for all that is known
             case Alloc(array, fill=fill):
                 stored += [(array, e) for e in (fill,) if e is not None]
                 stored += [(array, Var(n)) for n in (s.copied,) if n is not None]

@@ -18,7 +18,9 @@ from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.discarded import discarded, finite_scalars
 from pyrev.adjoint.increments import Increments, branch
 from pyrev.adjoint.intermediates import assigned_again
+from pyrev.adjoint.opaque_calls import group, witnesses
 from pyrev.adjoint.result_forms import results
+from pyrev.adjoint.rule_calls import Rules, elementwise
 from pyrev.adjoint.rules import implied, nonempty
 from pyrev.adjoint.spared import lifted
 from pyrev.analysis.value_ranges import ValueRanges
@@ -41,7 +43,6 @@ from pyrev.ir.nodes import (
     Grow,
     If,
     Load,
-    Loc,
     Loop,
     Param,
     Program,
@@ -61,6 +62,7 @@ from pyrev.ir.nodes import (
     walk,
     written,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.renaming import rename
 from pyrev.ir.simplify import ZERO_F
 
@@ -167,6 +169,10 @@ class _Reverse:
             ),
             several=frozenset(name for name, count in makes.items() if count > 1),
             results=results(program, self.active),
+        )
+        #: What calls of functions that run as they are owe to their arguments.
+        self.rules = Rules(
+            self.increments, self.allocs, self.last, witnesses(program), self.base_dtype
         )
 
     # -------------------------------------------------------------- the frame
@@ -276,18 +282,11 @@ class _Reverse:
             if value.name not in self.active:
                 return
             rank = self.arrays[value.name]
-            out.append(self.elementwise(self.d[value.name], d_result, rank, at.loc))
+            out.append(
+                elementwise(self.taken, self.d[value.name], d_result, rank, at.loc)
+            )
         elif flows(value) & self.active:
             self.increments.contribute(value, Var(d_result), at.id, at.loc, out)
-
-    def elementwise(self, target: str, source: str, rank: int, loc: Loc) -> Stmt:
-        """``target[...] += source[...]`` over every element, as loops."""
-        scope = set(self.taken)
-        index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))
-        stmt: Stmt = Add(Load(target, index), Load(source, index), loc=loc)
-        for k in reversed(range(rank)):
-            stmt = For(index[k].name, ZERO, Extent(target, k), ONE, (stmt,), loc=loc)
-        return stmt
 
     # -------------------------------------------------------------- scalars
 
@@ -379,8 +378,15 @@ class _Reverse:
 
     def backwards(self, block: Block) -> list[Stmt]:
         out: list[Stmt] = []
+        done = len(block)
         for k in reversed(range(len(block))):
+            if k >= done:
+                continue
             match block[k]:
+                case Alloc(opaque=Opaque()):
+                    made = group(block, k)
+                    done = k + 1 - len(made)
+                    self.rules.backwards(made, out)
                 case While() as loop:
                     # What stands behind it is where its total is read.
                     self.early(loop, block[k + 1].id, out)
@@ -486,9 +492,11 @@ class _Reverse:
         rank = len(stmt.shape)
         if stmt.array in self.last:
             last = self.last[stmt.array]
-            out.append(self.elementwise(last, d_name, rank, stmt.loc))
+            out.append(elementwise(self.taken, last, d_name, rank, stmt.loc))
         if stmt.source is not None and stmt.source in self.active:
-            out.append(self.elementwise(self.d[stmt.source], d_name, rank, stmt.loc))
+            out.append(
+                elementwise(self.taken, self.d[stmt.source], d_name, rank, stmt.loc)
+            )
         elif stmt.fill is not None and flows(stmt.fill) & self.active:
             scope = set(self.taken)
             index = tuple(Var(fresh(f"i{k}", scope)) for k in range(rank))

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from pyrev.adjoint.activity import activity, flows, returned, written_arrays
 from pyrev.adjoint.mild import is_mild, wild
+from pyrev.adjoint.opaque_calls import following, no_rule
 from pyrev.adjoint.rules import (
     RULES,
     implied,
@@ -25,6 +26,7 @@ from pyrev.adjoint.spared import spared
 from pyrev.analysis.value_ranges import ValueRanges
 from pyrev.ir.dtypes import Floats, as_float, as_wide, expr_dtype, infer
 from pyrev.ir.nodes import (
+    ZERO,
     Add,
     Alloc,
     Assign,
@@ -53,6 +55,7 @@ from pyrev.ir.nodes import (
     names,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.simplify import ZERO_F, add, is_leaf, mul, number, unsigned
 
 
@@ -188,9 +191,63 @@ class _Tangent:
     def block(self, block: Block, positive: frozenset[Expr] = frozenset()) -> Block:
         """The statements of a block in which these extents, too, are not zero."""
         around, self.positive = self.positive, self.positive | positive
-        made = tuple(s for stmt in block for s in self.statement(stmt))
+        out: list[Stmt] = []
+        done = 0
+        for k, stmt in enumerate(block):
+            if isinstance(stmt, Alloc) and stmt.opaque is not None:
+                if k >= done:
+                    made = following(block, k)
+                    done = k + len(made)
+                    out += self.opaque(made)
+            else:
+                out += self.statement(stmt)
         self.positive = around
-        return made
+        return tuple(out)
+
+    def opaque(self, made: tuple[Alloc, ...]) -> Block:
+        """The results of an opaque call, and their tangents by its rule."""
+        out: list[Stmt] = [*made]
+        first = made[0]
+        call = first.opaque
+        assert call is not None
+        for k in range(len(self.dots)):
+            self.turn(k)
+            if not any(s.array in self.active for s in made):
+                continue
+            if not call.jvp:
+                raise no_rule(call, first.loc, "forward")
+            given = [*zip(call.arguments, call.ranks, strict=True)]
+            for s in made:
+                number = s.opaque is not None and s.opaque.number
+                own: Expr = Load(s.array, (ZERO,)) if number else Var(s.array)
+                given.append((own, 0 if number else len(s.shape)))
+            for a, rank in zip(call.arguments, call.ranks, strict=True):
+                given.append((self.moved_argument(a, rank, first, out), rank))
+            rule = Opaque(
+                call.jvp,
+                tuple(a for a, _ in given),
+                tuple(rank for _, rank in given),
+                results=call.results,
+            )
+            for s in made:
+                if s.array in self.active and s.opaque is not None:
+                    one = replace(rule, which=s.opaque.which, number=s.opaque.number)
+                    own_dot = self.dot[s.array]
+                    tangent = replace(s, array=own_dot, opaque=one, id=-1)
+                    out.append(replace(tangent, dtype=like(s.array)))
+        return tuple(out)
+
+    def moved_argument(self, a: Expr, rank: int, at: Alloc, out: list[Stmt]) -> Expr:
+        """The tangent of an argument of an opaque call: zeros if it stays."""
+        if not rank or not isinstance(a, Var):
+            self.before, self.loc = out, at.loc
+            return self.of(a)
+        if a.name in self.active:
+            return Var(self.dot[a.name])
+        zeros = fresh(f"dot_{a.name}", self.taken)
+        shape = tuple(Extent(a.name, j) for j in range(rank))
+        out.append(Alloc(zeros, shape, ZERO_F, "float64", loc=at.loc))
+        return Var(zeros)
 
     def statement(self, stmt: Stmt) -> Block:
         match stmt:

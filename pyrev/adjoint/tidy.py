@@ -219,7 +219,7 @@ def _shared_cotangents(
         array = made.array
         if sum(m.array == array for m in makers) > 1:
             continue
-        if any(m.source == array for m in makers):
+        if any(array in m.sources for m in makers):
             continue
         users = [s for s in body if s is not made and array in touched(s)]
         if array in returned and users and isinstance(users[-1], Return):
@@ -446,10 +446,10 @@ def _dead_names(body: Block, params: frozenset[str]) -> frozenset[str]:
     reads: dict[str, set[str]] = {}
     for s in walk(body):
         match s:
-            case Alloc(array, _, _, dtype, source):
+            case Alloc(array, _, _, dtype):
                 local.add(array)
                 own = reads.setdefault(array, set())
-                own |= {*resembled(dtype), *(() if source is None else (source,))}
+                own |= {*resembled(dtype), *s.sources}
             case Assign() | Add():
                 local.add(s.target_name)
                 own = reads.setdefault(s.target_name, set())

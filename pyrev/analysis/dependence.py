@@ -158,10 +158,10 @@ def _accesses(
                     for k in index:
                         yield from _reads(k, n, d)
                     yield Access(kind, name, index, n, d)
-        case Alloc(array, _, _, _, source):
+        case Alloc(array):
             for e in exprs(stmt):
                 yield from _reads(e, n, d)
-            if source is not None:
+            for source in stmt.sources:
                 yield Access("read", source, None, n, d)
             yield Access("write", array, None, n, d)
         case Return(values):

@@ -240,8 +240,7 @@ def _needed(
                 use(e)
             if isinstance(stmt, Alloc):
                 todo.extend(resembled(stmt.dtype))
-                if stmt.source is not None:
-                    todo.append(stmt.source)
+                todo.extend(stmt.sources)
 
     for probe in probes:
         for control in around[probe.at]:

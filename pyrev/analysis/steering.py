@@ -53,8 +53,9 @@ def steering(program: Program) -> frozenset[str]:
             made_of.setdefault(name, set()).update(names(stmt.value))
         elif isinstance(stmt, Alloc):
             parts = names(stmt.fill) if stmt.fill is not None else frozenset[str]()
-            source = {stmt.source} if stmt.source is not None else set[str]()
-            made_of.setdefault(stmt.array, set()).update(parts | source)
+            if stmt.opaque is not None:
+                parts = parts.union(*map(names, stmt.opaque.numbers))
+            made_of.setdefault(stmt.array, set()).update(parts.union(stmt.sources))
     todo = [*found]
     while todo:
         new = made_of.get(todo.pop(), set()) - found

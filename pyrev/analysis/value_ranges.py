@@ -117,6 +117,8 @@ class ValueRanges:
             case Alloc(array, fill=fill, source=source):
                 if s.places:
                     give(array, Span(0.0, _INF))
+                elif s.opaque is not None:
+                    give(array, REALS)
                 elif source is not None:
                     give(array, self.names.get(source, REALS))
                 elif fill is not None:

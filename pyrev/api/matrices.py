@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pyrev.adjoint.opaque_calls import without_tangent
 from pyrev.api.call import Call
 from pyrev.api.differentiable import (
     Differentiable,
@@ -30,7 +31,7 @@ from pyrev.driver.held_inputs import Hold
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
-from pyrev.ir.nodes import Grow, walk
+from pyrev.ir.nodes import Alloc, Grow, walk
 from pyrev.runtime import pool
 from pyrev.runtime.device import copied, is_array
 from pyrev.runtime.error_boundary import guarded
@@ -227,8 +228,30 @@ def _curved(
         inner.check()
         _, moved = pushed(inner, tuple(moves), moves, count)
     except UnsupportedError:
+        if any(isinstance(s, Alloc) and s.opaque for s in walk(unit.program.body)):
+            return _curved_by_rules(call, names, moves, count, weights)
         return _curved_by_tangent(call, names, moves, count, weights)
     return dict(zip(names, moved["return"], strict=True))
+
+
+def _curved_by_rules(
+    call: Call,
+    names: Sequence[str],
+    moves: Mapping[str, Any],
+    count: int,
+    weights: Weights,
+) -> dict[str, Any]:
+    """The same by the adjoint of the adjoint, for a Hessian is symmetric: what runs as
+    it is has a rule for reverse mode, and need not have one for forward mode.
+    """
+    gradient, given = _gradient(call, tuple(moves), weights)
+    rows: dict[str, list[Any]] = {n: [] for n in names}
+    _, pullback = pulled(Call(gradient, given, {}), tuple(names), Hold.NOBODY)
+    for k in range(count):
+        found = pullback(tuple(moves[n][k] for n in moves))
+        for n in names:
+            rows[n].append(found[n])
+    return {n: np.stack([np.asarray(r) for r in rows[n]]) for n in names}
 
 
 def _curved_by_tangent(
@@ -342,7 +365,7 @@ def _dense(call: Call, names: Sequence[str], output: str) -> dict[str, Any]:
     shape, size = np.shape(made), int(np.size(made))
     inputs = sum(int(np.size(call.values[n])) for n in names)
     found: dict[str, Any] = {}
-    if inputs <= size:
+    if inputs <= size and not without_tangent(call.function.program):
         for n in names:
             columns: list[Any] = []
             for seeds in _units(call, n):

@@ -55,6 +55,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.runtime.code_cache import load
 from pyrev.schedule.legality import prove_parallel
 
@@ -201,6 +202,8 @@ class _Walker:
                     self.known.pop(a, None)  # what it holds now is not followed
                 else:
                     self.store(s, at)
+            case Alloc(opaque=Opaque() as call):
+                raise _unknown(s.loc, f"`{call.function}` runs as it is")
             case Alloc() if at.count > 1:
                 raise _unknown(s.loc, "each iteration makes an array of its own")
             case Alloc(a):

@@ -345,8 +345,8 @@ def read(program: Program) -> frozenset[str]:
         tops = exprs(stmt)
         if isinstance(stmt, (Assign, Add)) and isinstance(stmt.target, Load):
             tops = (*stmt.target.index, stmt.value)
-        if isinstance(stmt, Alloc) and stmt.source is not None:
-            found.add(stmt.source)
+        if isinstance(stmt, Alloc):
+            found.update(stmt.sources)
         for top in tops:
             found |= {e.array for e in walk_expr(top) if isinstance(e, Load)}
     return frozenset(found) & {p.name for p in program.params}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pyrev.adjoint.opaque_calls import without_copies, witnessed
 from pyrev.adjoint.positions import positioned
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.result_forms import results_named
@@ -163,7 +164,7 @@ def tidied(
     `outputs` says of which array each cotangent is.
     """
     # A dtype is no dependence: loops may part.
-    ready = with_own_dtypes(tidy(program, users, outputs))
+    ready = without_copies(with_own_dtypes(tidy(program, users, outputs)))
     ready = arrays_in_one_branch(ready)
     ready = kept_in_place(ready, infer(ready, {p.name: p.dtype for p in ready.params}))
     check(ready)
@@ -176,7 +177,7 @@ def _user_names(primal: Program, adjoint: Program) -> frozenset[str]:
     copies = {
         s.array
         for s in walk(adjoint.body)
-        if isinstance(s, Alloc) and s.source in params
+        if isinstance(s, Alloc) and s.copied in params
     }
     return all_names(primal.body) | copies
 
@@ -191,6 +192,7 @@ def derive_untidied(
 ) -> Derived:
     """The same with nothing removed: every adjoint holds its value at every point."""
     avoid = avoid | RESERVED
+    program = witnessed(program)
     adjoint = reverse(program, wrt, avoid)
     dump("reverse", adjoint.program)
     program = valued(program)

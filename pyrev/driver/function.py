@@ -42,11 +42,13 @@ from pyrev.parse.counters import FEW
 from pyrev.parse.grounds import is_value
 from pyrev.parse.probes import without_probes
 from pyrev.parse.source import Inlined
+from pyrev.runtime.opaque import Handle
 from pyrev.runtime.options import references
 
 #: What a captured value is to a reading, by its type or the kind of its dtype.
 KINDS: dict[object, str] = {
     **{float: "float", "f": "float", bool: "bool", "b": "bool"},
+    Handle: "integer",
     **{int: "integer", "i": "integer", "u": "integer"},
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyrev.adjoint.activity import returned
+from pyrev.adjoint.opaque_calls import witnessed
 from pyrev.adjoint.preaccumulate import preaccumulated
 from pyrev.adjoint.reverse import Adjoint, reverse
 from pyrev.adjoint.slopes import valued
@@ -102,6 +103,9 @@ def sweeps(
     program, kept = prepared(program, wrt, avoid, store)
     if shorten:
         program, _ = preaccumulated(program, wrt, avoid | RESERVED)
+    program = witnessed(program)
+    # What may take long to run is not run again: its results are passed.
+    kept |= {s.array for s in walk(program.body) if isinstance(s, Alloc) and s.opaque}
     params = {p.name: p for p in program.params}
     given = {p.name: p.dtype for p in program.params}
     types = infer(program, given)
@@ -223,10 +227,12 @@ def pays(made: Sweeps, sizes: Sizes) -> bool:
 
     It is if the values that the reverse sweep needs come from loops that carry a
     dependence and so cannot run on several cores, and if these loops are a good part of
-    the function's work.
+    the function's work; and if functions that run as they are made these values.
     """
     costs = sizes.costs
     body = made.forward.body
+    if any(isinstance(s, Alloc) and s.opaque is not None for s in walk(body)):
+        return True
     wanted = {*made.passed, *made.final}
     loops = [
         (s, bool(written((s,)) & wanted) and _waits(s, live, body))

@@ -580,9 +580,7 @@ def _reads(program: Program, params: Sequence[Param]) -> frozenset[str]:
         if isinstance(e, Load)
     }
     copied = {
-        s.source
-        for s in walk(program.body)
-        if isinstance(s, Alloc) and s.source is not None
+        name for s in walk(program.body) if isinstance(s, Alloc) for name in s.sources
     }
     scalars = {p.name for p in program.params if not p.rank}
     return frozenset(p.name for p in params) & (loaded | copied | scalars)

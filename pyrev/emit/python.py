@@ -25,6 +25,8 @@ from pyrev.ir.text import (
     block_text,
     error_modules,
     expr_tree,
+    one_call,
+    several_trees,
     stmt_tree,
 )
 from pyrev.parse.directives import MARKS
@@ -63,9 +65,13 @@ def emit_python(
     body: list[ast.stmt] = []
     last: set[tuple[str, int]] = set()
     items = program.body if whole is None else whole.items(program.body)
-    for k, item in enumerate(items):
+    done = 0
+    for k in range(len(items)):
+        if k < done:
+            continue
+        done = k + max(len(one_call(items, k)), 1)
         nest = _Nest(ranks, known, last, whole)
-        for made in nest.trees((item,), items[k + 1 :]):
+        for made in nest.trees(items[k:done], items[done:]):
             if not (body and nest.same_number(body[-1], made)):
                 body.append(made)
         last = nest.last
@@ -301,7 +307,16 @@ class _Nest:
     ) -> list[ast.stmt]:
         """The statements of some items, in front of others."""
         out: list[ast.stmt] = []
+        done = 0
         for k, s in enumerate(items):
+            if k < done:
+                continue
+            several = one_call(items, k)
+            if several:
+                done = k + len(several)
+                made_ = several_trees(several)
+                out += [tag(t, several[0].loc, several[0].note) for t in made_]
+                continue
             out.extend(self.remark(s, [*items[k + 1 :], *behind]))
             if isinstance(s, (Whole, Exchange)):
                 made = tree(s)

@@ -68,8 +68,8 @@ def reads(program: Program) -> frozenset[str]:
 
 def _read(s: Stmt) -> set[str]:
     found = {n for e in exprs(s) for n in mentioned(e)}
-    if isinstance(s, Alloc) and s.source is not None:
-        found.add(s.source)
+    if isinstance(s, Alloc):
+        found.update(s.sources)
     return found.union(*(_read(inner) for b in blocks(s) for inner in b))
 
 
@@ -107,8 +107,8 @@ def _statement(s: Stmt, needed: set[str], tests: bool, checks: bool) -> Stmt | N
             if not written((s,)) & needed and not (checks and _may_raise(s)):
                 return None
     needed |= {n for e in exprs(s) for n in mentioned(e)}
-    if isinstance(s, Alloc) and s.source is not None:
-        needed.add(s.source)
+    if isinstance(s, Alloc):
+        needed.update(s.sources)
     return s
 
 

@@ -56,9 +56,8 @@ def _flow(stmt: Stmt) -> tuple[frozenset[str], frozenset[str]]:
     match stmt:
         case Assign(Var(target), value):
             return names(value), frozenset({target})
-        case Alloc(array, source=source):
-            of = frozenset() if source is None else frozenset({source})
-            return read | of, frozenset({array})
+        case Alloc(array):
+            return read.union(stmt.sources), frozenset({array})
         case If(_, then, orelse):
             one, in_then = flow_of(then)
             two, in_else = flow_of(orelse)
@@ -133,8 +132,8 @@ def with_live(
 def touched(stmt: Stmt) -> frozenset[str]:
     """What `stmt` reads or writes, not what it only measures."""
     found = written((stmt,)).union(*map(names, exprs(stmt)))
-    if isinstance(stmt, Alloc) and stmt.source is not None:
-        found |= {stmt.source}
+    if isinstance(stmt, Alloc):
+        found = found.union(stmt.sources)
     return found.union(*[touched(s) for b in blocks(stmt) for s in b])
 
 

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeVar, assert_never
 
 from pyrev.ir import places
 from pyrev.ir.memo import by_identity
+from pyrev.ir.opaque import Opaque
 
 
 class Loc(NamedTuple):
@@ -203,7 +204,8 @@ class Alloc:
     `fill` is the initial value of every element, None for ``np.empty``; `source` names
     the array whose elements are copied (``source.copy()``). If this is made of its
     `places`: in "order", a stable ``np.argsort(source)``; the "true" ones,
-    ``np.flatnonzero(source)``, of which there are as many as the shape says.
+    ``np.flatnonzero(source)``, of which there are as many as the shape says. One that
+    an `opaque` function gives has the first array of its arguments as its source.
     """
 
     array: str
@@ -212,6 +214,7 @@ class Alloc:
     dtype: Dtype
     source: str | None = None
     places: str = ""
+    opaque: Opaque | None = None
     loc: Loc = _loc()
     id: int = _id()
     note: str = _note()
@@ -219,7 +222,14 @@ class Alloc:
     @property
     def copied(self) -> str | None:
         """The array that it begins as a copy of, converted where dtypes differ."""
-        return None if self.places else self.source
+        return None if self.places or self.opaque is not None else self.source
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The arrays that it is made of, all of their elements."""
+        if self.opaque is not None:
+            return self.opaque.arrays
+        return () if self.source is None else (self.source,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,6 +530,8 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
     match stmt:
         case Assign(target, value) | Add(target, value):
             return (target, value)
+        case Alloc(_, shape, _, opaque=Opaque() as opaque):
+            return (*shape, Var(opaque.function), *opaque.numbers)
         case Alloc(_, shape, fill):
             return shape if fill is None else (*shape, fill)
         case For(_, lo, hi, step):
@@ -580,7 +592,9 @@ def map_whole(stmt: Stmt, g: Callable[[Expr], Expr]) -> Stmt:
             return changed(stmt, target=target, value=g(stmt.value))
         case Alloc():
             fill = None if stmt.fill is None else g(stmt.fill)
-            return changed(stmt, shape=tuple(map(g, stmt.shape)), fill=fill)
+            call = None if stmt.opaque is None else stmt.opaque.mapped(g)
+            shape = tuple(map(g, stmt.shape))
+            return changed(stmt, shape=shape, fill=fill, opaque=call)
         case For():
             return changed(
                 stmt,
@@ -747,28 +761,9 @@ def _all_names(s: Stmt) -> frozenset[str]:
     found: set[str] = set()
     for top in exprs(s):
         found.update(mentioned(top))
-    if isinstance(s, Alloc) and s.source is not None:
-        found.add(s.source)
+    if isinstance(s, Alloc):
+        found.update(s.sources)
     return frozenset(found).union(_written(s), *map(all_names, blocks(s)))
-
-
-def accesses(block: Block, array: str) -> Iterator[tuple[Expr, ...]]:
-    """The subscripts with which `block` reads or writes `array`.
-
-    A copy of all of it has ``?`` for each of them.
-    """
-    for stmt in walk(block):
-        if isinstance(stmt, Alloc) and stmt.source == array:
-            yield anywhere(stmt)
-        for top in exprs(stmt):
-            for e in walk_expr(top):
-                if isinstance(e, Load) and e.array == array:
-                    yield e.index
-
-
-def anywhere(copy: Alloc) -> tuple[Expr, ...]:
-    """The subscripts with which a copy reads the array that it is of: any."""
-    return tuple(Var(f"?{k}") for k in range(len(copy.shape)))
 
 
 def fresh(name: str, taken: set[str]) -> str:

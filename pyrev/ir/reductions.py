@@ -43,8 +43,8 @@ def reductions(block: Block) -> dict[str, tuple[Add, ...]]:
             case Add(target, value):
                 added[s.target_name] = (*added.get(s.target_name, ()), s)
                 read = (*children(target), value)
-            case Alloc(array, source=source):
-                touched |= {array} if source is None else {array, source}
+            case Alloc(array):
+                touched |= {array, *s.sources}
             case Grow(array):
                 touched.add(array)
             case For(index) | While(index=index):

@@ -60,7 +60,11 @@ def rename(stmt: Stmt, new: Mapping[str, str], extents: bool = True) -> Stmt:
                     kind = renamed_dtype(kind, new)
                 source = None if s.source is None else new.get(s.source, s.source)
                 array = new.get(s.array, s.array)
-                return changed(s, array=array, dtype=kind, source=source)
+                opaque = s.opaque
+                if opaque is not None:
+                    opaque = opaque.renamed(lambda n: new.get(n, n))
+                kinds = {"dtype": kind, "source": source, "opaque": opaque}
+                return changed(s, array=array, **kinds)
             case Grow(array):
                 return changed(s, array=new.get(array, array))
             case For() | While():

@@ -46,6 +46,7 @@ from pyrev.ir.nodes import (
     walk,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.primitives import PRIMITIVES
 from pyrev.ir.printer import tag, write
 
@@ -234,6 +235,46 @@ def store(tree: ast.expr) -> ast.expr:
     return tree
 
 
+def opaque_tree(o: Opaque) -> ast.Call:
+    """The call of a function that runs as it is."""
+    return call(o.function, *map(expr_tree, o.arguments))
+
+
+def one_call(block: Sequence[object], k: int) -> tuple[Alloc, ...]:
+    """The new arrays from place `k` of a block on that one call gives; nothing where
+    that has one result.
+    """
+    first = block[k]
+    if not isinstance(first, Alloc) or first.opaque is None:
+        return ()
+    found = [first]
+    for s in block[k + 1 :]:
+        if not isinstance(s, Alloc) or not first.opaque.same_call(s.opaque):
+            break
+        # A result may not take the place of an argument of the call.
+        if any(t.array in first.sources or t.array == s.array for t in found):
+            break
+        found.append(s)
+    return tuple(found) if first.opaque.results > 1 else ()
+
+
+def several_trees(made: Sequence[Alloc]) -> list[ast.stmt]:
+    """``a, b = f(x)``: the statements for several results of one call."""
+    opaque = made[0].opaque
+    assert opaque is not None
+    own = {s.opaque.which: s for s in made if s.opaque is not None}
+    names_ = [own[k].array if k in own else "_" for k in range(opaque.results)]
+    targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in names_]
+    out: list[ast.stmt] = [
+        _assign(ast.Tuple(targets, ast.Store()), opaque_tree(opaque))
+    ]
+    for s in made:
+        if s.opaque is not None and s.opaque.number:
+            whole = call("np.full", ast.Constant(1), name(s.array))
+            out.append(_assign(store(name(s.array)), whole))
+    return out
+
+
 def negation(test: Expr) -> Expr:
     """``not test``, without a double negation."""
     match test:
@@ -289,6 +330,9 @@ def _whole_shape(shape: tuple[Expr, ...], ranks: Ranks) -> str | None:
 
 def alloc_tree(s: Alloc, ranks: Ranks) -> ast.expr:
     """The shortest call that makes the array: ``np.zeros_like(a)``, ``np.zeros(n)``."""
+    if s.opaque is not None:
+        made = opaque_tree(s.opaque)
+        return call("np.full", ast.Constant(1), made) if s.opaque.number else made
     if s.source is not None:
         if s.places == "order":
             kind = ast.Constant("stable")
@@ -409,7 +453,16 @@ def block_tree(block: Block, ranks: Ranks) -> list[ast.stmt]:
     def body(inner: Block) -> list[ast.stmt]:
         return block_tree(inner, ranks)
 
-    return [tag(stmt_tree(s, ranks, body), s.loc, s.note) for s in block]
+    out: list[ast.stmt] = []
+    done = 0
+    for k, s in enumerate(block):
+        made = one_call(block, k) if k >= done else ()
+        if made:
+            out += [tag(t, s.loc, s.note) for t in several_trees(made)]
+            done = k + len(made)
+        elif k >= done:
+            out.append(tag(stmt_tree(s, ranks, body), s.loc, s.note))
+    return out
 
 
 # -------------------------------------------------------------------- text

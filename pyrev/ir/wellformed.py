@@ -64,8 +64,8 @@ def _block(block: Block, known: set[str], ranks: dict[str, int]) -> str | None:
                 reads = [value]
             case Restart():
                 return "a restart is left over"
-            case Alloc(_, _, _, _, str() as source) if source not in known:
-                return f"`{source}` is copied before it exists"
+            case Alloc() if unknown := [n for n in stmt.sources if n not in known]:
+                return f"`{unknown[0]}` is copied before it exists"
         for expr in reads:
             if (problem := _expr(expr, known, ranks)) is not None:
                 return problem

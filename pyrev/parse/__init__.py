@@ -66,7 +66,7 @@ from pyrev.parse.rewriting.returned_objects import Tracked, tracked, with_object
 from pyrev.parse.rewriting.structures.fields import Structured, without_structures
 from pyrev.parse.rewriting.structures.shapes import Shape
 from pyrev.parse.rewriting.structures.tuple_turns import HELP, loops_left
-from pyrev.parse.scopes import Capture
+from pyrev.parse.scopes import Capture, Runs
 from pyrev.parse.settling import WALKS, Effort, Given, Settled, Text, settle
 from pyrev.parse.shallow import shallow
 from pyrev.parse.shapes import adapting, checked_dtypes, retype
@@ -104,7 +104,7 @@ class Parsed:
     """A function, read: its program, and what the program takes besides arguments."""
 
     program: nodes.Program
-    captured: tuple[Capture, ...]
+    captured: tuple[Capture | Runs, ...]
     callbacks: tuple[Capture, ...]
     #: What the program rests on, and the texts that it was read from.
     grounds: Grounds

@@ -14,6 +14,7 @@ import numpy as np
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Call, Const, Expr, Loc, Var, names, written
 from pyrev.parse import fence
+from pyrev.parse.array_rules import array_rule_of
 from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
@@ -29,8 +30,10 @@ from pyrev.parse.helpers import (
 )
 from pyrev.parse.known_calls import cast_like, is_known, known_call, read_method
 from pyrev.parse.library import entries_of, in_words, of_method
+from pyrev.parse.library.outside import outside
 from pyrev.parse.library_calls import Standing, chosen_text
 from pyrev.parse.names import find, object_of, referred
+from pyrev.parse.opaque import opaque_call
 from pyrev.parse.operands import read_operands
 from pyrev.parse.reading import read_operand
 from pyrev.parse.rewriting.by_field.definitions import helper_with_fields
@@ -125,6 +128,9 @@ def read_call(
         return Refused()
     if isinstance(function, Missing) and unnamed(w, text, home(scope)):
         function = home(scope)
+    opaque = array_rule_of(function) or outside(function)
+    if opaque is not None:
+        return opaque_call(w, opaque, node, scope)
     helper = helper_of(w, function, at)
     if isinstance(helper, Refused):
         return helper

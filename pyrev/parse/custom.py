@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
+from pyrev.parse.array_rules import ARRAY_RULE, ArrayRule
 from pyrev.runtime.options import flag
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,7 +45,13 @@ class Rule:
         self.tries = TRIES
 
 
-def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F], F]:
+def custom_vjp(
+    rule: Callable[..., Any],
+    *,
+    result: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | None = None,
+    check: bool = True,
+) -> Callable[[F], F]:
     """Give a helper of numbers a derivative of its own: a decorator.
 
     ``rule(*arguments, *results, *cotangents)`` returns the cotangent of each argument,
@@ -53,6 +60,17 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     language, linear in the cotangents. The helper runs as it is written, in CPython and
     in compiled code; only its derivative, in every mode, is the rule. Its second
     derivative is that of the rule, and is refused where that needs a result.
+
+    With `result` it is a function of arrays and numbers that is never read: an FFT, a
+    sparse solver, compiled code. It runs as it is, in CPython, gets C-contiguous arrays
+    that it cannot write to, at least one, and returns a new array or a number, or a
+    tuple of these; what it returns depends on its arguments alone.
+    ``result(*arguments)`` is a function of the language that returns something of the
+    same shapes and dtypes: ``lambda a, b: b``, ``lambda x, n: (np.empty(n), 0.0)``. The
+    rule runs as it is, too, and returns for each argument an array of its shape, or a
+    number; None for an integer, or where there is no derivative.
+    ``jvp(*arguments, *results, *tangents)`` returns the tangents of the results, for
+    forward mode; there is a tangent for each argument, zeros where it does not move.
 
     At its first use the rule is compared with differences of the helper, at arguments
     that the function called it with. ``check=False`` leaves that out: for a rule that
@@ -72,7 +90,7 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
     >>> round(root(4.0), 12)
     2.0
     """
-    flag("check", check)
+    _check_options(result, jvp, check)
     if not isinstance(rule, FunctionType):
         raise ArgumentError(
             f"custom_vjp({rule!r}): give the rule, a plain function of the arguments,"
@@ -80,32 +98,61 @@ def custom_vjp(rule: Callable[..., Any], *, check: bool = True) -> Callable[[F],
         )
 
     def decorate(function: F) -> F:
-        if not isinstance(function, FunctionType):
-            raise ArgumentError(
-                f"custom_vjp: {function!r} is no plain function; decorate a `def`"
-            )
-        own, others = _count(function), _count(rule)
+        made = _copied(function)
+        own, others = _count(made), _count(rule)
         if own is None or others is None or others < own + 2 or (others - own) % 2:
             raise ArgumentError(
                 f"custom_vjp: `{rule.__name__}` takes the {own} arguments of"
-                f" `{function.__name__}`, what it returned, and the cotangents of that,"
+                f" `{made.__name__}`, what it returned, and the cotangents of that,"
                 " each by position"
             )
-        made = FunctionType(
-            function.__code__,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-        made.__kwdefaults__ = function.__kwdefaults__
-        made.__doc__, made.__module__ = function.__doc__, function.__module__
-        made.__qualname__ = function.__qualname__
-        made.__dict__.update(function.__dict__)
-        made.__dict__[_RULE] = Rule(made, rule, check)
+        if not isinstance(result, FunctionType):
+            made.__dict__[_RULE] = Rule(made, rule, check)
+        else:
+            forward = jvp if isinstance(jvp, FunctionType) else None
+            of_arrays = ArrayRule(
+                made, rule, result, forward, (others - own) // 2, check
+            )
+            made.__dict__[ARRAY_RULE] = of_arrays
         return made  # type: ignore[return-value]
 
     return decorate
+
+
+def _check_options(result: object, jvp: object, check: object) -> None:
+    """Raise `ArgumentError` for options that mean nothing."""
+    flag("check", check)
+    for option, given in (("result", result), ("jvp", jvp)):
+        if given is not None and not isinstance(given, FunctionType):
+            raise ArgumentError(
+                f"custom_vjp({option}={given!r}): give a plain function of the"
+                " arguments"
+            )
+    if result is None and jvp is not None:
+        raise ArgumentError(
+            "custom_vjp(jvp=...): the rule of a helper of numbers serves forward mode,"
+            " too: leave `jvp` out, or give `result`"
+        )
+
+
+def _copied(function: object) -> FunctionType:
+    """A function like this one, which may get a rule."""
+    if not isinstance(function, FunctionType):
+        raise ArgumentError(
+            f"custom_vjp: {function!r} is no plain function; decorate a `def`"
+        )
+    made = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__doc__, made.__module__ = function.__doc__, function.__module__
+    made.__qualname__ = function.__qualname__
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 def rule_of(function: object) -> Rule | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyrev.ir.diagnostics import UnsupportedError
 from pyrev.ir.nodes import Assign, Call, Const, Load, Loc, Var
+from pyrev.parse.array_rules import array_rule_of
 from pyrev.parse.bindings import (
     default_nodes,
     is_one_expression,
@@ -56,7 +57,8 @@ def function_argument(w: Walk, node: gast.AST, scope: Scope) -> object | None:
         return helper
     if isinstance(found, Stream):
         return found
-    return found if is_known(found) or entries_of(found) else None
+    known = is_known(found) or entries_of(found) or array_rule_of(found)
+    return found if known else None
 
 
 def bind_arguments(

@@ -202,11 +202,11 @@ def _with_numbers(
                 )
                 if room != shape:
                     made += _tests(shape, new.loc)
-                if new.places:
+                if new.places or new.opaque is not None:
                     # As many as there are, into room for more.
                     few = replace(new, array=f"{array}_places")
                     made.append(few)
-                    new = replace(new, source=few.array, places="")
+                    new = replace(new, source=few.array, places="", opaque=None)
                 apart = room != shape or new.source in lengths
                 source = None if apart else new.source
                 made.append(replace(new, shape=room, source=source))
@@ -214,7 +214,9 @@ def _with_numbers(
                     made.append(Assign(size, n, loc=new.loc))
                 if apart and new.source is not None:
                     made.append(_copied(array, new.source, shape, new.loc))
-            case Alloc(array, shape, source=str(source)) if source in lengths:
+            case Alloc(array, shape, source=str(source)) if (
+                source in lengths and new.opaque is None
+            ):
                 assert not new.places  # they are those of a copy: `read_order`
                 made.append(replace(new, source=None))
                 made.append(_copied(array, source, shape, new.loc))

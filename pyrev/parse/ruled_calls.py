@@ -21,7 +21,7 @@ def refuse_rule(w: Walk, helper: Helper, at: Loc, because: str) -> None:
         "P117",
         at,
         f"`{helper.name}`, which has a derivative of its own, {because}",
-        "give its rule for numbers: custom_vjp is for helpers of numbers",
+        "give its rule for numbers, or say result= for one of arrays",
     )
 
 

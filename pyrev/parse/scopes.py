@@ -18,6 +18,7 @@ from pyrev.parse.grounds import Missing, lookup
 from pyrev.parse.source import Source
 from pyrev.parse.values import Operand
 from pyrev.runtime.error_boundary import reads_users
+from pyrev.runtime.opaque import Handle
 
 #: NumPy, whatever the user's module calls it: in texts that are made.
 NUMPY = "@np"
@@ -57,6 +58,18 @@ class Capture:
         for attribute in self.path[1:]:
             value = getattr(value, attribute)
         return int(value) if isinstance(value, IntEnum) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A parameter that holds a function which runs as it is, as its number."""
+
+    name: str
+    handle: Handle
+
+    def read(self) -> object:
+        """The number, which CPython can call."""
+        return self.handle
 
 
 @dataclass(slots=True)

@@ -79,7 +79,10 @@ class _Cutter:
             case Alloc():
                 shape = tuple(self.cut(e, out) for e in s.shape)
                 fill = None if s.fill is None else self.cut(s.fill, out)
-                s = replace(s, shape=shape, fill=fill)
+                opaque = s.opaque
+                if opaque is not None:
+                    opaque = opaque.mapped(lambda e: self.cut(e, out))
+                s = replace(s, shape=shape, fill=fill, opaque=opaque)
             case For():
                 lo, hi, step = (self.cut(e, out) for e in (s.lo, s.hi, s.step))
                 s = replace(s, lo=lo, hi=hi, step=step)

@@ -232,8 +232,9 @@ class _Bound:
                 for path, e in guarded_leaves(top, ()):
                     if not (e is target and isinstance(e, Var)):
                         self.read(e, s, known, path)
-            if isinstance(s, Alloc) and s.source is not None and s.source not in known:
-                self.report(s.source, s.loc)
+            for source in s.sources if isinstance(s, Alloc) else ():
+                if source not in known:
+                    self.report(source, s.loc)
             match s:
                 case Assign(Var(name)) | Alloc(name):
                     known |= {name}

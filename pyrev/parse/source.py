@@ -20,6 +20,7 @@ import gast
 
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.ir.nodes import NOWHERE, Loc
+from pyrev.parse.array_rules import array_rule_of
 from pyrev.parse.grounds import Grounds
 from pyrev.parse.rewriting.named_values import without_named_values
 
@@ -152,7 +153,7 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     if not isinstance(f, FunctionType):
         numba = type(f).__name__.endswith("Dispatcher")
         f = noted.attribute(f, "py_func" if numba else "python")
-    if not isinstance(f, FunctionType) or library_of(f):
+    if not isinstance(f, FunctionType) or library_of(f) or array_rule_of(f):
         return None
     noted.function(f)
     return f

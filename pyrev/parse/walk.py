@@ -34,7 +34,7 @@ from pyrev.parse.rewriting.tuple_loops import without_tuple_loops
 from pyrev.parse.rewriting.tuples import with_elements
 from pyrev.parse.rewriting.versions import versioned
 from pyrev.parse.rewritten import Rewritten
-from pyrev.parse.scopes import Called, Capture, Scope
+from pyrev.parse.scopes import Called, Capture, Runs, Scope
 from pyrev.parse.shapes import RankFact
 from pyrev.parse.source import Source, Texts
 from pyrev.parse.streams import Drawing
@@ -298,7 +298,7 @@ class Found:
     asked: set[Wanted] = field(default_factory=set)
     #: What would be asked for to avoid what is refused.
     apart: set[Wanted] = field(default_factory=set)
-    captures: dict[tuple[object, ...], Capture] = field(default_factory=dict)
+    captures: dict[tuple[object, ...], Capture | Runs] = field(default_factory=dict)
     #: The functions that probes call, in the order of their first probe.
     callbacks: dict[tuple[object, ...], Capture] = field(default_factory=dict)
     #: The rules of the user's that derivatives follow.

@@ -31,6 +31,7 @@ from pyrev.ir.nodes import (
     names,
     walk_expr,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.parse import views
 from pyrev.parse.expression import assigned, increment
 from pyrev.parse.names import is_array, rank_of
@@ -247,9 +248,10 @@ def allocate(
     shaped: str = "",
     source: str | None = None,
     places: str = "",
+    opaque: Opaque | None = None,
 ) -> Array:
-    """A new array of the program, a copy of `source` or of its `places`; `shaped` has
-    its shape.
+    """A new array of the program, a copy of `source` or of its `places`, or what an
+    `opaque` function gives; `shaped` has its shape.
     """
     w.storage.allocated[name] = at
     w.storage.made_in[name] = w.emit.path
@@ -259,7 +261,7 @@ def allocate(
     else:
         w.found.facts.append(RankFact(name, len(shape), at))
     count_lengths(w, name, len(shape), at)
-    w.emit.add(Alloc(name, shape, fill, dtype, source, places, loc=at))
+    w.emit.add(Alloc(name, shape, fill, dtype, source, places, opaque, loc=at))
     return whole_array(name, len(shape), at)
 
 

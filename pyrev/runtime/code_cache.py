@@ -49,7 +49,7 @@ GENERATED = "_pyrev_"
 TESTED_NUMBA = "0.68"
 
 MAKING = threading.RLock()  # whoever derives, emits or loads code
-LAUNCH = threading.Lock()  # whoever runs compiled code, where that needs a lock
+LAUNCH = threading.RLock()  # whoever runs compiled code, where that needs a lock
 
 
 class _Thread(threading.local):

@@ -385,6 +385,9 @@ class Readable:
 
     def why(self, loop: For, outer: tuple[For, ...], live: frozenset[str]) -> str:
         """Why the iterations of `loop` cannot run apart, naming one array."""
+        for made in walk(loop.body):
+            if isinstance(made, Alloc) and made.opaque is not None:
+                return f"{made.opaque.function} runs as it is, one call after another"
         region = Region((loop,), live, outer, self.integers)
         private = private_names(loop, live)
         if free_order(loop, outer, live, self.integers):

@@ -35,6 +35,8 @@ def made_first(program: Program, fails: Callable[[Expr], bool]) -> list[Alloc]:
             continue
         if s.fill is not None and not isinstance(s.fill, Const):
             continue
+        if s.opaque is not None:
+            continue
         if s.source is not None and (s.source in changed or s.source not in params):
             continue
         parts = [e for n in s.shape for e in walk_expr(n)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.dtypes import concrete, infer
 from pyrev.ir.liveness import exposed, occurs, touched
 from pyrev.ir.nodes import (
@@ -33,7 +34,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
-    accesses,
     all_names,
     assigned_scalars,
     blocks,
@@ -104,6 +104,8 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     if len(makers) != 1 or makers[0] not in body:
         raise NotInline("it is not made once, at the top of the function")
     (made,) = makers
+    if made.opaque is not None:
+        raise NotInline(f"{made.opaque.function} makes all of it")
     if made.source is not None or not isinstance(made.fill, Const | None):
         raise NotInline("it begins as a copy of another array")
     users = [s for s in body if s is not made and array in touched(s)]
@@ -116,7 +118,7 @@ def _producer(program: Program, array: str) -> tuple[_Producer, Block]:
     whole = [
         s
         for s in walk(body)
-        if (isinstance(s, Alloc) and s.source == array)
+        if (isinstance(s, Alloc) and array in s.sources)
         or (isinstance(s, Return) and Var(array) in s.values)
         or (isinstance(s, While) and array in {n for e in exprs(s) for n in _read(e)})
     ]

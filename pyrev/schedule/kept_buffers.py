@@ -76,7 +76,7 @@ def kept_in_place(program: Program, types: Mapping[str, str]) -> Program:
     """
     made = [s for s in walk(program.body) if isinstance(s, (Alloc, Grow))]
     count = Counter([s.array for s in made] + [p.name for p in program.params])
-    sources = {s.source for s in made if isinstance(s, Alloc)}
+    sources = {n for s in made if isinstance(s, Alloc) for n in s.sources}
     returned = {
         n for s in walk(program.body) if isinstance(s, Return) for n in all_names((s,))
     }

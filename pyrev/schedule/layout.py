@@ -182,7 +182,7 @@ def _only_filled(done: list[Stmt], array: str) -> Alloc | None:
 def _by_element(nest: For, array: str) -> bool:
     """Does `nest` use single elements of `array` only?"""
     return not any(
-        isinstance(s, (Return, Grow)) or (isinstance(s, Alloc) and s.source == array)
+        isinstance(s, (Return, Grow)) or (isinstance(s, Alloc) and array in s.sources)
         for s in walk((nest,))
     )
 

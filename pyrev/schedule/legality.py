@@ -66,6 +66,8 @@ def prove_parallel(
     """
     if any(isinstance(s, Return) for s in walk((loop,))) or _says_which(loop):
         return None
+    if any(isinstance(s, Alloc) and s.opaque is not None for s in walk((loop,))):
+        return None  # CPython runs one at a time
     region = Region((loop,), live_out, outer, integers)
     private = private_names(loop, live_out)
     shared: dict[str, tuple[Expr, ...]] = {}

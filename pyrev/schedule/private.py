@@ -76,8 +76,9 @@ def with_private_arrays(
         for s in makers
         if sum(m.array == s.array for m in makers) == 1 and s.source is None
     }
+    sources = {n for m in makers for n in m.sources}
     mover = _Mover(
-        frozenset(once) - returned - params - {m.source for m in makers} - whole,
+        frozenset(once) - returned - params - sources - whole,
         known_numbers(program.body),
     )
     return replace(program, body=mover.block(program.body, (), live_out(program)))

@@ -189,9 +189,9 @@ class Search:
         self.arrays |= {s.array for s in walk(program.body) if isinstance(s, Alloc)}
         # An adjoint that the sweep leaves alone is copied at its end only.
         self.before_copy = {
-            s.array: s.source
+            s.array: s.copied
             for s in walk(self.adjoint.body)
-            if isinstance(s, Alloc) and s.source is not None
+            if isinstance(s, Alloc) and s.copied is not None
         }
 
     # ---------------------------------------------------------------- running

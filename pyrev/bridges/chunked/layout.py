@@ -274,9 +274,7 @@ def loaded_in(body: Block) -> set[str]:
     not those that it only measures.
     """
     found = {e.array for e in loads_in(body)}
-    return found.union(
-        *({s.source} for s in walk(body) if isinstance(s, Alloc) and s.source)
-    )
+    return found.union(*(s.sources for s in walk(body) if isinstance(s, Alloc)))
 
 
 def _made(

@@ -557,6 +557,14 @@ def phases(
     """The statements of a stage: what is over chunks as phases."""
     found: list[Phase | Alloc | Stmt] = []
     for s, later in zip(body, _lives(body, live)[1:], strict=True):
+        made = s if isinstance(s, Alloc) else None
+        if made is not None and made.opaque is not None:
+            if not facts.axes.keys().isdisjoint(touched(made)):
+                raise ChunkingError(
+                    s.loc,
+                    f"`{made.opaque.function}` runs as it is, on whole arrays",
+                    "keep its arguments and what it returns in one chunk each",
+                )
         if isinstance(s, Alloc) and s.array in facts.axes:
             if s.places:
                 raise ChunkingError(

@@ -8,7 +8,7 @@ from typing import Any
 from pyrev.driver.passes import Scheduled, schedule_for_cuda
 from pyrev.driver.targets.target import Job, Runs, Target, no_form
 from pyrev.emit.cuda import emit_cuda
-from pyrev.ir.nodes import Program
+from pyrev.ir.nodes import Alloc, Program, walk
 from pyrev.ir.printer import Emitted
 from pyrev.parse.probes import probing
 from pyrev.runtime import device
@@ -30,6 +30,10 @@ class Cuda(Target):
         return self._launched(job, wraps=True)[1]
 
     def _launched(self, job: Job, wraps: bool) -> tuple[Scheduled, Emitted]:
+        for s in walk(job.program.body):
+            if isinstance(s, Alloc) and s.opaque is not None:
+                because = f"`{s.opaque.function}` runs as it is, in CPython"
+                no_form(s.loc, because, "use target='numba' and arrays of NumPy for it")
         try:
             done, launches, types = schedule_for_cuda(
                 places_by_loops(job.program), job.dtypes, job.sizes, job.deterministic

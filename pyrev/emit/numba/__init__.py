@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.numba.module import Module
@@ -64,11 +65,18 @@ def emit_numba(
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
-    imports: list[ast.stmt] = [
+    imports: list[Any] = [
         ast.ImportFrom("numba", [ast.alias("njit"), ast.alias("prange")], 0)
     ]
     if not module.drivers:
         imports = [ast.ImportFrom("numba", [ast.alias("njit")], 0)]
+    if module.objects:
+        found = [*imports[0].names, ast.alias("objmode")]
+        imports = [
+            ast.ImportFrom("numba", found, 0),
+            Blank(),
+            ast.ImportFrom("pyrev.runtime.opaque", [ast.alias("run", "as_it_is")], 0),
+        ]
     held = definitions(module.held)
     for function in held:
         function.decorator_list = decorators("SERIAL")
@@ -134,11 +142,13 @@ def _options(m: Module) -> list[ast.stmt]:
     memory = "zeros, empty, copy = np.zeros, np.empty, np.copy  # or from a pool"
     fast = ", ".join(f'"{flag}"' for flag in _FAST)
     text = [memory] if m.first else []
-    text.append('ENTRY = {"error_model": "numpy", "nogil": True, "cache": True}')
+    # What CPython runs on the way needs its lock.
+    free = "" if m.objects else '"nogil": True, '
+    text.append(f'ENTRY = {{"error_model": "numpy", {free}"cache": True}}')
     if len(m.made) > 2 or m.held:
         # Python calls none of these: wrappers for it would only take time.
         text += [
-            'SERIAL = {"error_model": "numpy", "nogil": True}',
+            'SERIAL = {"error_model": "numpy"' + f", {free}".rstrip(", ") + "}",
             'SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}',
         ]
     if m.drivers:

@@ -43,7 +43,7 @@ from pyrev.schedule.work import Choose
 
 _RESERVED = (
     *("np", "math", "njit", "prange", "range", "min", "max", "abs"),
-    *("zeros", "empty", "copy", "told"),
+    *("zeros", "empty", "copy", "told", "objmode", "as_it_is"),
     *CARRIED,
 )
 
@@ -97,6 +97,8 @@ class Module:
         self.adding = ""
         #: Is there a parallel loop?
         self.drivers = False
+        #: Does CPython run something on the way?
+        self.objects = False
         self.nests = 0
         #: The arrays that are made before all else.
         self.first: Sequence[Alloc] = ()
@@ -186,8 +188,8 @@ def _in_order(block: Block) -> list[str]:
     out: list[str] = []
     indices = loop_indices(block)
     for s in walk(block):
-        if isinstance(s, Alloc) and s.source is not None:
-            out.append(s.source)
+        if isinstance(s, Alloc):
+            out.extend(s.sources)
         if isinstance(s, Grow):
             out.append(s.array)
         for e in exprs(s):

@@ -41,7 +41,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.printer import tag
-from pyrev.ir.text import call, name, numpy_name, proof_text, store
+from pyrev.ir.text import call, name, numpy_name, one_call, proof_text, store
 from pyrev.ir.trip_counts import fixed_trip, iterations
 from pyrev.schedule.costs import Costs
 from pyrev.schedule.on_cores import on_one_core, parallel
@@ -97,9 +97,11 @@ def top(m: Module, block: Block, after: Block) -> list[ast.stmt]:
     """
     out: list[ast.stmt] = []
     mode = Mode(None)
-    done = 0
+    done = behind = 0
     for part in pieces(block, m.cpu.straight_accesses, m.can_fail):
         done += len(part)
+        if done <= behind:
+            continue
         rest = block[done:] + after
         if len(part) > 1:
             out.append(apart(m, part, rest))
@@ -116,8 +118,10 @@ def top(m: Module, block: Block, after: Block) -> list[ast.stmt]:
                 inner = top(m, then, rest), top(m, orelse, rest)
                 out.append(ast.If(printed(m, test), *inner))
             case _:
-                out.extend(plain(m, (s,), mode))
-                m.given |= {s.array} if isinstance(s, Alloc) else frozenset()
+                several = one_call(block, done - 1) or (s,)
+                behind = done - 1 + len(several)
+                out.extend(plain(m, several, mode))
+                m.given |= {t.array for t in several if isinstance(t, Alloc)}
     return out
 
 
@@ -398,7 +402,10 @@ def threaded(m: Module, block: Block, mode: Mode) -> list[ast.stmt]:
             out.extend(plain(m, tuple(run), mode))
             run.clear()
 
-    for s in block:
+    behind = 0
+    for k, s in enumerate(block):
+        if k < behind:
+            continue
         if not any(isinstance(x, Alloc) or parallel(x) for x in walk((s,))):
             run.append(s)
             continue
@@ -417,7 +424,9 @@ def threaded(m: Module, block: Block, mode: Mode) -> list[ast.stmt]:
                 inner = threaded(m, then, mode), threaded(m, orelse, mode)
                 out.append(ast.If(printed(m, test), *inner))
             case _:
-                out.extend(plain(m, (s,), mode))
+                several = one_call(block, k) or (s,)
+                behind = k + len(several)
+                out.extend(plain(m, several, mode))
     flush()
     return out
 

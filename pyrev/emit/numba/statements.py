@@ -38,9 +38,20 @@ from pyrev.ir.nodes import (
     fresh,
     like,
 )
+from pyrev.ir.opaque import Opaque
 from pyrev.ir.printer import tag
 from pyrev.ir.simplify import add_int
-from pyrev.ir.text import alloc_tree, call, expr_text, expr_tree, name, store
+from pyrev.ir.text import (
+    alloc_tree,
+    call,
+    expr_text,
+    expr_tree,
+    name,
+    numpy_name,
+    one_call,
+    store,
+    subscript,
+)
 from pyrev.ir.trip_counts import fixed_trip, iterations, runs
 from pyrev.schedule.sums import sums_of
 
@@ -54,11 +65,19 @@ FEW_SUMS = 4
 def plain(m: Module, block: Block, mode: Mode) -> list[ast.stmt]:
     """Statements one by one, each after the tests that it needs in this mode."""
     out: list[ast.stmt] = []
-    for s in block:
+    done = 0
+    for k, s in enumerate(block):
+        if k < done:
+            continue
         match s:
             case Assign(target, value) | Add(target, value):
                 out.extend(guards(m, s, (value, target), mode))
                 out.append(tag(stored(m, s), s.loc))
+            case Alloc(opaque=Opaque() as opaque):
+                made = one_call(block, k) or (s,)
+                done = k + len(made)
+                out.extend(guards(m, s, opaque.numbers, mode))
+                out.append(tag(outside(m, made), s.loc))
             case Alloc():
                 out.extend(guards(m, s, exprs(s), mode))
                 out.extend(sizes(m, s, mode))
@@ -303,6 +322,45 @@ def stored(m: Module, s: Assign | Add) -> ast.stmt:
         case Call("neg", (positive,)):
             return ast.AugAssign(target, ast.Sub(), expr_tree(positive))  # type: ignore[arg-type]
     return ast.AugAssign(target, ast.Add(), expr_tree(value))  # type: ignore[arg-type]
+
+
+def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
+    """A call of a function that asks CPython for the results of an opaque call."""
+    opaque = made[0].opaque
+    assert opaque is not None
+    m.objects = True
+    function = fresh(f"_{m.program.name}_{opaque.function}", m.taken)
+    # What is computed for an argument has a name inside.
+    params = [
+        a.name if isinstance(a, Var) else fresh("number", m.taken)
+        for a in opaque.arguments
+    ]
+    run = call("as_it_is", name(opaque.function), *map(name, params))
+    results = fresh("results", m.taken)
+    inside: list[ast.stmt] = [assign(results, run)]
+    kinds: list[ast.keyword] = []
+    for s in made:
+        assert s.opaque is not None
+        value: ast.expr = name(results)
+        if opaque.results > 1:
+            value = subscript(value, [ast.Constant(s.opaque.which)])
+            value = call("np.asarray", value)
+        dtype = concrete(m.types[s.array])
+        if s.opaque.number:
+            one = [ast.Constant(1), value]
+            value = call("np.full", *one, dtype=name(numpy_name(dtype)))
+        axes = ", ".join([":"] * (len(s.shape) - 1) + ["::1"])
+        inside.append(assign(s.array, value))
+        kinds.append(ast.keyword(s.array, ast.Constant(f"{dtype}[{axes}]")))
+    mode = ast.Call(name("objmode"), [], kinds)
+    body: list[ast.stmt] = [ast.With([ast.withitem(mode, None)], inside)]
+    arrays = tuple(s.array for s in made)
+    body.append(returned(arrays))
+    unique = list(dict.fromkeys([opaque.function, *params]))
+    m.define(function, unique, body, "SERIAL", made[0].loc)
+    trees = dict(zip(params, opaque.arguments, strict=True))
+    given = [name(opaque.function), *(printed(m, trees[n]) for n in unique[1:])]
+    return receive(arrays, call(function, *given))
 
 
 def allocated(m: Module, s: Alloc) -> ast.stmt:

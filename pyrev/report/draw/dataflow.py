@@ -178,10 +178,10 @@ class _Picture:
         for s in run:
             self.occurs(exprs(s), s.loc, inside)
             match s:
-                case Alloc(array, _, _, _, source):
+                case Alloc(array):
                     self.allocs.setdefault(array, s)
                     self.occur(array, s.loc, inside)
-                    if source is not None:
+                    for source in s.sources:
                         self.occur(source, s.loc, inside)
                 case For(index) | While(index=index):
                     self.occur(index, s.loc, inside)  # it may be assigned to, too
@@ -271,9 +271,13 @@ class _Picture:
         match what:
             case tuple():
                 self.run(inside, what)
-            case Alloc(array, shape, fill, _, source):
-                if source is not None:
-                    self.arrow(source, array, {"label": "copy"})
+            case Alloc(array, shape, fill):
+                label = {"label": "copy"}
+                if what.opaque is not None:
+                    label = {"label": what.opaque.function}
+                    self.reads(what.opaque.numbers, array, label)
+                for source in what.sources:
+                    self.arrow(source, array, label)
                 self.reads([] if fill is None else [fill], array, {"label": "fill"})
                 if not self.simplified:
                     self.reads(shape, array, NO_DERIVATIVE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     Alloc,
@@ -23,7 +24,6 @@ from pyrev.ir.nodes import (
     Program,
     Return,
     Var,
-    accesses,
     all_names,
     assigned_scalars,
     exprs,
@@ -82,7 +82,7 @@ def its_own(program: Program, store: frozenset[str]) -> tuple[Alloc, ...]:
         if isinstance(s, Return):
             kept |= all_names((s,))
         elif isinstance(s, Alloc):
-            kept |= {s.source or "", *resembled(s.dtype)}
+            kept |= {*s.sources, *resembled(s.dtype)}
     return tuple(
         s
         for s in program.body

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.liveness import occurs, touched
 from pyrev.ir.nodes import (
     ONE,
@@ -28,7 +29,6 @@ from pyrev.ir.nodes import (
     Return,
     Stmt,
     Var,
-    accesses,
     blocks,
     names,
     walk,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import reduce
 
 from pyrev.analysis.dependence import conjuncts
+from pyrev.ir.accesses import accesses
 from pyrev.ir.affine import linear, slope
 from pyrev.ir.nodes import (
     ONE,
@@ -28,7 +29,6 @@ from pyrev.ir.nodes import (
     Load,
     Stmt,
     Var,
-    accesses,
     all_names,
     assigned_scalars,
     blocks,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyrev.analysis.poly import integer_names
+from pyrev.ir.accesses import accesses
 from pyrev.ir.affine import integer, linear
 from pyrev.ir.liveness import flow_of, live_out, names_in, occurs, with_live
 from pyrev.ir.nodes import (
@@ -31,7 +32,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
-    accesses,
     assigned_scalars,
     blocks,
     exprs,

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.dtypes import WEAK_FLOAT, WEAK_INT, concrete, expr_dtype
 from pyrev.ir.liveness import occurs, touched
 from pyrev.ir.nodes import (
@@ -34,7 +35,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Tell,
     Var,
-    accesses,
     exprs,
     fresh,
     map_block,

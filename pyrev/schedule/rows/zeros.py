@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyrev.ir.accesses import accesses
 from pyrev.ir.affine import largest
 from pyrev.ir.liveness import touched
 from pyrev.ir.nodes import (
@@ -22,7 +23,6 @@ from pyrev.ir.nodes import (
     Load,
     Stmt,
     Var,
-    accesses,
     fresh,
     names,
     walk,

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.accesses import anywhere, whole_reads
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     ONE,
@@ -32,7 +33,6 @@ from pyrev.ir.nodes import (
     Stmt,
     Var,
     While,
-    anywhere,
     blocks,
     children,
     fresh,
@@ -47,7 +47,7 @@ from pyrev.ir.nodes import (
 from pyrev.ir.renaming import rename
 from pyrev.schedule.storage.checkpoint import back_to, room
 from pyrev.schedule.storage.plan import Checkpointed, Plan, Record, Rerun
-from pyrev.schedule.storage.timeline import Timeline
+from pyrev.schedule.storage.timeline import Leaf, Timeline
 
 #: Stands for the bytes of all other arrays until they are known.
 OTHERS = Var("bytes of all other arrays")
@@ -262,6 +262,8 @@ class _Copier:
 
             bare = with_blocks(stmt, tuple(() for _ in blocks(stmt)))
             stmt = map_whole(bare, instead)
+            if isinstance(stmt, Alloc) and stmt.opaque is not None:
+                return self._given(stmt, copies)
             if isinstance(stmt, Alloc) and stmt.source is not None:
                 kept = copies.get(Load(stmt.source, anywhere(stmt)))
                 if kept is not None:
@@ -329,6 +331,33 @@ class _Copier:
             return (replace(made, source=None), *filled)
         room = Alloc(own, made.shape, None, like(kept.array), loc=made.loc)
         return (room, *filled, replace(made, source=own))
+
+    def _given(self, stmt: Alloc, copies: Mapping[Leaf, Expr]) -> Block:
+        """An opaque call of what was kept of the arrays that it was given."""
+        before: list[Stmt] = []
+        new: dict[str, str] = {}
+        for read in whole_reads(stmt):
+            kept = copies.get(read)
+            if not isinstance(kept, Load):
+                continue
+            rank = len(read.index)
+            around = kept.index[: len(kept.index) - rank]
+            if not around:
+                new[read.array] = kept.array
+                continue
+            own = new[read.array] = fresh(kept.array, self.taken)
+            sizes = range(len(around), len(kept.index))
+            shape = tuple(Extent(kept.array, k) for k in sizes)
+            dtype = like(read.array)
+            before.append(Alloc(own, shape, None, dtype, loc=stmt.loc))
+            rows = replace(kept, index=around)
+            before += self._elements(Load(own, ()), rows, shape, stmt.loc)
+        if not new:
+            return (stmt,)
+        assert stmt.opaque is not None and stmt.source is not None
+        call = stmt.opaque.mapped(lambda e: e, lambda n: new.get(n, n))
+        source = new.get(stmt.source, stmt.source)
+        return (*before, replace(stmt, source=source, opaque=call))
 
     def _elements(
         self, target: Load, value: Load, shape: tuple[Expr, ...], loc: Loc

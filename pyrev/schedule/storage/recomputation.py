@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyrev.adjoint.reverse import FUNCTION
+from pyrev.ir.accesses import accesses
 from pyrev.ir.affine import integer
 from pyrev.ir.liveness import exposed
 from pyrev.ir.nodes import (
@@ -25,7 +26,6 @@ from pyrev.ir.nodes import (
     Load,
     Loop,
     Var,
-    accesses,
     assigned_scalars,
     exprs,
     mentioned,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyrev.adjoint.reverse import FUNCTION, Adjoint
+from pyrev.ir.accesses import whole_reads
 from pyrev.ir.liveness import flow_of
 from pyrev.ir.nodes import (
     Add,
@@ -33,7 +34,6 @@ from pyrev.ir.nodes import (
     Var,
     While,
     all_names,
-    anywhere,
     blocks,
     exprs,
     resembled,
@@ -298,8 +298,7 @@ class Timeline:
             for name in resembled(stmt.dtype):
                 if name in self.writes and name not in self.ranks:
                     yield Var(name)
-            if stmt.source is not None:
-                yield Load(stmt.source, anywhere(stmt))
+            yield from whole_reads(stmt)
 
     def demanded(self, expr: Expr) -> Demand | None:
         """What an expression of the reverse sweep itself asks for, if it does."""

@@ -18,4 +18,4 @@ def f(x):
 # P117_array.py:15:12: P117 custom_vjp does not fit here
 #   15 |     return first(x)
 #      |            ^^^^^^^^ `first`, which has a derivative of its own, is given more than numbers
-#   help: give its rule for numbers: custom_vjp is for helpers of numbers
+#   help: give its rule for numbers, or say result= for one of arrays

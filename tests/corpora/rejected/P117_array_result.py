@@ -19,4 +19,4 @@ def f(x):
 # P117_array_result.py:16:19: P117 custom_vjp does not fit here
 #   16 |     return np.sum(made(x))
 #      |                   ^^^^^^^ `made`, which has a derivative of its own, returns more than numbers
-#   help: give its rule for numbers: custom_vjp is for helpers of numbers
+#   help: give its rule for numbers, or say result= for one of arrays

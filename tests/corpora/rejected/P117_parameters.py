@@ -18,4 +18,4 @@ def f(x):
 # P117_parameters.py:14:12: P117 custom_vjp does not fit here
 #   14 |     y, z = pair(x)
 #      |            ^^^^^^^ `pair`, which has a derivative of its own, takes 1 and returns 2, and its rule `pair_vjp` has 3 parameters
-#   help: give its rule for numbers: custom_vjp is for helpers of numbers
+#   help: give its rule for numbers, or say result= for one of arrays

@@ -17,4 +17,4 @@ def f(x):
 # P117_results.py:14:12: P117 custom_vjp does not fit here
 #   14 |     return both(x, x)
 #      |            ^^^^^^^^^^ `both`, which has a derivative of its own, needs of `both_vjp` 2 of them, for each argument one
-#   help: give its rule for numbers: custom_vjp is for helpers of numbers
+#   help: give its rule for numbers, or say result= for one of arrays
