@@ -497,7 +497,6 @@ def mentions(item: Item) -> Iterator[str]:
                 if isinstance(s, Alloc):
                     yield s.array
                     yield from resembled(s.dtype)
-                    if s.source is not None:
-                        yield s.source
+                    yield from s.sources
                 if isinstance(s, Grow):
                     yield s.array

@@ -1180,8 +1180,8 @@ RELAPSES: list[Relapse] = [
         "recorded",
         "a copy that changes is the argument",
         "pyrev/schedule/storage/build.py",
-        "array in left and s.dtype == like(array) and changed[own] == 1",
-        "array in left and s.dtype == like(array)",
+        "s.copied in left and s.dtype == like(s.copied) and changed[own] == 1",
+        "s.copied in left and s.dtype == like(s.copied)",
         "tests/schedule/test_read_before_written.py",
     ),
     Relapse(

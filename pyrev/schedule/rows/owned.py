@@ -123,7 +123,9 @@ def _sums(body: Block, made: Alloc, types: Mapping[str, str]) -> bool:
     stored: set[str] = set()
     for s in walk(body):
         match s:
-            case Alloc(source=made.array) | Grow(made.array) | Return() | Tell():
+            case Alloc() if made.array in s.sources:
+                return False
+            case Grow(made.array) | Return() | Tell():
                 return False
             case Assign(Load(made.array), value) | Add(Load(made.array), value):
                 stored.add(expr_dtype(value, types))

@@ -131,10 +131,10 @@ def _first_copies(body: Block, arrays: Collection[str]) -> tuple[dict[str, str],
     rest: list[Stmt] = []
     for s in body:
         match s:
-            case Alloc(own, source=str(array)) if (
-                array in left and s.dtype == like(array) and changed[own] == 1
+            case Alloc(own) if (
+                s.copied in left and s.dtype == like(s.copied) and changed[own] == 1
             ):
-                found[own] = array
+                found[own] = s.copied
                 continue
         left -= written((s,))
         rest.append(s)
