@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from pyrev.api.differentiable import (
     Differentiable,
-    TargetName,
     differentiable,
     grad,
     value_and_grad,
     vjp,
 )
+from pyrev.api.differentiable import TargetName as TargetName  # for annotations
 from pyrev.api.forward import jvp, partials
 from pyrev.api.gradients import Gradients, Tangents
 from pyrev.api.matrices import hessian, hvp, jacobian
@@ -39,7 +39,6 @@ __all__ = [
     "InternalError",
     "PyrevError",
     "Tangents",
-    "TargetName",
     "UnsupportedError",
     "check_grad",
     "checkpointed",
