@@ -1,0 +1,1 @@
+"""What lies under a glacier? The bed along a flow line, from surveys of the surface."""
