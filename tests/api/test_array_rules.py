@@ -97,6 +97,19 @@ def in_place(x, m, n):  # type: ignore[no-untyped-def]
     return s + np.sum(u * k)
 
 
+def changed_behind(x, m):  # type: ignore[no-untyped-def]
+    v = ring(x, m)
+    w = ring(m, v)
+    for i in range(x.shape[0]):
+        x[i] = x[i] * 2.0 + v[i]
+        m[i] = m[i] + w[i] * v[i]
+    y = ring(x, v)
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += y[i] * x[i] * m[i]
+    return s
+
+
 def under_tests(x, m, n):  # type: ignore[no-untyped-def]
     u = x.copy()
     s = 0.0
@@ -164,6 +177,7 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
     (several_times, (X, M)),
     (in_time, (X, M, 3)),
     (in_place, (X, M, 4)),
+    (changed_behind, (X, M)),
     (under_tests, (X, M, 4)),
     (two_results, (X, M)),
     (views_of_arrays, (X, M)),
@@ -171,6 +185,10 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
     (by_helpers, (X, M)),
     (until, (X, M, 3)),
 ]
+
+
+def copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(np.copy(a) if isinstance(a, np.ndarray) else a for a in args)
 
 
 def central(f: Function, args: tuple[Any, ...], k: int) -> Any:
@@ -182,7 +200,7 @@ def central(f: Function, args: tuple[Any, ...], k: int) -> Any:
         for step in (1e-6, -1e-6):
             moved = base.copy()
             moved[place] += step
-            sides.append(f(*args[:k], moved, *args[k + 1 :]))
+            sides.append(f(*copies((*args[:k], moved, *args[k + 1 :]))))
         found[place] = (sides[0] - sides[1]) / 2e-6
     return found
 
@@ -196,9 +214,13 @@ def agrees(f: Function, args: tuple[Any, ...], target: str, **options: Any) -> N
         for k, a in enumerate(args)
         if isinstance(a, np.ndarray) and a.dtype.kind == "f"
     }
-    value, pullback = pyrev.vjp(made, *args)
-    np.testing.assert_allclose(value, f(*args), rtol=1e-12)
-    for found in (pullback(1.0), pyrev.grad(made)(*args)):
+    value, pullback = pyrev.vjp(made, *copies(args))
+    np.testing.assert_allclose(value, f(*copies(args)), rtol=1e-12)
+    arrays = {n: 0.0 for n in made._units.function.written}
+    for found in (
+        pullback(1.0, cotangents=arrays),
+        pyrev.grad(made)(*copies(args)),
+    ):
         for name, differences in wanted.items():
             np.testing.assert_allclose(
                 found[name], differences, rtol=1e-6, atol=1e-6, err_msg=name
@@ -213,9 +235,16 @@ def test_gradients_follow_the_rules(
     agrees(f, args, target)
 
 
-@pytest.mark.parametrize("f", [in_time, in_place], ids=lambda f: f.__name__)
-def test_states_between_calls_may_be_checkpointed(f: Function) -> None:
-    agrees(f, (X, M, 4), "numba", memory="1MB")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [(in_time, (X, M, 4)), (in_place, (X, M, 4)), (changed_behind, (X, M))],
+    ids=lambda c: getattr(c, "__name__", ""),
+)
+def test_states_between_calls_may_be_checkpointed(
+    f: Function, args: tuple[Any, ...], target: str
+) -> None:
+    agrees(f, args, target, memory="1MB")
 
 
 # -------------------------------------------------------------------- ready rules
