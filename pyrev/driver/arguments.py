@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,8 @@ def _instead(name: str, value: object) -> str:
             " choose what a function does, `if mode == 'mean':`)"
         )
     if isinstance(value, (list, tuple)):
-        return f"a {kind.__name__}; pass a NumPy array, np.array({name})"
-    if callable(value):
+        return f"a {kind.__name__}; pass a number or a NumPy array, np.array({name})"
+    if isinstance(value, (FunctionType, BuiltinFunctionType, np.ufunc)):
         return (
             f"a function, {kind.__name__}; pass what it returns, a number or an array"
         )

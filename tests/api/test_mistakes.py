@@ -43,7 +43,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a class": (lambda: pyrev.differentiable(Model), "`Model` is a class"),
     "None": (lambda: f(None, 1.0), "`x` is None, and this function makes a number"),
     "a text": (lambda: f("abc", 1.0), "`x` is a str, 'abc'; pass a number"),
-    "a list": (lambda: f([1.0], 1.0), "`x` is a list; pass a NumPy array, np.array(x)"),
+    "a list": (lambda: f([1.0], 1.0), "`x` is a list; pass a number or a NumPy array"),
     "a function": (lambda: f(np.sin, 1.0), "pass what it returns"),
     "a tensor": (
         lambda: f(of("torch", "Tensor"), 1.0),
