@@ -81,7 +81,8 @@ def plastic_bed(survey: Survey) -> Profile:
     slope = np.abs(np.gradient(survey.surface_before, survey.dx))
     smooth = np.convolve(np.pad(slope, 4, "edge"), window, "valid")
     thickness = YIELD_STRESS / (ICE_DENSITY * GRAVITY * np.maximum(smooth, 0.03))
-    return survey.surface_before - survey.glacier * thickness
+    bed: Profile = survey.surface_before - survey.glacier * thickness
+    return bed
 
 
 @dataclass(frozen=True)
