@@ -188,15 +188,6 @@ def test_the_text_about_whole_arrays_is_the_one_shown(
     assert_outputs(path, tmp_path, "relax.py", {"__name__": "relax"}, request)
 
 
-def test_every_block_about_functions_that_run_as_they_are_runs(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    pytest.importorskip("scipy")
-    path = ROOT / "docs" / "array_rules.md"
-    names: dict[str, Any] = {"__name__": "array_rules"}
-    assert_outputs(path, tmp_path, "deconvolution.py", names, request)
-
-
 def test_the_way_of_a_function_is_the_one_shown(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
