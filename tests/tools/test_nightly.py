@@ -16,6 +16,7 @@ ASKED_FOR = {
     "by_hand": "it counts lines",
     "nightly": "it is the command",
     "times": "it measures, in the seconds of a quiet machine",
+    "site": "`make docs` runs it on what it has built, and so does CI",
 }
 
 
