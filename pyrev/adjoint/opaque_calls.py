@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyrev.analysis.array_shapes import ArrayShapes
@@ -49,27 +49,24 @@ class Witness:
 
 def group(block: Sequence[Stmt], last: int) -> tuple[Alloc, ...]:
     """The results of one call that a block makes one after the other, up to `last`."""
-    end = block[last]
-    assert isinstance(end, Alloc) and end.opaque is not None
-    found = [end]
-    for s in reversed(block[:last]):
-        if not isinstance(s, Alloc) or not end.opaque.same_call(s.opaque):
-            break
-        found.append(s)
-    return tuple(reversed(found))
+    return tuple(_of_one_call(reversed(block[: last + 1])))[::-1]
 
 
 def following(block: Sequence[Stmt], first: int) -> tuple[Alloc, ...]:
     """The same, from `first` on."""
-    last = first
-    begin = block[first]
-    assert isinstance(begin, Alloc) and begin.opaque is not None
-    for k in range(first + 1, len(block)):
-        s = block[k]
-        if not isinstance(s, Alloc) or not begin.opaque.same_call(s.opaque):
-            break
-        last = k
-    return group(block[first : last + 1], last - first)
+    return tuple(_of_one_call(block[first:]))
+
+
+def _of_one_call(stmts: Iterable[Stmt]) -> Iterator[Alloc]:
+    """The results of the call that the first statement is of, until another comes."""
+    call: Opaque | None = None
+    for s in stmts:
+        if not isinstance(s, Alloc) or s.opaque is None:
+            return
+        call = call or s.opaque
+        if not call.same_call(s.opaque):
+            return
+        yield s
 
 
 def without_tangent(program: Program) -> bool:

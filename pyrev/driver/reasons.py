@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from pyrev.driver.arguments import Kind, key_of
@@ -31,8 +32,7 @@ class Reasons:
         earlier = self._made.setdefault(label, [])
         reason = _reason(asked, earlier)
         # Of the values nothing but what was asked of their sizes is kept.
-        plain = Request(asked.target, asked.kinds, asked.wrt, None, asked.variant)
-        earlier.append(_Made(plain, unit.answers))
+        earlier.append(_Made(replace(asked, values=None), unit.answers))
         return reason
 
 

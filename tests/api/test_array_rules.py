@@ -110,6 +110,28 @@ def changed_behind(x, m):  # type: ignore[no-untyped-def]
     return s
 
 
+def handed_around(u, m, f):  # type: ignore[no-untyped-def]
+    w = ring(u, f * m)
+    return w, ring(w, m)
+
+
+def with_gaps(x, m, n):  # type: ignore[no-untyped-def]
+    known = np.ones(x.shape[0], dtype=np.int8)
+    p = x.copy()
+    q = m.copy()
+    for i in range(p.shape[0]):
+        if np.isnan(p[i]) or i == 2:
+            known[i] = 0
+            p[i] = 0.0
+    for t in range(n):
+        if t == 1:
+            p, q = q, p
+        p, q = handed_around(q, p, 0.5 + 0.1 * t)
+        for i in range(p.shape[0]):
+            p[i] = p[i] * known[i] + x[0]
+    return np.sum(p * q)
+
+
 def under_tests(x, m, n):  # type: ignore[no-untyped-def]
     u = x.copy()
     s = 0.0
@@ -178,6 +200,7 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
     (in_time, (X, M, 3)),
     (in_place, (X, M, 4)),
     (changed_behind, (X, M)),
+    (with_gaps, (X, M, 3)),
     (under_tests, (X, M, 4)),
     (two_results, (X, M)),
     (views_of_arrays, (X, M)),
