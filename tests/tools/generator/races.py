@@ -59,7 +59,7 @@ def compare_text(f: Any, expected: Expected) -> Verdict:
     raw = interpreted(primal.text.text, "f", shuffled(0))(
         *(own[p] for p in primal.params)
     )
-    result = units.function.restore(raw, first.kinds, own)
+    result = first.restore(raw)
     off = distance(expected.values, outcome(result, own, arrays))
     if not off <= PRIMAL[expected.precision]:
         return Verdict("wrong values", f"the text is off by {off:.1e}")
