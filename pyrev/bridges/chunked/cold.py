@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pyrev.bridges.chunked.layout import Layout
-from pyrev.bridges.chunked.plan import Chunked, Graph, Ref, State, Task
+from pyrev.bridges.chunked.plan import Chunked, Graph, Ref, State, Task, worded
 from pyrev.runtime.device import cupy, to_host
 
 
@@ -39,7 +39,7 @@ class Store:
             places = [*_places(layout, name)]
             if at.at(places[0]) not in graph:
                 continue
-            label = f"{at.key}-{at.item or 0}-kept"
+            label = worded(f"{at.key}-{at.item or 0}", "kept")
             for place in places:
                 args = self._address(label, place), Ref(at.at(place)), at.item
                 graph[label, *place] = Task(kept, args, ())
@@ -62,7 +62,8 @@ class Store:
                 for n, c in ((array, cotangents.get(array)), *cotangents.items())
                 if isinstance(c, Chunked) and layout.chunks[n] == layout.chunks[array]
             ]
-            label, source = f"{name}-{array}-loaded", self.labels[at.key, at.item]
+            label = worded(f"{name}-{array}", "loaded")
+            source = self.labels[at.key, at.item]
             for place in _places(layout, array):
                 args = self._address(source, place), self.device
                 after = Ref((source, *place)), *(Ref(c.at(place)) for c in alike[:1])

@@ -24,6 +24,7 @@ from pyrev.bridges.chunked.plan import (
     Single,
     State,
     Task,
+    worded,
 )
 from pyrev.bridges.chunked.uncollected import uncollected
 
@@ -42,6 +43,8 @@ Pieces = tuple[
 class Builder:
     """Adds the tasks of a plan to a graph; their keys begin with `prefix`.
 
+    The words in front of a key say what a task is for, as Dask's dashboard shows them:
+    it counts tasks, and colours them, by these.
     The derivative keeps `most` states of a loop over time, and makes others again; with
     a `store` it keeps all, and there. So many bytes of gradients as `memory` says may
     wait for those of other blocks.
@@ -67,6 +70,8 @@ class Builder:
         self._cuts: dict[Any, Key] = {}
         #: What the families take of chunks, by their identity: the plan has them all.
         self._known: dict[int, Pieces] = {}
+        #: The keys of the cotangents that the reverse sweep begins with.
+        self._given: Set[str] = frozenset()
 
     def _add(self, key: Key, function: Any, *args: Any, after: Waits = ()) -> Ref:
         self.graph[key] = Task(function, args, after)
@@ -116,7 +121,7 @@ class Builder:
             sums = [n for n in layer.returned if n not in layer.outs]
             for item, total in enumerate((*sums, *layer.summed), len(layer.outs)):
                 parts = self._parts(family, key, item)
-                into = (f"{key}-{total}",)
+                into = (worded(f"{key}-{total}", "sum"),)
                 if total in layer.folds:
                     self._add(into, folds.joined, layer.folds[total], parts)
                     # Backwards nothing depends on who made them.
@@ -143,7 +148,9 @@ class Builder:
         for place in family.blocks:
             of: Any = Ref((key, *place)), item
             if family.layer.outs:
-                of = self._add((f"{key}-part-{item}", *place), tasks.picked, *of)
+                of = self._add(
+                    (worded(f"{key}-{item}", "part"), *place), tasks.picked, *of
+                )
             found.append(of)
         return found
 
@@ -166,7 +173,7 @@ class Builder:
             assert isinstance(at, Chunked)
             made = at, chunk, parts
             if made not in self._cuts:
-                key = (f"{self.prefix}-cut-{len(self._cuts)}", *chunk)
+                key = (worded(f"{self.prefix}-{len(self._cuts)}", "cut"), *chunk)
                 places = [tuple(slice(a, b) for a, b in part) for part in parts]
                 self._add(key, tasks.cut, Ref(at.at(chunk)), at.item, places)
                 self._cuts[made] = key
@@ -244,6 +251,7 @@ class Builder:
     def reverse(self, cotangents: State, wrt: Sequence[str]) -> State:
         """The cotangents before all operations, of the state after them."""
         before = {*self.graph}
+        self._given = {c.key for c in cotangents.values() if isinstance(c, Chunked)}
         self._matter = [{*wrt}]
         for operation in self.plan.operations:
             self._matter.append(self._matter[-1] | _given(operation))
@@ -323,7 +331,7 @@ class Builder:
 
     def _one(self, number: int, state: State, cotangents: State) -> State:
         operation = self.plan.operations[number]
-        name = f"{self.prefix}-{number}-back"
+        name = worded(f"{self.prefix}-{number}", "back")
         if isinstance(operation, Lone):
             return self._lone_back(number, state, cotangents, name)
         return self._back(number, state, cotangents, name)
@@ -359,7 +367,8 @@ class Builder:
         """The states before some operations that run again, and behind the last."""
         yield state
         for number in range(first, end):
-            name = f"{self.prefix}-{number}-again-{next(self._numbers)}"
+            name = f"{self.prefix}-{number}-{next(self._numbers)}"
+            name = worded(name, "again")
             operation = self.plan.operations[number]
             state = self.step(number, operation, state, name, cotangents)
             yield state
@@ -392,7 +401,7 @@ class Builder:
             shared = self._shared(number, family, old, key)
             self._pulled(family, state, old, key, matter, parts, singles, shared)
         for array, chunks in parts.items():
-            into = f"{name}-d-{array}"
+            into = worded(f"{name}-{array}", "sum")
             before = new.get(array)
             sizes = self.plan.layout.chunks[array]
             for place in itertools.product(*(range(len(c)) for c in sizes)):
@@ -414,7 +423,7 @@ class Builder:
                 )
             new[array] = Chunked(into)
         for single, values in singles.items():
-            into_key = (f"{name}-d-{single}",)
+            into_key = (worded(f"{name}-{single}", "sum"),)
             before = new.get(single)
             if before is None:
                 self._add(into_key, tasks.tree, values)
@@ -432,7 +441,7 @@ class Builder:
             at = cotangents.get(total)
             if at is not None:
                 parts = self._folded[number, total]
-                name = (f"{key}-{total}-shares",)
+                name = (worded(f"{key}-{total}", "shares"),)
                 found[total] = self._add(name, folds.shares, op, parts, _value(at))
         return found
 
@@ -507,8 +516,8 @@ class Builder:
             at = cotangents.get(array)
             if array in family.layer.outs or not isinstance(at, Chunked):
                 continue
-            if not at.key.startswith(self.prefix):
-                continue  # it was given
+            if at.key in self._given:
+                continue
             chunks = layout.chunks[array]
             if tuple(chunks[k] for k in layout.axes[array]) == family.grid:
                 found.append(Ref(at.at(self._chunk(array, place))))
@@ -586,7 +595,7 @@ class Builder:
             if before is None:
                 new[n] = Single((name,), number)
                 continue
-            key = (f"{name}-d-{n}",)
+            key = (worded(f"{name}-{n}", "sum"),)
             self._add(key, tasks.plus, _value(before), [(Ref((name,)), number)])
             new[n] = Single(key)
         return new
@@ -635,20 +644,24 @@ def packed(task: Task) -> tuple[list[Any], list[Key]]:
     A tuple that begins with a reference is a part of a result: its path follows.
     """
     keys: dict[Key, int] = {}
+    number = keys.setdefault
+    hole = tasks.Hole
 
-    def of(value: Any) -> Any:
-        if isinstance(value, list):
+    def of(value: Any) -> Any:  # of many thousand tasks: the commonest kinds first
+        kind = type(value)
+        if kind is tuple:
+            if value and type(value[0]) is Ref:
+                return hole(number(value[0].key, len(keys)), value[1:])
+            return value
+        if kind is list:
             return [of(v) for v in value]
-        if isinstance(value, Ref):
-            return tasks.Hole(keys.setdefault(value.key, len(keys)), ())
-        if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-            number = keys.setdefault(value[0].key, len(keys))
-            return tasks.Hole(number, value[1:])
-        if isinstance(value, dict):
+        if kind is Ref:
+            return hole(number(value.key, len(keys)), ())
+        if kind is dict:
             return {k: of(v) for k, v in value.items()}
         return value
 
     args = [of(a) for a in task.args]
     for ref in task.after:
-        keys.setdefault(ref.key, len(keys))
+        number(ref.key, len(keys))
     return args, [*keys]

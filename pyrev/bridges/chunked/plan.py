@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -82,6 +82,13 @@ class Task(NamedTuple):
 Graph = dict[Key, Task]
 
 
+def worded(key: str, word: str) -> str:
+    """A key with one more word in front of what is not a word."""
+    name, *rest = key.split("-")
+    words = [*itertools.takewhile(str.isalpha, rest)]
+    return "-".join((name, *words, word, *rest[len(words) :]))
+
+
 @dataclass(frozen=True, slots=True)
 class Chunked:
     """An array in chunks: those of task (`key`, *place), of whose results it is `item`
@@ -111,13 +118,18 @@ class Single:
 State = dict[str, Chunked | Single]
 
 
-class _Cover(NamedTuple):
-    """Along one axis: a chunk, the part of it, its place in the window, is it all?"""
+class _Side(NamedTuple):
+    """What covers a window along one axis: for each chunk the part of it, the place of
+    that in the window, and whether it is all. Of sides of one `form` only the chunks
+    differ.
+    """
 
-    chunk: int
-    inside: slice
-    place: slice
-    full: bool
+    length: int
+    chunks: tuple[int, ...]
+    insides: tuple[slice, ...]
+    places: tuple[slice, ...]
+    full: tuple[bool, ...]
+    form: int
 
 
 class Piece(NamedTuple):
@@ -126,6 +138,14 @@ class Piece(NamedTuple):
     chunk: tuple[int, ...]
     part: Place | None  # None for all of it
     place: Place
+
+
+class _Window(NamedTuple):
+    """What one block reads of an array."""
+
+    extent: tuple[int, ...]
+    places: tuple[Place, ...]
+    pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True)
@@ -252,7 +272,8 @@ class Planner:
         self.widths: dict[str, float] = {}
         self._families: dict[Any, tuple[Family, ...]] = {}
         self._bounds: dict[str, list[Any]] = {}
-        self._covers: dict[tuple[str, int, int, int], list[_Cover]] = {}
+        self._sides: dict[tuple[tuple[str, int], int, int], _Side] = {}
+        self._forms: dict[tuple[Any, ...], int] = {}
 
     @uncollected()
     def plan(self) -> Plan:
@@ -504,39 +525,54 @@ class Planner:
                     assert time is not None
                     columns[name] = time.first
         self._check_inside(text, columns, windows)
-        nowhere = {array: windows[array].empty for array in text.windows}
+        shared: dict[Any, Any] = {}
+        cut = [self._windows(a, windows[a], shared) for a in text.windows]
+        owned = [self._owned(a, own[a], windows[a]) for a in text.outs]
+        same = {k: int(v) for k, v in columns.items() if np.ndim(v) == 0}
+        names = [k for k in columns if k not in same]
+        count = math.prod(shape)
+        rows = _rows([columns[k].tolist() for k in names], count)
         blocks: dict[tuple[int, ...], Block] = {}
-        for n, place in enumerate(np.ndindex(*shape)):
-            integers = {
-                k: int(v if np.ndim(v) == 0 else v[n]) for k, v in columns.items()
-            }
-            every, extents = [], []
-            for array in text.windows:
-                box = windows[array]
-                sides, extent = [], []
-                for k, size in enumerate(shapes[array]):
-                    low, high = 0, size
-                    if k in axes[array]:
-                        j = axes[array].index(k)
-                        low, high = int(box.low[j, n]), int(box.high[j, n])
-                        if nowhere[array][n]:
-                            low = high = 0
-                    extent.append(high - low)
-                    sides.append(self._cover(array, k, low, high))
-                extents.append(tuple(extent))
-                every.append(_pieces(sides))
-            owned = []
-            for out in text.outs:
-                start = windows[out].low[:, n]
-                part: list[slice] = [slice(None)] * len(shapes[out])
-                for j, k in enumerate(axes[out]):
-                    low, high = own[out].low[j, n], own[out].high[j, n]
-                    part[k] = slice(int(low - start[j]), int(high - start[j]))
-                owned.append(tuple(part))
-            places = tuple(tuple(p.place for p in pieces) for pieces in every)
-            of = BlockOf(integers, tuple(extents), places, tuple(owned))
-            blocks[place] = Block(of, tuple(every))
+        for place, row, every, parts in zip(
+            np.ndindex(*shape),
+            rows,
+            _rows(cut, count),
+            _rows(owned, count),
+            strict=True,
+        ):
+            integers = {**same, **dict(zip(names, row, strict=True))}
+            extents = tuple(w.extent for w in every)
+            of = BlockOf(integers, extents, tuple(w.places for w in every), parts)
+            blocks[place] = Block(of, tuple(w.pieces for w in every))
         return blocks
+
+    def _windows(
+        self, array: str, box: Box, shared: dict[Any, Any]
+    ) -> Iterator[_Window]:
+        """The window of each block; equal parts of windows are one object."""
+        axes, none = self.layout.axes[array], box.empty
+        sides = []
+        for k, size in enumerate(self.layout.shapes[array]):
+            low: Any = itertools.repeat(0)
+            high: Any = itertools.repeat(size)
+            if k in axes:
+                j = axes.index(k)
+                low = np.where(none, 0, box.low[j]).tolist()
+                high = np.where(none, 0, box.high[j]).tolist()
+            sides.append(map(self._side, itertools.repeat((array, k)), low, high))
+        for row in itertools.islice(zip(*sides, strict=False), len(none)):
+            yield _window(row, shared)
+
+    def _owned(self, array: str, own: Box, window: Box) -> Iterator[Place]:
+        """What each block owns of its window."""
+        axes = self.layout.axes[array]
+        places: list[Any] = [itertools.repeat(slice(None))] * len(
+            self.layout.shapes[array]
+        )
+        for j, k in enumerate(axes):
+            low, high = own.low[j] - window.low[j], own.high[j] - window.low[j]
+            places[k] = map(slice, low.tolist(), high.tolist())
+        return itertools.islice(zip(*places, strict=False), own.low.shape[1])
 
     def _check_inside(
         self, text: Text, columns: Mapping[str, Any], windows: Mapping[str, Box]
@@ -560,10 +596,13 @@ class Planner:
                 f"keep axis {found.axis} of `{found.array}` in one chunk",
             )
 
-    def _cover(self, array: str, axis: int, low: int, high: int) -> list[_Cover]:
-        """The chunks that meet an interval: which, where in it, where in the window."""
-        key = array, axis, low, high
-        if key not in self._covers:
+    def _side(self, at: tuple[str, int], low: int, high: int) -> _Side:
+        """The chunks that meet an interval of an axis: which, where in it, where in the
+        window.
+        """
+        key = at, low, high
+        if key not in self._sides:
+            array, axis = at
             parts = self.layout.chunks.get(array)
             if parts is None:
                 size = self.layout.shapes[array][axis]
@@ -571,18 +610,20 @@ class Planner:
             else:
                 ends = self._ends(array)[axis]
             first = int(np.searchsorted(ends, low, "right")) - 1
-            found = []
+            found: list[tuple[int, slice, slice, bool]] = []
             for c in range(max(first, 0), len(ends) - 1):
                 start, end = int(ends[c]), int(ends[c + 1])
                 a, b = max(low, start), min(high, end)
                 if a >= high:
                     break
                 if a < b:
-                    inside = slice(a - start, b - start)
-                    full = a == start and b == end
-                    found.append(_Cover(c, inside, slice(a - low, b - low), full))
-            self._covers[key] = found
-        return self._covers[key]
+                    inside, place = slice(a - start, b - start), slice(a - low, b - low)
+                    found.append((c, inside, place, a == start and b == end))
+            chunks, insides, places, full = [*zip(*found, strict=True)] or [()] * 4
+            spans = [(s.start, s.stop) for s in (*insides, *places)]
+            form = self._forms.setdefault((high - low, *spans, *full), len(self._forms))
+            self._sides[key] = _Side(high - low, chunks, insides, places, full, form)
+        return self._sides[key]
 
     # ---------------------------------------------------------------- alone
 
@@ -641,16 +682,28 @@ class Planner:
         )
 
 
-def _pieces(sides: Sequence[Sequence[_Cover]]) -> tuple[Piece, ...]:
-    """The parts of a window, in order, from what covers it along each axis."""
-    columns = [[*zip(*side, strict=True)] or [()] * 4 for side in sides]
-    chunks, parts, places, full = (
-        itertools.product(*column) for column in zip(*columns, strict=True)
-    )
-    return tuple(
-        Piece(chunk, None if all(whole) else part, place)
-        for chunk, part, place, whole in zip(chunks, parts, places, full, strict=True)
-    )
+def _rows(columns: Sequence[Iterable[Any]], count: int) -> Iterable[tuple[Any, ...]]:
+    """The columns, row by row; without any, so many empty rows."""
+    return zip(*columns, strict=True) if columns else itertools.repeat((), count)
+
+
+def _window(sides: tuple[_Side, ...], shared: dict[Any, Any]) -> _Window:
+    """A window from what covers it along each axis; its parts are in order."""
+    form = tuple([s.form for s in sides])
+    if form not in shared:
+        full = itertools.product(*(s.full for s in sides))
+        parts = itertools.product(*(s.insides for s in sides))
+        shared[form] = (
+            tuple(s.length for s in sides),
+            tuple(itertools.product(*(s.places for s in sides))),
+            tuple(
+                None if all(whole) else part
+                for whole, part in zip(full, parts, strict=True)
+            ),
+        )
+    extent, places, parts = shared[form]
+    chunks = itertools.product(*[s.chunks for s in sides])
+    return _Window(extent, places, tuple(map(Piece, chunks, parts, places)))
 
 
 def _unread(program: Program, code: Code) -> frozenset[str]:
