@@ -73,6 +73,7 @@ class ArrayShapes:
             if isinstance(s, Assign)
             and isinstance(s.target, Var)
             and count[s.target.name] == 1
+            and s.target.name not in params  # which has had a value before
         }
         own = {a: (Extent(a, 0),) for a in self.local}
         self._steady |= {

@@ -26,6 +26,7 @@ from pyrev.api.frozen import Frozen, of_primal
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
 from pyrev.api.measured import measured
+from pyrev.api.recurring import Recurrence, Run, forward, slope
 from pyrev.api.travel import Transformed, by_name, packed
 from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
@@ -157,7 +158,7 @@ class Differentiable(Callee):
             return Tuned(tune(call, target, names, progress).trials)
         finally:
             call.rewind()
-            call.reading.plans(target).forget()
+            call.reading.forget(target)
             call.units.forget()
 
     @guarded
@@ -448,12 +449,8 @@ class Pullback:
         found = self._held.reverse(unit, [values[p] for p in unit.params])
         entries: dict[str, Any] = {}
         for name, gradient in zip(self._wrt, found, strict=True):
-            if self._device:
-                pass  # numbers too stay where they are
-            elif np.ndim(gradient) == 0:
-                gradient = _like_scalar(gradient, self._inputs.get(name))
-            else:  # NumPy's zeros_like keeps the order of what it is like
-                gradient = np.ascontiguousarray(gradient)
+            if not self._device:  # there numbers, too, stay where they are
+                gradient = _like(gradient, self._inputs.get(name))
             if name in buffers:
                 buffers[name] += gradient
                 gradient = buffers[name]
@@ -468,6 +465,22 @@ class Pullback:
         """The bytes that it holds beside the caller's arrays."""
         kept = [v.nbytes for v in self._kept.values() if is_array(v)]
         return self._held.copied + int(sum(kept))
+
+    def again(
+        self,
+        call: Call,
+        sweeps: bool,
+        give: Callable[[Any, dict[str, Any]], Any],
+    ) -> Run | None:
+        """The rest of calls like this one, whose result is a number; see `slope`.
+
+        With `sweeps` the function runs, too.
+        """
+        if call.function.written:
+            return None
+        seeds = self._seeds(self._given(1.0, {}))
+        before = forward(call, self._wrt) if sweeps else None
+        return slope(call, self._wrt, self._unit, seeds, before, _like, give)
 
     def of_ones(self) -> Gradients:
         """The gradients for cotangents of ones."""
@@ -612,9 +625,14 @@ def _outputs(call: Call) -> tuple[dict[str | int, Any], dict[str | int, type]]:
     )
 
 
-def _like_scalar(value: Any, like: Any) -> Any:
-    """A scalar of the type of the argument that it is the gradient of."""
-    return type(like)(value) if isinstance(like, np.generic) else float(value)
+def _like(gradient: Any, argument: Any) -> Any:
+    """The gradient of an argument: a scalar of its type, or an array row by row."""
+    if type(gradient) is np.ndarray and gradient.ndim:
+        # NumPy's zeros_like keeps the order of what it is like.
+        return np.ascontiguousarray(gradient)
+    if isinstance(argument, np.generic):
+        return type(argument)(gradient)
+    return float(gradient)
 
 
 @guarded
@@ -685,10 +703,22 @@ def value_and_grad(f: Callable[P, R], wrt: object = None) -> Callable[P, tuple[R
 
     @guarded
     def run(*args: Any, **kw: Any) -> tuple[Any, Any]:
+        known = None if kw else Recurrence(function, ("value_and_grad", wrt), args)
+        if known is not None and known.run is not None:
+            again: tuple[Any, Any] = known.again()
+            return again
         call = Call(function, args, kw)
         returns_a_number(call)
         result, pullback = pulled(call, wrt, Hold.NOBODY)
-        return result, _bare(pullback(1.0), wrt)
+        found = result, _bare(pullback(1.0), wrt)
+        if known is not None:
+            known.keep(
+                call,
+                lambda: pullback.again(
+                    call, True, lambda value, made: (value, _bare(Gradients(made), wrt))
+                ),
+            )
+        return found
 
     return Transformed(value_and_grad, function, {"wrt": wrt}, run)
 
@@ -703,9 +733,13 @@ def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
 
     @guarded
     def run(*args: Any, **kw: Any) -> Any:
+        known = None if kw else Recurrence(function, ("grad", wrt), args)
+        if known is not None and known.run is not None:
+            return known.again()
         call = Call(function, args, kw)
         returns_a_number(call)
-        if call.function.written or call.function.checks(call.kinds):
+        sweeps = bool(call.function.written or call.function.checks(call.kinds))
+        if sweeps:
             _, pullback = pulled(call, wrt, Hold.NOBODY)
         else:  # the value alone would be thrown away: only the adjoint runs
             names = call.wrt(wrt, local=True)
@@ -713,7 +747,15 @@ def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
             unit = call.made(Units.adjoint, names)
             held = _held(call, unit, Hold.NOBODY)
             pullback = Pullback(call, names, unit, held, 0.0, {}, wrt)
-        return _bare(pullback(1.0), wrt)
+        found = _bare(pullback(1.0), wrt)
+        if known is not None:
+            known.keep(
+                call,
+                lambda: pullback.again(
+                    call, sweeps, lambda _, made: _bare(Gradients(made), wrt)
+                ),
+            )
+        return found
 
     return Transformed(grad, function, {"wrt": wrt}, run)
 

@@ -7,7 +7,7 @@ are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -121,7 +121,7 @@ class Plans:
 
     def plan(self, units: Units, values: Mapping[str, Any]) -> Plan:
         """The plan for these arguments; `ArgumentError` if they do not fit."""
-        key = _sizes(values)
+        key = sizes_of(values.values())
         found = self._known.get(key)
         if found is None:
             fitting = units.fitting(values)
@@ -132,13 +132,17 @@ class Plans:
         return found
 
 
-def _sizes(values: Mapping[str, Any]) -> Hashable:
-    return tuple([_size(v) for v in values.values()])
+def sizes_of(values: Iterable[Any]) -> Hashable:
+    """What of these arguments a call is checked by, and its code chosen."""
+    return tuple(
+        [
+            (v.shape, v.dtype) if type(v) is np.ndarray else _size_of_another(v)
+            for v in values  # of every call
+        ]
+    )
 
 
-def _size(value: Any) -> Any:
-    if type(value) is np.ndarray:
-        return value.shape, value.dtype
+def _size_of_another(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         return type(value), value
     if is_device(value):

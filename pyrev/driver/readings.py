@@ -51,12 +51,19 @@ class Reading:
         self.forms = parsed.forms
         self.leaves = parsed.leaves
         self._plans: dict[Target, Plans] = {}
+        #: What is left to do in calls of sizes that there were, by purpose and sizes.
+        self.recurring: dict[Hashable, Callable[[Sequence[Any]], Any]] = {}
         self._derived: dict[Hashable, Any] = {}
 
     def plans(self, target: Target) -> Plans:
         """The plans of calls for a target."""
         found = self._plans.get(target)
         return self._plans.setdefault(target, Plans(target)) if found is None else found
+
+    def forget(self, target: Target) -> None:
+        """Plan every call for a target anew, and make what it runs."""
+        self.plans(target).forget()
+        self.recurring = {}
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What belongs to this reading and is made once: its gradient as a function,

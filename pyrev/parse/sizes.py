@@ -59,7 +59,9 @@ class Settler:
         self.arrays = {p.name for p in params if p.rank}
         self.shapes: dict[str, tuple[Expr, ...]] = {}
         writes = Counter(n for s in walk(block) for n in _scalars(s))
-        self.once = {n for n in writes if writes[n] == 1} | self.steady
+        # A parameter that is assigned once has two values.
+        own = {p.name for p in params}
+        self.once = {n for n in writes if writes[n] == 1 and n not in own} | self.steady
         #: Where in the text a scalar gets its value, and an array is made.
         self.order: dict[str, int] = {}
         for k, s in enumerate(walk(block)):

@@ -228,8 +228,8 @@ def test_what_libraries_raise_for_pyrev_is_an_internal_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     f = pyrev.differentiable(lambda x: x * x, target="python")
-    for call in (np.linalg.norm, statistics.mean):
-        monkeypatch.setattr("pyrev.driver.plan._sizes", call)
+    for call in (np.linalg.norm, statistics.variance):
+        monkeypatch.setattr("pyrev.driver.plan.sizes_of", call)
         with pytest.raises(pyrev.InternalError):
             f(1.0)
 

@@ -2811,6 +2811,91 @@ def one_row_fewer(x, n):
 case(one_row_fewer, lambda n, m: dict(x=m(n), n=n), least=1)
 
 
+def shorter_than_before(x, n):
+    a = np.zeros(n)
+    n = n - 1
+    b = np.ones(n)
+    s = 0.0
+    for i in range(a.shape[0]):
+        a[i] = x[i] * x[i]
+    for i in range(b.shape[0]):
+        b[i] += a[i + 1] * x[i]
+        s += b[i] * b[i]
+    return s + a[a.shape[0] - 1] * n
+
+
+case(shorter_than_before, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
+def as_long_as_before(x, n):
+    a = np.zeros((n, 2))
+    n = n - 2
+    b = np.zeros_like(a)
+    for i in range(b.shape[0]):
+        for j in range(2):
+            b[i, j] = x[i] * (j + n)
+    return np.sum(b * b)
+
+
+case(as_long_as_before, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
+def longer_than_read(x, n):
+    a = np.zeros(n)
+    n = n + 3
+    for i in range(n - 3):
+        a[i] = x[i] ** 2
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * n
+    return s
+
+
+case(longer_than_read, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
+def window_by_its_last(x, w):
+    out = np.zeros(x.shape[0] - w + 1)
+    w = w - 1
+    for i in range(out.shape[0]):
+        for j in range(w + 1):
+            out[i] += x[i + j] * x[i + j]
+    s = 0.0
+    for i in range(out.shape[0]):
+        s += out[i] * (w + 1)
+    return s
+
+
+case(window_by_its_last, lambda n, m: dict(x=m(n + 2), w=3), least=1)
+
+
+def sums_in_one_more(x, n):
+    a = np.zeros(n)
+    m = n
+    n = m + 1
+    b = np.zeros(n)
+    for i in range(m):
+        b[i + 1] = b[i] + x[i]
+    a += b[:m]
+    return np.sum(a * a) + b[n - 1]
+
+
+case(sums_in_one_more, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
+def whole_arrays_of_fewer(x, n):
+    a = np.zeros(n)
+    a += x[:n]
+    n = n - 1
+    c = a * a
+    d = np.zeros(n)
+    d += c[1:] * x[:n]
+    return np.sum(d) + np.sum(c)
+
+
+case(whole_arrays_of_fewer, lambda n, m: dict(x=m(n), n=n), least=1)
+
+
 def fewer_rows_each_time(x, n):
     s = 0.0
     for _ in range(3):

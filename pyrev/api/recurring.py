@@ -1,0 +1,198 @@
+"""Calls like one that was made before: what its sizes said is not asked again.
+
+A call whose arguments have the sizes of an earlier one differs from that in its data,
+and in where its arrays lie. What is left to see is whether the function is still the
+one that was read, and whether arrays that it writes overlap others. Wherever one of
+that is in doubt the call goes the usual way, which says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyrev.driver.forms import all_usual
+from pyrev.driver.plan import sizes_of
+from pyrev.driver.readings import Reading
+from pyrev.driver.results import in_words, restored, scalar
+from pyrev.driver.unit import Unit
+from pyrev.driver.units import Units
+
+if TYPE_CHECKING:
+    from pyrev.api.call import Call, Callee
+
+#: What a call is for, beside the sizes: a table of calls has it in its keys.
+PRIMAL: Hashable = ("primal",)
+_MOST = 256  # sizes of one function
+
+#: The rest of a call, for its arguments and the captured values.
+Run = Callable[[Sequence[Any]], Any]
+
+
+class Recurrence:
+    """A call before it is made: what is known of others like it."""
+
+    __slots__ = ("_key", "_reading", "_row", "run")
+
+    def __init__(self, f: Callee, purpose: Hashable, args: tuple[Any, ...]) -> None:
+        self._reading: Reading | None = None
+        #: What is left to do, if such a call was made; None else.
+        self.run: Run | None = None
+        readings = f._readings
+        if readings.waits or readings.asked or f._target.runs_plain:
+            return
+        self._reading, captured = readings.now()
+        self._row = (*args, *captured.values()) if captured else args
+        self._key = purpose, sizes_of(self._row)
+        try:
+            self.run = self._reading.recurring.get(self._key)
+        except TypeError:  # a list of names, or a value that has no hash
+            self._reading = None
+
+    def again(self) -> Any:
+        """The result of the call, or `UNUSUAL` if it has to be looked at."""
+        assert self.run is not None
+        return self.run(self._row)
+
+    def keep(self, call: Call, make: Callable[[], Run | None]) -> None:
+        """Have later calls like this one run what `make` gives, if there can be such:
+        nothing of it depends on data, or on what arguments are made of.
+        """
+        reading = self._reading
+        if reading is None or reading is not call.reading or not _recurs(call):
+            return
+        if len(self._row) != len(call.values):
+            return
+        run = make()
+        if run is None:
+            return
+        if len(reading.recurring) >= _MOST:
+            reading.recurring.clear()
+        reading.recurring[self._key] = run
+
+
+#: What a call gives that has to be looked at.
+UNUSUAL = object()
+
+
+def _recurs(call: Call) -> bool:
+    """Does all that is done for a call follow from its sizes?"""
+    parsed, plan = call.function.parsed, call.plan
+    return (
+        not (call.target.on_device or call.target.runs_plain)
+        and not call.reading.forms
+        and all_usual(call.values)
+        and parsed.result is None
+        and parsed.drawing is None
+        and parsed.objects is None
+        and not parsed.rules
+        and not call.function.callbacks
+        and not call.function.callables()
+        and not call.function.typed(call.kinds).flat
+        and (plan.look is None or plan.settled is not None)
+    )
+
+
+def primal(call: Call) -> Run:
+    """The rest of a call of the function itself."""
+    unit = call.made(Units.primal)
+    names = [*call.values]
+    order = [names.index(p) for p in unit.params]
+    written = call.function.written
+    apart = [
+        (
+            names.index(w),
+            [k for k, n in enumerate(names) if n != w and np.ndim(call.values[n])],
+        )
+        for w in written
+    ]
+    restore = restoring(call)
+
+    def run(row: Sequence[Any]) -> Any:
+        for k, others in apart:
+            array = row[k]
+            flags = array.flags
+            if not (flags.c_contiguous and flags.writeable):
+                return UNUSUAL
+            for other in others:
+                if np.may_share_memory(array, row[other]):
+                    return UNUSUAL
+        return restore(unit.call([row[k] for k in order]), row)
+
+    return run
+
+
+#: From the values by name: the raw result, and what the reverse sweep has of it.
+Forward = Callable[[Mapping[str, Any]], tuple[Any, Mapping[str, Any]]]
+#: A gradient as the caller has it, from what the adjoint returned and the argument.
+Like = Callable[[Any, Any], Any]
+
+
+def forward(call: Call, wrt: tuple[str, ...]) -> Forward:
+    """What runs before the reverse sweep of a call whose function writes nothing."""
+    swept = call.made(Units.sweeps, wrt).apart
+    if swept is not None:
+        return swept.run
+    unit = call.made(Units.primal)
+
+    def run(values: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        return unit.call([values[p] for p in unit.params]), {}
+
+    return run
+
+
+def slope(
+    call: Call,
+    wrt: tuple[str, ...],
+    unit: Unit,
+    seeds: Mapping[str, Any],
+    before: Forward | None,
+    like: Like,
+    give: Callable[[Any, dict[str, Any]], Any],
+) -> Run:
+    """The rest of a call for a value and its gradients, which `unit` makes of `seeds`;
+    the function writes to no argument.
+
+    `give` makes what is returned of the value (None where nothing runs `before`) and
+    the gradients by name.
+    """
+    names, params = [*call.values], unit.params
+    restore = restoring(call)
+
+    def run(row: Sequence[Any]) -> Any:
+        arguments = dict(zip(names, row, strict=True))
+        value, values = None, {**arguments, **seeds}
+        if before is not None:
+            raw, kept = before(arguments)
+            value, values = restore(raw, row), {**arguments, **kept, **seeds}
+        found = unit.call([values[p] for p in params])
+        gradients = {
+            n: like(g, arguments.get(n)) for n, g in zip(wrt, found, strict=True)
+        }
+        return give(value, gradients)
+
+    return run
+
+
+def restoring(call: Call) -> Callable[[Any, Sequence[Any]], Any]:
+    """What makes of a raw result, and of the values, what the function returns."""
+    program, dtypes = call.function.program, call.result_dtypes()
+    names = [*call.values]
+    match in_words(program):
+        case "nothing":
+            return _nothing
+        case "a number":
+            number = partial(scalar, dtype=dtypes[0])
+            return lambda raw, row: number(raw)
+
+    def restore(raw: Any, row: Sequence[Any]) -> Any:
+        return restored(program, raw, dtypes, dict(zip(names, row, strict=True)))
+
+    return restore
+
+
+def _nothing(raw: Any, row: Sequence[Any]) -> None:
+    return None
