@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pyrev.analysis.bounds import Variant
-from pyrev.api.recurring import PRIMAL, UNUSUAL, Recurrence, primal
+from pyrev.api.recurring import PRIMAL, UNUSUAL, Recurring, primal
 from pyrev.driver.arguments import (
     Kind,
     bind,
@@ -96,19 +96,19 @@ class Callee:
         )
         self.python: Callable[..., Any] = self._readings.function
         functools.update_wrapper(self, self.python)
+        self._recurring = Recurring(self._readings, PRIMAL)
 
     @guarded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        known = None if kwargs else Recurrence(self, PRIMAL, args)
-        if known is not None and known.run is not None:
-            found = known.again()
+        if not kwargs:
+            found = self._recurring.result(args)
             if found is not UNUSUAL:
                 return found
         call = Call(self, args, kwargs)
         call.check(draws=not call.runs_plain)
         found = call.run()
-        if known is not None:
-            known.keep(call, lambda: primal(call))
+        if not kwargs:
+            self._recurring.keep(args, call, lambda: primal(call))
         return found
 
     @property

@@ -26,7 +26,7 @@ from pyrev.api.frozen import Frozen, of_primal
 from pyrev.api.gradients import Gradients
 from pyrev.api.kept import kept_with
 from pyrev.api.measured import measured
-from pyrev.api.recurring import Recurrence, Run, forward, slope
+from pyrev.api.recurring import UNUSUAL, Run, forward, recurring, slope
 from pyrev.api.travel import Transformed, by_name, packed
 from pyrev.driver.forms import in_order
 from pyrev.driver.held_inputs import Held, Hold
@@ -703,16 +703,19 @@ def value_and_grad(f: Callable[P, R], wrt: object = None) -> Callable[P, tuple[R
 
     @guarded
     def run(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        known = None if kw else Recurrence(function, ("value_and_grad", wrt), args)
-        if known is not None and known.run is not None:
-            again: tuple[Any, Any] = known.again()
-            return again
+        known = recurring(function._readings, ("value_and_grad", wrt), kw)
+        if known is not None:
+            again = known.result(args)
+            if again is not UNUSUAL:
+                short: tuple[Any, Any] = again
+                return short
         call = Call(function, args, kw)
         returns_a_number(call)
         result, pullback = pulled(call, wrt, Hold.NOBODY)
         found = result, _bare(pullback(1.0), wrt)
         if known is not None:
             known.keep(
+                args,
                 call,
                 lambda: pullback.again(
                     call, True, lambda value, made: (value, _bare(Gradients(made), wrt))
@@ -733,9 +736,11 @@ def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
 
     @guarded
     def run(*args: Any, **kw: Any) -> Any:
-        known = None if kw else Recurrence(function, ("grad", wrt), args)
-        if known is not None and known.run is not None:
-            return known.again()
+        known = recurring(function._readings, ("grad", wrt), kw)
+        if known is not None:
+            again = known.result(args)
+            if again is not UNUSUAL:
+                return again
         call = Call(function, args, kw)
         returns_a_number(call)
         sweeps = bool(call.function.written or call.function.checks(call.kinds))
@@ -750,6 +755,7 @@ def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
         found = _bare(pullback(1.0), wrt)
         if known is not None:
             known.keep(
+                args,
                 call,
                 lambda: pullback.again(
                     call, sweeps, lambda _, made: _bare(Gradients(made), wrt)

@@ -54,13 +54,11 @@ class Frozen:
             for p, v in self._values.items()
             if p != w and is_array(v)
         ]
-        #: Does it start threads? Then not all threads and processes may run it.
-        self._parallel = "prange" in unit.text.text
         self.njit = self._compiled()
 
     def __call__(self, *args: Any) -> Any:
         try:
-            if self._parallel and (is_alone() or not launches_are_safe()):
+            if self._unit.starts_threads and (is_alone() or not launches_are_safe()):
                 raw = self._apart_from_others(args)
             else:
                 raw = self.njit(*args)

@@ -10,72 +10,102 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from pyrev.driver.arguments import Kind
 from pyrev.driver.forms import all_usual
-from pyrev.driver.plan import sizes_of
-from pyrev.driver.readings import Reading
+from pyrev.driver.function import Function
+from pyrev.driver.plan import Plan, sizes_of
+from pyrev.driver.readings import Reading, Readings
 from pyrev.driver.results import in_words, restored, scalar
+from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
 
-if TYPE_CHECKING:
-    from pyrev.api.call import Call, Callee
-
+T = TypeVar("T")
 #: What a call is for, beside the sizes: a table of calls has it in its keys.
 PRIMAL: Hashable = ("primal",)
 _MOST = 256  # sizes of one function
 
 #: The rest of a call, for its arguments and the captured values.
 Run = Callable[[Sequence[Any]], Any]
+#: What a call gives that has to be looked at.
+UNUSUAL = object()
 
 
-class Recurrence:
-    """A call before it is made: what is known of others like it."""
+class Call(Protocol):
+    """What is asked of a call that ran: see `pyrev.api.call.Call`."""
 
-    __slots__ = ("_key", "_reading", "_row", "run")
+    values: dict[str, Any]
+    reading: Reading
+    plan: Plan
+    target: Target
+    function: Function
+    kinds: dict[str, Kind]
 
-    def __init__(self, f: Callee, purpose: Hashable, args: tuple[Any, ...]) -> None:
-        self._reading: Reading | None = None
-        #: What is left to do, if such a call was made; None else.
-        self.run: Run | None = None
-        readings = f._readings
-        if readings.waits or readings.asked or f._target.runs_plain:
-            return
-        self._reading, captured = readings.now()
-        self._row = (*args, *captured.values()) if captured else args
-        self._key = purpose, sizes_of(self._row)
-        try:
-            self.run = self._reading.recurring.get(self._key)
-        except TypeError:  # a list of names, or a value that has no hash
-            self._reading = None
+    def made(
+        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
+    ) -> T:
+        """What `make`, a method of `Units`, gives for the call."""
 
-    def again(self) -> Any:
-        """The result of the call, or `UNUSUAL` if it has to be looked at."""
-        assert self.run is not None
-        return self.run(self._row)
+    def result_dtypes(self) -> tuple[str, ...]:
+        """The dtype of each returned value."""
 
-    def keep(self, call: Call, make: Callable[[], Run | None]) -> None:
+
+class Recurring:
+    """The calls of a function for one purpose: those like one before are short."""
+
+    __slots__ = ("_purpose", "_readings")
+
+    def __init__(self, readings: Readings, purpose: Hashable) -> None:
+        self._readings, self._purpose = readings, purpose
+
+    def result(self, args: tuple[Any, ...]) -> Any:
+        """The result of a call like one before; `UNUSUAL` if there is none such, or if
+        it has to be looked at.
+        """
+        reading = self._readings.latest
+        if reading is None:
+            return UNUSUAL
+        captured = reading.units.function.captured()
+        if captured is None:
+            return UNUSUAL
+        row = (*args, *captured.values()) if captured else args
+        run = reading.recurring.get((self._purpose, sizes_of(row)))
+        return UNUSUAL if run is None else run(row)
+
+    def keep(
+        self, args: tuple[Any, ...], call: Call, make: Callable[[], Run | None]
+    ) -> None:
         """Have later calls like this one run what `make` gives, if there can be such:
         nothing of it depends on data, or on what arguments are made of.
         """
-        reading = self._reading
-        if reading is None or reading is not call.reading or not _recurs(call):
+        values, reading = call.values, call.reading
+        if self._readings.asked or reading is not self._readings.latest:
             return
-        if len(self._row) != len(call.values):
+        by_position = all(a is b for a, b in zip(args, values.values(), strict=False))
+        others = len(values) - len(args)
+        if not by_position or others != len(call.function.program.captured):
             return
-        run = make()
+        run = make() if _recurs(call) else None
         if run is None:
             return
         if len(reading.recurring) >= _MOST:
             reading.recurring.clear()
-        reading.recurring[self._key] = run
+        reading.recurring[self._purpose, sizes_of(values.values())] = run
 
 
-#: What a call gives that has to be looked at.
-UNUSUAL = object()
+def recurring(
+    readings: Readings, purpose: tuple[str, object], options: Mapping[str, object]
+) -> Recurring | None:
+    """The calls for a purpose, where arguments are given by position alone.
+
+    A list of names may change.
+    """
+    fixed = not options and (purpose[1] is None or isinstance(purpose[1], (str, int)))
+    return Recurring(readings, purpose) if fixed else None
 
 
 def _recurs(call: Call) -> bool:

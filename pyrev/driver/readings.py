@@ -97,6 +97,7 @@ class Readings:
         self._options = keeping, deterministic, quiet, costs, inside, self.journal
         #: By the forms of the arguments.
         self._known: dict[Forms, tuple[Reading, ...]] = {}
+        self._latest: Reading | None = None
         #: What is said of the arguments where there is no call; None where the text
         #: means nothing then, for which reason.
         self.forms: Forms | None = None
@@ -175,6 +176,13 @@ class Readings:
         )
 
     @property
+    def latest(self) -> Reading | None:
+        """The last reading for arguments of the usual forms, if it was made by now. It
+        is right while its function's captured values are.
+        """
+        return self._latest
+
+    @property
     def texts(self) -> Texts:
         """The texts that are known of the function and of what it calls."""
         every = [r for some in self._known.values() for r in some]
@@ -224,6 +232,8 @@ class Readings:
     def _first(self, reading: Reading) -> Reading:
         others = [r for r in self._known.get(reading.forms, ()) if r is not reading]
         self._known[reading.forms] = (reading, *others)[:_KEPT]
+        if reading.forms == self.forms:
+            self._latest = reading
         for forms in [*self._known][: max(0, len(self._known) - _APART)]:
             if forms not in (self.forms, reading.forms):
                 self._known.pop(forms, None)

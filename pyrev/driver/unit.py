@@ -122,6 +122,20 @@ class Unit:
         return tuple(p in arrays for p in self.params)
 
     @functools.cached_property
+    def starts_threads(self) -> bool:
+        """Does the code start threads? Then not all threads and processes may run it
+        at once.
+        """
+        return "prange" in self.text.text
+
+    @property
+    def runs_alone(self) -> bool:
+        """Does all of its code stay on the thread that calls it? What makes digests
+        does not.
+        """
+        return not self.starts_threads and not self._sealing
+
+    @functools.cached_property
     def steering(self) -> frozenset[str]:
         """What decides more than the numbers that the code computes."""
         return steering(self.program)

@@ -57,6 +57,8 @@ class Numba(Target):
     ) -> Any:
         """One launch at a time where Numba's threading layer needs that."""
         try:
+            if unit.runs_alone:
+                return function(*values)
             return _launched(function, values)
         except RecursionError:  # of Numba, before anything has run
             pass

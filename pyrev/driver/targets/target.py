@@ -75,6 +75,10 @@ class Runs(Protocol):
     def changed(self) -> tuple[bool, ...]:
         """For each parameter: is it an array that the code writes?"""
 
+    @property
+    def runs_alone(self) -> bool:
+        """Does all of its code stay on the thread that calls it?"""
+
 
 class Target:
     """One target; the answers are those of compiled code on the CPU.
