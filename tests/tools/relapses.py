@@ -702,6 +702,23 @@ RELAPSES: list[Relapse] = [
     # ------------------------------------------------ inputs that change
     Relapse(
         "inputs",
+        "a call like one before does not see that arrays overlap",
+        "pyrev/api/recurring.py",
+        "                if np.may_share_memory(array, row[other]):\n"
+        "                    return UNUSUAL\n",
+        "                pass\n",
+        "tests/api/test_recurring.py",
+    ),
+    Relapse(
+        "inputs",
+        "a call like one before takes its data for that one's",
+        "pyrev/api/recurring.py",
+        "        and (plan.look is None or plan.settled is not None)\n",
+        "",
+        "tests/api/test_recurring.py",
+    ),
+    Relapse(
+        "inputs",
         "large arrays all have one digest",
         "pyrev/driver/held_inputs.py",
         "        place += row.blocks\n    return total % 2**64\n",
@@ -1434,6 +1451,14 @@ RELAPSES: list[Relapse] = [
         SELECTED,
     ),
     # ------------------------------------------------------ what threads share
+    Relapse(
+        "gpu",
+        "an array is as long as its size is by now",
+        "pyrev/analysis/array_shapes.py",
+        "            and s.target.name not in params  # which has had a value before\n",
+        "",
+        "tests/analysis/test_array_shapes.py tests/targets/cuda/test_changed_sizes.py",
+    ),
     Relapse(
         "gpu",
         "a thread copies its own elements of an array of all threads",
