@@ -6,10 +6,11 @@ compiled code takes no objects of Python's. In CPython the number can be called.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, WeakValueDictionary, ref
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class Checked:
         self.function, self.expected, self.returned = function, expected, returned
         self.name = str(getattr(function, "__name__", function))
         self.number = next(_NUMBERS)
+        #: The memory of the last results, as far as somebody still has it.
+        self._earlier: deque[ReferenceType[np.ndarray[Any, Any]]] = deque(maxlen=4)
         _TABLE[self.number] = self
 
     @runs_users
@@ -42,7 +45,8 @@ class Checked:
         """Call the function.
 
         Raises `ArgumentError` if what it returns has other shapes or dtypes than it
-        should have, `ValueError` (NumPy's) if it writes to an argument.
+        should have, or is no new array, `ValueError` (NumPy's) if it writes to an
+        argument.
         """
         given = tuple(map(_read_only, arguments))
         expected = self.expected(given)
@@ -54,11 +58,38 @@ class Checked:
                 f" says {len(expected)}"
             )
         arrays = [a for a in given if isinstance(a, np.ndarray)]
+        self._check_new([v for v in found if isinstance(v, np.ndarray)], arrays)
         made = tuple(
             self._as(value, like, k, arrays)
             for k, (value, like) in enumerate(zip(found, expected, strict=True))
         )
         return made if len(made) > 1 else made[0]
+
+    def _check_new(
+        self,
+        results: Sequence[np.ndarray[Any, Any]],
+        arguments: Sequence[np.ndarray[Any, Any]],
+    ) -> None:
+        """Raise `ArgumentError` for results in memory that others have, too.
+
+        What is written to such an array, or to an argument, would change both in
+        CPython, and generated code takes them for two.
+        """
+        earlier = [a for a in (of() for of in self._earlier) if a is not None]
+        for k, result in enumerate(results):
+            what = ""
+            if any(np.may_share_memory(result, a) for a in arguments):
+                what = "its argument, or a view of it"
+            elif any(np.may_share_memory(result, a) for a in results[:k]):
+                what = "two results in one memory"
+            elif any(_whole(result) is a for a in earlier):
+                what = "an array that it returned before"
+            if what:
+                raise ArgumentError(
+                    f"`{self.name}` returned {what}; what it returns has to be a new"
+                    " array: return it with .copy()"
+                )
+        self._earlier.extend(ref(_whole(r)) for r in results)
 
     def _as(
         self, value: Any, like: Any, k: int, arrays: Sequence[np.ndarray[Any, Any]]
@@ -122,6 +153,13 @@ class Derivative(Checked):
     def _casting(wanted: np.ndarray[Any, Any]) -> Any:
         return "same_kind"
 
+    def _check_new(
+        self,
+        results: Sequence[np.ndarray[Any, Any]],
+        arguments: Sequence[np.ndarray[Any, Any]],
+    ) -> None:
+        """A cotangent may be an argument: it is added to what is there, or copied."""
+
     def _as(
         self, value: Any, like: Any, k: int, arrays: Sequence[np.ndarray[Any, Any]]
     ) -> Any:
@@ -159,6 +197,13 @@ class Handle(int):
 def run(number: int, *arguments: Any) -> Any:
     """Call the function with this number: what compiled code calls."""
     return _TABLE[number](*arguments)
+
+
+def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array that has the memory of this one."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _read_only(value: Any) -> Any:

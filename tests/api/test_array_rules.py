@@ -563,6 +563,21 @@ def tripled(a: Any) -> Any:
     return 3 * a
 
 
+def turned(a: Any) -> Any:
+    return a[::-1]
+
+
+def unchanged(a: Any) -> Any:
+    return a
+
+
+BUFFER = np.zeros(5)
+
+
+def buffered(a: Any) -> Any:
+    return np.multiply(2.0, a, out=BUFFER[: a.size])
+
+
 def made_of(function: Function, target: str, **options: Any) -> Function:
     """A function that calls another one, whose rule is that of twice the argument."""
     opaque = pyrev.custom_vjp(doubled_vjp, result=lambda a: a, **options)(function)
@@ -585,6 +600,8 @@ def made_of(function: Function, target: str, **options: Any) -> Function:
         (single, ArgumentError, "`single` returned float32"),
         (pair, ArgumentError, "`pair` returned 2 values"),
         (spoiled, ValueError, "read-only"),
+        (turned, ArgumentError, "`turned` returned its argument, or a view of it"),
+        (unchanged, ArgumentError, "`unchanged` returned its argument"),
         (tripled, ArgumentError, "`doubled_vjp` is not the derivative of `tripled`"),
     ],
     ids=lambda c: getattr(c, "__name__", ""),
@@ -594,6 +611,37 @@ def test_what_a_function_does_is_checked(
 ) -> None:
     with pytest.raises(error, match=says):
         made_of(function, target)(X)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_results_have_memory_of_their_own(target: str) -> None:
+    opaque = pyrev.custom_vjp(doubled_vjp, result=lambda a: a)(buffered)
+
+    def twice(x):  # type: ignore[no-untyped-def]
+        y = opaque(x)
+        z = opaque(y)
+        return np.sum(y * z)
+
+    with pytest.raises(
+        ArgumentError, match="an array that it returned before|argument"
+    ):
+        pyrev.grad(pyrev.differentiable(twice, target=target))(X)
+
+    def both_vjp(a: Any, r: Any, s: Any, d_r: Any, d_s: Any) -> Any:
+        return 2 * d_r + 2 * d_s
+
+    @pyrev.custom_vjp(both_vjp, result=lambda a: (a, a))
+    def both(a: Any) -> Any:
+        found = 2 * a
+        return found, found
+
+    def of_both(x):  # type: ignore[no-untyped-def]
+        y, z = both(x)
+        y[0] = 1.0
+        return np.sum(y * z)
+
+    with pytest.raises(ArgumentError, match="two results in one memory"):
+        pyrev.grad(pyrev.differentiable(of_both, target=target))(X)
 
 
 def test_a_rule_may_be_meant_to_differ() -> None:
