@@ -28,11 +28,14 @@ from tests.bridges.chunked_extremes import EXTREMES
 from tests.bridges.chunked_functions import CASES, Case
 from tests.bridges.chunked_programs import PROGRAMS
 from tests.bridges.chunked_series import SERIES
+from tests.turns import its_turn
 
 #: So many chunkings of each function in one run; all are tried where all is asked for.
 COUNT = 200 if os.environ.get("PYREV_FULL") else 4
 ALL = [*CASES, *PROGRAMS, *SERIES, *EXTREMES]
 RUN = [c for c in ALL if not c.refused]
+#: A commit runs one case in three from all sides; the nightly run has all.
+TURN = [c for c in RUN if its_turn(c.name, 3)]
 
 
 def arguments(case: Case, seed: int) -> dict[str, Any]:
@@ -62,7 +65,7 @@ def outcome(
     return {n: own[n] if n in own else next(returned) for n in names}
 
 
-@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", TURN, ids=lambda c: c.name)
 def test_it_is_the_call_on_whole_arrays(case: Case) -> None:
     compare(case)
 
@@ -119,7 +122,7 @@ def compare(case: Case, count: int = COUNT) -> None:
         np.testing.assert_allclose(slope, difference, rtol=2e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", TURN, ids=lambda c: c.name)
 def test_gradients_are_those_of_the_call(case: Case) -> None:
     """Each element, against the call on whole arrays, which others judge."""
     rng = random.Random(case.name + "again")

@@ -26,6 +26,7 @@ from tests.bridges.chunked_functions import (
 from tests.bridges.chunked_programs import PROGRAMS
 from tests.bridges.chunked_series import SERIES
 from tests.targets.cuda import needs, ondevice, standin
+from tests.turns import its_turn
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -37,6 +38,8 @@ from pyrev.bridges.chunked.phases import ChunkingError  # noqa: E402
 
 ALL = (*CASES, *PROGRAMS, *SERIES, *EXTREMES, *BORDERS)
 RUN = [c for c in ALL if not c.refused]
+#: A commit runs one case in three; the nightly run has all.
+TURN = [c for c in RUN if its_turn(f"dask {c.name}", 3)]
 #: Those with a loop that goes on from task to task.
 OVER_TIME = [c for c in RUN if len(c.steps) > 1]
 #: Of these, those whose gradients need no state of an array in chunks.
@@ -95,7 +98,7 @@ def whole(
 
 
 @pytest.mark.parametrize("gradient", ["gather", "sum"])
-@pytest.mark.parametrize("case", RUN, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", TURN, ids=lambda c: c.name)
 def test_values_and_gradients_are_those_of_the_call(case: Case, gradient: str) -> None:
     values, cut = given(case, 1)
     memory = 1 if gradient == "sum" else "2GB"  # blocks are as close as they can
