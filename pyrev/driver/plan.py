@@ -146,5 +146,7 @@ def _size_of_another(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         return type(value), value
     if is_device(value):
-        return type(value), value.shape, value.dtype
+        # Another library's array need not say what it is before CuPy has taken it.
+        found = [getattr(value, name, None) for name in ("shape", "dtype")]
+        return type(value), *found
     return type(value)
