@@ -18,7 +18,7 @@ import numpy as np
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.dtypes import DTYPES, concrete, is_float
 from pyrev.ir.nodes import Extent, Load, Program, Return, Var, exprs, walk, walk_expr
-from pyrev.runtime.device import is_array, is_device, may_overlap
+from pyrev.runtime.device import is_array, is_device, share_memory
 from pyrev.runtime.options import references
 
 
@@ -315,7 +315,7 @@ def check_apart(
                 f" (strides {array.strides}); pass {name}.copy()"
             )
         for p in program.params:
-            if p.name != name and p.rank and _overlap(array, values[p.name]):
+            if p.name != name and p.rank and share_memory(array, values[p.name]):
                 raise ArgumentError(
                     f"{program.name}() writes `{name}`, which overlaps `{p.name}` in"
                     f" memory; pass {p.name}.copy()"
@@ -333,18 +333,6 @@ def check_contiguous(
                 " elements do not lie row by row in memory; pass"
                 " one that is contiguous, such as np.ascontiguousarray makes"
             )
-
-
-def _overlap(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    if not type(a) is type(b) is np.ndarray and (is_device(a) or is_device(b)):
-        return may_overlap(a, b)
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        work: Any = 10_000  # NumPy's stubs know the two named amounts only
-        return bool(np.shares_memory(a, b, max_work=work))
-    except np.exceptions.TooHardError:
-        return True
 
 
 def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:

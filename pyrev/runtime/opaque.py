@@ -15,6 +15,7 @@ from weakref import ReferenceType, WeakValueDictionary, ref
 import numpy as np
 
 from pyrev.ir.diagnostics import ArgumentError
+from pyrev.runtime.device import share_memory
 from pyrev.runtime.error_boundary import runs_users
 
 _NUMBERS = count(1)
@@ -78,9 +79,9 @@ class Checked:
         earlier = [a for a in (of() for of in self._earlier) if a is not None]
         for k, result in enumerate(results):
             what = ""
-            if any(np.may_share_memory(result, a) for a in arguments):
+            if any(share_memory(result, a) for a in arguments):
                 what = "its argument, or a view of it"
-            elif any(np.may_share_memory(result, a) for a in results[:k]):
+            elif any(share_memory(result, a) for a in results[:k]):
                 what = "two results in one memory"
             elif any(_whole(result) is a for a in earlier):
                 what = "an array that it returned before"

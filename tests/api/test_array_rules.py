@@ -644,6 +644,31 @@ def test_results_have_memory_of_their_own(target: str) -> None:
         pyrev.grad(pyrev.differentiable(of_both, target=target))(X)
 
 
+def parts_vjp(a: Any, r: Any, s: Any, d_r: Any, d_s: Any) -> Any:
+    return np.fft.fft(d_r - 1j * d_s).real
+
+
+@pyrev.custom_vjp(parts_vjp, result=lambda a: (a, a))
+def parts(a: Any) -> Any:
+    found = np.fft.fft(a)
+    return found.real, found.imag
+
+
+def spectrum(x):  # type: ignore[no-untyped-def]
+    re, im = parts(x)
+    re[0] = 0.5 * x[1]
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += (i + 1) * (re[i] * re[i] + im[i] * x[i])
+    return s
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_parts_of_complex_numbers_lie_between_each_other(target: str) -> None:
+    f = pyrev.differentiable(spectrum, target=target)
+    assert pyrev.check_grad(f, X)
+
+
 def test_a_rule_may_be_meant_to_differ() -> None:
     found = made_of(tripled, "python", check=False)(X)
     np.testing.assert_allclose(found.x, 3 * X + 2 * X)
