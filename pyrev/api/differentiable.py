@@ -700,15 +700,16 @@ def value_and_grad(f: Callable[P, R], wrt: object = None) -> Callable[P, tuple[R
     Raises `ArgumentError` at a call whose result is not one number.
     """
     function = as_differentiable(f)
+    short = recurring(function._readings, "value_and_grad", wrt)
 
     @guarded
     def run(*args: Any, **kw: Any) -> tuple[Any, Any]:
-        known = recurring(function._readings, ("value_and_grad", wrt), kw)
+        known = None if kw else short
         if known is not None:
             again = known.result(args)
             if again is not UNUSUAL:
-                short: tuple[Any, Any] = again
-                return short
+                pair: tuple[Any, Any] = again
+                return pair
         call = Call(function, args, kw)
         returns_a_number(call)
         result, pullback = pulled(call, wrt, Hold.NOBODY)
@@ -733,10 +734,11 @@ def grad(f: Callable[P, Any], wrt: object = None) -> Callable[P, Any]:
     Raises `ArgumentError` at a call whose result is not one number.
     """
     function = as_differentiable(f)
+    short = recurring(function._readings, "grad", wrt)
 
     @guarded
     def run(*args: Any, **kw: Any) -> Any:
-        known = recurring(function._readings, ("grad", wrt), kw)
+        known = None if kw else short
         if known is not None:
             again = known.result(args)
             if again is not UNUSUAL:

@@ -97,15 +97,12 @@ class Recurring:
         reading.recurring[self._purpose, sizes_of(values.values())] = run
 
 
-def recurring(
-    readings: Readings, purpose: tuple[str, object], options: Mapping[str, object]
-) -> Recurring | None:
-    """The calls for a purpose, where arguments are given by position alone.
-
-    A list of names may change.
+def recurring(readings: Readings, way: str, wrt: object) -> Recurring | None:
+    """The calls that differentiate along `wrt`; None for a list of names, which may
+    change.
     """
-    fixed = not options and (purpose[1] is None or isinstance(purpose[1], (str, int)))
-    return Recurring(readings, purpose) if fixed else None
+    fixed = wrt is None or isinstance(wrt, (str, int))
+    return Recurring(readings, (way, wrt)) if fixed else None
 
 
 def _recurs(call: Call) -> bool:
@@ -194,8 +191,9 @@ def slope(
 
     def run(row: Sequence[Any]) -> Any:
         arguments = dict(zip(names, row, strict=True))
-        value, values = None, {**arguments, **seeds}
-        if before is not None:
+        if before is None:
+            value, values = None, {**arguments, **seeds}
+        else:
             raw, kept = before(arguments)
             value, values = restore(raw, row), {**arguments, **kept, **seeds}
         found = unit.call([values[p] for p in params])

@@ -148,7 +148,8 @@ class Unit:
 
         What makes digests of the arrays `sealing` takes `more` of them.
         """
-        return self.target.call(self._function(sealing), [*values, *more], self)
+        given = [*values, *more] if more else values
+        return self.target.call(self._function(sealing), given, self)
 
 
 def of_text(name: str, params: tuple[Param, ...], text: str, target: Target) -> Unit:
