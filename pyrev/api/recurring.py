@@ -89,12 +89,15 @@ class Recurring:
         others = len(values) - len(args)
         if not by_position or others != len(call.function.program.captured):
             return
-        run = make() if _recurs(call) else None
+        key = self._purpose, sizes_of(values.values())
+        if key in reading.recurring or not _recurs(call):
+            return
+        run = make()
         if run is None:
             return
         if len(reading.recurring) >= _MOST:
             reading.recurring.clear()
-        reading.recurring[self._purpose, sizes_of(values.values())] = run
+        reading.recurring[key] = run
 
 
 def recurring(readings: Readings, way: str, wrt: object) -> Recurring | None:
@@ -107,7 +110,15 @@ def recurring(readings: Readings, way: str, wrt: object) -> Recurring | None:
 
 def _recurs(call: Call) -> bool:
     """Does all that is done for a call follow from its sizes?"""
-    parsed, plan = call.function.parsed, call.plan
+    plan = call.plan
+    if not (plan.look is None or plan.settled is not None):
+        return False
+    return plan.once("recurs", lambda: _follows_from_sizes(call))
+
+
+def _follows_from_sizes(call: Call) -> bool:
+    """The same, where no data are looked at: what is asked here sizes decide."""
+    parsed = call.function.parsed
     return (
         not (call.target.on_device or call.target.runs_plain)
         and not call.reading.forms
@@ -119,7 +130,6 @@ def _recurs(call: Call) -> bool:
         and not call.function.callbacks
         and not call.function.callables()
         and not call.function.typed(call.kinds).flat
-        and (plan.look is None or plan.settled is not None)
     )
 
 

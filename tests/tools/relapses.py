@@ -713,7 +713,8 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "a call like one before takes its data for that one's",
         "pyrev/api/recurring.py",
-        "        and (plan.look is None or plan.settled is not None)\n",
+        "    if not (plan.look is None or plan.settled is not None):\n"
+        "        return False\n",
         "",
         "tests/api/test_recurring.py",
     ),

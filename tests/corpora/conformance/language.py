@@ -2896,6 +2896,46 @@ def whole_arrays_of_fewer(x, n):
 case(whole_arrays_of_fewer, lambda n, m: dict(x=m(n), n=n), least=1)
 
 
+def _without_gaps(x, mask, n):
+    seen = np.zeros(n)
+    kept = np.zeros(n)
+    n = n - 1
+    for i in range(n + 1):
+        if mask[i] > 0 and not np.isnan(x[i]):
+            seen[i] = x[i] * x[i]
+        else:
+            kept[i] = 0.5
+    return seen, kept
+
+
+def gaps_in_turn(x, w, mask, n):
+    a, b = _without_gaps(x, mask, n)
+    n = n - 1
+    s = 0.0
+    for t in range(3):
+        if t == 1:
+            a, b = b, a
+        c = np.zeros(a.shape[0])
+        for i in range(n):
+            c[i + 1] = a[i] * w + b[i + 1] * (mask[i] - 1)
+        a = c
+        for i in range(len(b)):
+            s += a[i] * b[i] + a[i] * (i + n)
+    return s * a.shape[0]
+
+
+case(
+    gaps_in_turn,
+    lambda n, m: dict(
+        x=np.where(np.arange(n) == n // 2, np.nan, m(n)),
+        w=0.7,
+        mask=(np.arange(n) % 3 + 1).astype(np.int8),
+        n=n,
+    ),
+    least=1,
+)
+
+
 def fewer_rows_each_time(x, n):
     s = 0.0
     for _ in range(3):

@@ -16,6 +16,7 @@ CHANGED = [
     "window_by_its_last",
     "sums_in_one_more",
     "whole_arrays_of_fewer",
+    "gaps_in_turn",
 ]
 
 
