@@ -28,7 +28,7 @@ from pyrev.testing import (
     outcome,
     run,
 )
-from tests.tools.structured import Flat, is_structured, like
+from tests.tools.structured import Flat, fields, is_structured, like
 
 GRADIENT = {"float64": 1e-6, "float32": 2e-3}
 PRIMAL = {"float64": 1e-12, "float32": 2e-5}
@@ -66,11 +66,15 @@ def check_recurrence(f: Any, arguments: Values, outputs: Sequence[str]) -> None:
 
 def bits_of(value: Any) -> Any:
     """What two results of equal calls have in common."""
-    if isinstance(value, pyrev.Gradients):
-        return [(n, bits_of(g)) for n, g in value.items()]
-    if isinstance(value, (tuple, list)):
+    inside = value if isinstance(value, pyrev.Gradients) else fields(value)
+    if inside is not None:
+        return type(value), [(n, bits_of(v)) for n, v in inside.items()]
+    if isinstance(value, list):
         return [bits_of(v) for v in value]
+    if value is None:
+        return None
     array = np.asarray(value)
+    assert array.dtype != object, f"{value!r} has no bits to compare"
     return type(value), array.shape, array.dtype, array.tobytes()
 
 
