@@ -20,6 +20,7 @@ from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime.code_cache import LAUNCH, is_alone, launches_are_safe
 from pyrev.runtime.device import is_array
 from pyrev.runtime.error_boundary import guarded
+from pyrev.runtime.pace import Pace
 
 #: What the plain function would have returned, from what compiled code returned for
 #: these arguments.
@@ -48,6 +49,10 @@ class Frozen:
         self._unit, self._usual, self._restore = unit, usual, restore
         self._values = {p: values[p] for p in unit.params}
         self._name = unit.program.name
+        #: On how many threads it runs, if it starts any.
+        self._pace = (
+            unit.pace([*self._values.values()]) if unit.starts_threads else None
+        )
         self._apart = [
             (w, p)
             for w in written
@@ -58,19 +63,21 @@ class Frozen:
 
     def __call__(self, *args: Any) -> Any:
         try:
-            if self._unit.starts_threads and (is_alone() or not launches_are_safe()):
-                raw = self._apart_from_others(args)
-            else:
+            if self._pace is None:
                 raw = self.njit(*args)
+            else:
+                raw = self._on_threads(self._pace, args)
         except TypeError as error:
             self._refuse(args, error)
         return raw if self._restore is None else self._restore(raw, args)
 
-    def _apart_from_others(self, args: tuple[Any, ...]) -> Any:
+    def _on_threads(self, pace: Pace, args: tuple[Any, ...]) -> Any:
         if is_alone():
             return self._usual(*args)
+        if launches_are_safe():
+            return pace.run(self.njit, args, lambda: self.njit)
         with LAUNCH:
-            return self.njit(*args)
+            return pace.run(self.njit, args, lambda: self.njit)
 
     def __repr__(self) -> str:
         return f"<frozen {self._name}({self._described()})>"

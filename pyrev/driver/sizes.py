@@ -124,15 +124,10 @@ class Sizes:
 
     def few_operations(self, program: Program) -> bool:
         """Is the program done in CPython before it were compiled?"""
-        if any(isinstance(s, While) for s in walk(program.body)):
+        found = operations_in(program, self.costs)
+        if found is None:
             return False
-        loops = [s for s in walk(program.body) if isinstance(s, For)]
-        found = [operations(f, self.costs) for f in loops]
-        texts = [expr_text(of_arguments(n, {})) for n in found if n is not None]
-        if len(texts) < len(loops):
-            return False
-        most = self.costs.interpreted_operations
-        return self.asked(f"{' + '.join(texts) or '0'} <= {most}") is True
+        return self.asked(f"{found} <= {self.costs.interpreted_operations}") is True
 
     def asked(self, test: str) -> bool | None:
         """The answer for these arguments, on record if there is one."""
@@ -146,13 +141,32 @@ def _shape(s: Stmt) -> tuple[Expr, ...]:
     return s.shape if isinstance(s, Alloc) else ()
 
 
+def operations_in(program: Program, costs: Costs) -> str | None:
+    """An upper bound of what a program does, of sizes; None if data decides that."""
+    body = program.body
+    if any(isinstance(s, While) for s in walk(body)):
+        return None
+    found = [operations(s, costs) for s in body if isinstance(s, For)]
+    made = [s for s in walk(body) if isinstance(s, Alloc)]
+    once = Counter([s.array for s in made] + [p.name for p in program.params])
+    shapes = {s.array: s.shape for s in made if once[s.array] == 1}
+    texts = [expr_text(of_arguments(n, shapes)) for n in found if n is not None]
+    return (" + ".join(texts) or "0") if len(texts) == len(found) else None
+
+
 def evaluate(test: str, values: Mapping[str, Any]) -> bool | None:
     """The value of a test of sizes, or None if it has none.
 
     It may mention anything but arguments, or divide by one that is zero.
     """
+    found = number(test, values)
+    return None if found is None else bool(found)
+
+
+def number(text: str, values: Mapping[str, Any]) -> Any:
+    """The value of an expression of sizes, or None if it has none."""
     try:
-        return bool(eval(_compiled(test), _KNOWN, dict(values)))
+        return eval(_compiled(text), _KNOWN, dict(values))
     except (NameError, ArithmeticError):
         return None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyrev.analysis.steering import steering
 from pyrev.driver.derive import Derived
 from pyrev.driver.results import scalar
+from pyrev.driver.sizes import number, operations_in
 from pyrev.driver.targets.python import PYTHON
 from pyrev.driver.targets.target import Target
 from pyrev.driver.two_sweeps import Sweeps
@@ -22,12 +23,14 @@ from pyrev.runtime.code_cache import Loaded, is_alone
 from pyrev.runtime.device import copied, is_array
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.runtime.journal import Journal
+from pyrev.runtime.pace import Pace, amounts
 from pyrev.runtime.stack_depth import deep
 from pyrev.schedule.costs import SHIPPED, Costs
 from pyrev.schedule.report import Decision
 from pyrev.schedule.storage import Stored
 
 Names = tuple[str, ...]
+_MOST = 256  # sizes of one unit
 
 
 @dataclass
@@ -64,6 +67,10 @@ class Unit:
     #: What notes the compilations of its modules.
     _watching: list[object] = field(default_factory=list, repr=False, compare=False)
     _sealing: dict[Names, Sealed] = field(default_factory=dict, repr=False)
+    #: How long calls of some sizes take on one thread, and on all.
+    _paces: dict[Hashable, Pace] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -72,7 +79,10 @@ class Unit:
 
     def _function(self, sealing: Names) -> Callable[..., Any]:
         """The function that makes digests of the arrays `sealing` while it runs."""
-        alone = is_alone()
+        return self._made(is_alone(), sealing)
+
+    def _made(self, alone: bool, sealing: Names) -> Callable[..., Any]:
+        """The function; if `alone` one that starts no threads."""
         found = self._functions.get((alone, sealing))
         if found is None:
             text = self.sealing(sealing).text if sealing else self.text.text
@@ -80,6 +90,26 @@ class Unit:
             found = getattr(held.module, self.program.name), held
             self._functions[alone, sealing] = found
         return found[0]
+
+    @runs_users
+    def paced(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """What `function`, of this unit, returns on as many threads as are best."""
+        key = function, amounts(values)
+        found = self._paces.get(key)
+        if found is None:
+            if len(self._paces) >= _MOST:
+                self._paces.clear()
+            found = self._paces[key] = self.pace(values)
+        return found.run(function, values, lambda: self._without_threads(function))
+
+    def pace(self, values: Sequence[Any]) -> Pace:
+        """What finds out on how many threads calls like this one are best."""
+        return Pace(self._operations(values))
+
+    def _without_threads(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The one of its functions that does the same on the thread that calls it."""
+        (sealing,) = (s for (_, s), (f, _) in self._functions.items() if f is function)
+        return self._made(True, sealing)
 
     def sealing(self, arrays: Names) -> Sealed:
         """The text that makes digests of what it can of `arrays`."""
@@ -111,6 +141,7 @@ class Unit:
             "_functions": {},
             "_sealing": {},
             "_watching": [],
+            "_paces": {},
             "journal": None,
         }
         return {**self.__dict__, **here}
@@ -134,6 +165,12 @@ class Unit:
         does not.
         """
         return not self.starts_threads and not self._sealing
+
+    def _operations(self, values: Sequence[Any]) -> float | None:
+        """About how many operations a call does; None where data decides."""
+        found = operations_in(self.program, self.costs)
+        given = dict(zip(self.params, values, strict=False))
+        return None if found is None else number(found, given)
 
     @functools.cached_property
     def steering(self) -> frozenset[str]:

@@ -59,10 +59,10 @@ class Numba(Target):
         try:
             if unit.runs_alone:
                 return function(*values)
-            return _launched(function, values)
+            return _launched(function, values, unit)
         except RecursionError:  # of Numba, before anything has run
             pass
-        return on_a_large_stack(lambda: _launched(function, values))
+        return on_a_large_stack(lambda: _launched(function, values, unit))
 
 
 def _arrays(program: Program) -> frozenset[str]:
@@ -70,11 +70,13 @@ def _arrays(program: Program) -> frozenset[str]:
 
 
 @runs_users
-def _launched(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+def _launched(function: Callable[..., Any], values: Sequence[Any], unit: Runs) -> Any:
+    if unit.runs_alone:
+        return function(*values)
     if launches_are_safe():
-        return function(*values)
+        return unit.paced(function, values)
     with LAUNCH:
-        return function(*values)
+        return unit.paced(function, values)
 
 
 NUMBA = Numba()

@@ -79,6 +79,9 @@ class Runs(Protocol):
     def runs_alone(self) -> bool:
         """Does all of its code stay on the thread that calls it?"""
 
+    def paced(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """What its compiled function returns, on as many threads as are best."""
+
 
 class Target:
     """One target; the answers are those of compiled code on the CPU.
