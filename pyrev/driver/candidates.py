@@ -139,8 +139,10 @@ def chosen(made: Sequence[Derived], sizes: Sizes) -> Derived:
     parts = sizes.costs.recorded_parts
     for other in made[1:]:
         now, then = (sizes.of_arguments(d) for d in (best, other))
-        if not sizes.many(now):
+        if not sizes.many(now, relied=True):
             break
-        if sizes.weigh(f"{parts - 1} * ({now}) > {parts} * ({then})"):
+        # What is recorded may be most of the memory: each size has its own answer.
+        test = f"{parts - 1} * ({now}) > {parts} * ({then})"
+        if sizes.weigh(test, relied=True):
             best = other
     return best

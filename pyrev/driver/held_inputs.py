@@ -217,6 +217,8 @@ class Inputs:
         It makes those of large ones where it reads them, if it can.
         """
         rows = self._rows if unit.target.seals else {}
+        if rows and not self._pays(unit, values):
+            rows = {}
         names = unit.sealing(tuple(rows)).arrays if rows else ()
         if not names:
             raw = unit.call(values)
@@ -230,6 +232,14 @@ class Inputs:
             else:
                 seals[name] = seal(array)
         return raw, seals
+
+    def _pays(self, unit: Unit, values: Sequence[Any]) -> bool:
+        """Do digests of their own take so long that code which makes them pays for its
+        compilation?
+        """
+        work = unit.operations(values)
+        words = sum(self.arrays[n].nbytes for n in self._rows) / 8
+        return work is None or work < unit.costs.operations_beside_digest * words
 
 
 class _Row:

@@ -93,7 +93,7 @@ class Inspection:
                 own = Request(target, kinds, (), values, sized)
                 key = own.key("wider inspector" if wide else "inspector")
                 return self._memo.fitting(
-                    key, values, lambda: self._inspector(own, wide)
+                    key, values, lambda varied: self._inspector(own, wide)
                 )
 
             return make
@@ -148,7 +148,7 @@ class Inspection:
             emitted.text,
             params,
             frozenset(params),
-            answers=tuple(sizes.answers),
+            fit=sizes.fit(),
             target=target,
             costs=self._costs,
         )

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pyrev.analysis.poly import answers, noted, recall
-from pyrev.driver.sizes import fits
-from pyrev.driver.targets.target import Target
+from pyrev.driver.sharing import F, Family
 from pyrev.ir.nodes import Program
 from pyrev.runtime.code_cache import MAKING, proofs, remember_proofs
 from pyrev.runtime.stack_depth import deep
+from pyrev.schedule.costs import Costs
 
 T = TypeVar("T")
-
-
-class Fitting(Protocol):
-    """What was made for the sizes of one call, and fits others that answer alike."""
-
-    @property
-    def answers(self) -> tuple[tuple[str, bool], ...]:
-        """What is known of the sizes."""
-
-    @property
-    def target(self) -> Target:
-        """What it was made for."""
-
-
-F = TypeVar("F", bound=Fitting)
 
 
 class Memo:
@@ -61,19 +46,38 @@ class Memo:
         return found
 
     def fitting(
-        self, key: Hashable, values: Mapping[str, Any] | None, make: Callable[[], F]
+        self,
+        key: Hashable,
+        values: Mapping[str, Any] | None,
+        make: Callable[[frozenset[str]], F],
+        costs: Costs | None = None,
     ) -> F:
-        """What was made for sizes like these, made now if there is none."""
-        known: list[F] = self.once((key, values is None), list)
-        for made in tuple(known):
-            if values is None or fits(made.answers, values):
-                return made
+        """What was made for sizes like these, made now if there is none.
+
+        With `costs` code for other sizes serves, too, where these say that it is good
+        enough. `make` takes the extents that are not to be numbers in a text.
+        """
+        family: Family[F] = self.once((key, values is None), Family)
+
+        def known() -> F | None:
+            if costs is None or values is None:
+                return family.made_for(values)
+            return family.serving(values, costs)
+
+        found = known()
+        if found is not None:
+            return found
         with MAKING:
-            made = self._noted(make)
-            known.append(made)
-            if made.target.for_sizes and values is not None:
-                self._remember()
-        return made
+            found = known()  # another thread may have made it
+            if found is None:
+                varied = frozenset() if costs is None else family.varied()
+                found = self._noted(lambda: make(varied))
+                if varied and costs is not None and found.fit.is_large(costs):
+                    found = self._noted(lambda: make(frozenset()))
+                family.add(found)
+                if found.target.for_sizes and values is not None:
+                    self._remember()
+        return found
 
     def _noted(self, make: Callable[[], T]) -> T:
         """What `make` gives; what it asks of ISL is noted."""

@@ -32,7 +32,7 @@ class Reasons:
         earlier = self._made.setdefault(label, [])
         reason = _reason(asked, earlier)
         # Of the values nothing but what was asked of their sizes is kept.
-        earlier.append(_Made(replace(asked, values=None), unit.answers))
+        earlier.append(_Made(replace(asked, values=None), unit.fit.answers))
         return reason
 
 

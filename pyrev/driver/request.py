@@ -31,9 +31,14 @@ class Request:
         """By what code is found again that was made for this, but for the sizes."""
         return (*what, self.target, key_of(self.kinds), self.wrt, self.variant)
 
-    def sizes(self, costs: Costs, flipped: frozenset[str] = frozenset()) -> Sizes:
+    def sizes(
+        self,
+        costs: Costs,
+        flipped: frozenset[str] = frozenset(),
+        varied: frozenset[str] = frozenset(),
+    ) -> Sizes:
         """What the sizes of the arguments say, with tests turned over: see `Sizes`."""
-        return Sizes(self.values or {}, costs, flipped)
+        return Sizes(self.values or {}, costs, flipped, varied)
 
     def running(self, variant: Variant) -> Request:
         """The same for another program."""

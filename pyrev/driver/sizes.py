@@ -33,6 +33,55 @@ from pyrev.schedule.costs import Costs
 from pyrev.schedule.work import operations
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is known of the sizes of a call that something was made for.
+
+    `answers` are all that were asked for; of these `relied` have to be the same for
+    what was made to be right, or for equal calls to give equal bits, and `chosen` are
+    those that chose a schedule. `bounding` are the extents that bound loops, with
+    their sizes, and `numbers` those that are numbers in the text; `many` tests whether
+    there are so many elements that these pay.
+    """
+
+    answers: tuple[tuple[str, bool], ...] = ()
+    relied: tuple[tuple[str, bool], ...] = ()
+    chosen: tuple[tuple[str, bool], ...] = ()
+    bounding: Mapping[str, int] = field(default_factory=dict)
+    numbers: frozenset[str] = frozenset()
+    many: tuple[str, ...] = ()
+    #: What is done in a call, if sizes say that, and how much it was in that call.
+    operations: str | None = None
+    did: float | None = None
+
+    def work(self, values: Mapping[str, Any]) -> float | None:
+        """About how many operations a call does; None where data decides."""
+        return None if self.operations is None else number(self.operations, values)
+
+    def is_large(self, costs: Costs) -> bool:
+        """Was it made for a call that takes so long that it has code of its own?"""
+        return self.did is not None and self.did >= costs.own_operations
+
+    def has_many(self, values: Mapping[str, Any]) -> bool:
+        """Are there so many elements that numbers in the text pay?"""
+        return any(evaluate(test, values) for test in self.many)
+
+    def beside(self, other: Fit) -> Fit:
+        """What is known for two parts of one call."""
+        works = [w for w in (self.operations, other.operations) if w is not None]
+        did = [d for d in (self.did, other.did) if d is not None]
+        return Fit(
+            (*self.answers, *other.answers),
+            (*self.relied, *other.relied),
+            (*self.chosen, *other.chosen),
+            {**self.bounding, **other.bounding},
+            self.numbers | other.numbers,
+            (*self.many, *other.many),
+            " + ".join(works) or None,
+            sum(did) if did else None,
+        )
+
+
 @dataclass(slots=True)
 class Sizes:
     """Answers to "are there enough?" for the arguments of one call, and a record of
@@ -46,7 +95,13 @@ class Sizes:
     values: Mapping[str, Any]
     costs: Costs
     flipped: frozenset[str] = frozenset()
+    #: Extents that are no numbers in a text, since they had several sizes.
+    varied: frozenset[str] = frozenset()
     answers: list[tuple[str, bool]] = field(default_factory=list)
+    relied: list[tuple[str, bool]] = field(default_factory=list)
+    bounding: dict[str, int] = field(default_factory=dict)
+    numbers: set[str] = field(default_factory=set)
+    _many: list[str] = field(default_factory=list)
     #: The tests that only weighed speed, in the order in which they were asked.
     weighed: dict[str, None] = field(default_factory=dict)
 
@@ -55,11 +110,39 @@ class Sizes:
 
     def ask(self, count: Expr, least: int) -> bool | None:
         """The answer where the bits of a result may depend on it: never flipped."""
-        return self.asked(f"{expr_text(count)} >= {least}")
+        return self.rely(f"{expr_text(count)} >= {least}")
 
-    def weigh(self, test: str) -> bool | None:
-        """The answer to a test of which any answer makes a schedule that is right."""
+    def rely(self, test: str) -> bool | None:
+        """The answer to a test that has it in all calls that what is made is for."""
         answer = self.asked(test)
+        if answer is not None:
+            self.relied.append((test, answer))
+        return answer
+
+    def fit(self, program: Program | None = None) -> Fit:
+        """What was asked for, of one part of what was made, which runs `program`."""
+        work = None if program is None else operations_in(program, self.costs)
+        did = None if work is None else number(work, self.values)
+        known = dict(self.answers)
+        return Fit(
+            tuple(self.answers),
+            tuple(self.relied),
+            tuple(
+                (t, known[t]) for t in self.weighed if (t, known[t]) not in self.relied
+            ),
+            dict(self.bounding),
+            frozenset(self.numbers),
+            tuple(self._many),
+            work,
+            did,
+        )
+
+    def weigh(self, test: str, *, relied: bool = False) -> bool | None:
+        """The answer to a test of which any answer makes a schedule that is right.
+
+        If `relied` it is the same in all calls that what is made serves.
+        """
+        answer = self.rely(test) if relied else self.asked(test)
         if answer is None:
             return None
         self.weighed[test] = None
@@ -97,7 +180,15 @@ class Sizes:
         if not bounding:
             return {}
         sizes = [f"{n}.size" for n in arrays if n in self.values]
-        if not sizes or not self.many(f"max({', '.join([*sizes, '0'])})"):
+        for array, axis in bounding:
+            if array in self.values:
+                size = self.values[array].shape[axis]
+                self.bounding[f"{array}.shape[{axis}]"] = size
+        if not sizes:
+            return {}
+        count = f"max({', '.join([*sizes, '0'])})"
+        self._many.append(f"{count} >= {self.costs.compiled_elements}")
+        if not self.many(count):
             return {}
         known: dict[tuple[str, int], Expr] = {}
         firsts: dict[int, list[str]] = {}
@@ -105,22 +196,28 @@ class Sizes:
             if array not in self.values:
                 continue
             extent = f"{array}.shape[{axis}]"
-            if self.asked(f"{extent} <= {self.costs.numbered_extent}"):
+            if extent not in self.varied and self.asked(
+                f"{extent} <= {self.costs.numbered_extent}"
+            ):
                 size = self.values[array].shape[axis]
                 known[array, axis] = Const(size)
-                self.asked(f"{extent} == {size}")
+                self.rely(f"{extent} == {size}")
+                self.numbers.add(extent)
                 continue
             for other in firsts.setdefault(axis, []):
-                if self.asked(f"{extent} == {other}.shape[{axis}]"):
+                equal = f"{extent} == {other}.shape[{axis}]"
+                if self.asked(equal):
+                    self.relied.append((equal, True))
                     known[array, axis] = Extent(other, axis)
                     break
             else:
                 firsts[axis].append(array)
         return known
 
-    def many(self, count: str) -> bool | None:
+    def many(self, count: str, *, relied: bool = False) -> bool | None:
         """Are there so many elements that to compile for their sizes pays?"""
-        return self.asked(f"{count} >= {self.costs.compiled_elements}")
+        ask = self.rely if relied else self.asked
+        return ask(f"{count} >= {self.costs.compiled_elements}")
 
     def few_operations(self, program: Program) -> bool:
         """Is the program done in CPython before it were compiled?"""

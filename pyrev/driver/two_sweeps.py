@@ -252,7 +252,8 @@ def pays(made: Sweeps, sizes: Sizes) -> bool:
         if waits:
             waiting.append(text)
     parts = f"{costs.kept_parts} * ({' + '.join(waiting)})"
-    return sizes.weigh(f"{parts} >= {' + '.join(total)}") is not False
+    test = f"{parts} >= {' + '.join(total)}"
+    return sizes.weigh(test, relied=True) is not False
 
 
 def _waits(loop: Loop, live: frozenset[str], body: Block) -> bool:

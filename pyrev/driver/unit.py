@@ -11,7 +11,7 @@ from typing import Any
 from pyrev.analysis.steering import steering
 from pyrev.driver.derive import Derived
 from pyrev.driver.results import scalar
-from pyrev.driver.sizes import number, operations_in
+from pyrev.driver.sizes import Fit
 from pyrev.driver.targets.python import PYTHON
 from pyrev.driver.targets.target import Target
 from pyrev.driver.two_sweeps import Sweeps
@@ -51,7 +51,7 @@ class Unit:
     #: The adjoints that there was a choice of, and which one was taken.
     alternatives: tuple[tuple[Derived, bool], ...] = ()
     reassociated: tuple[str, ...] = ()
-    answers: tuple[tuple[str, bool], ...] = ()  # what the schedule knows of the sizes
+    fit: Fit = field(default_factory=Fit)  # what the schedule knows of the sizes
     #: Those of its tests that only weighed speed.
     weighed: tuple[str, ...] = ()
     target: Target = PYTHON
@@ -104,7 +104,7 @@ class Unit:
 
     def pace(self, values: Sequence[Any]) -> Pace:
         """What finds out on how many threads calls like this one are best."""
-        return Pace(self._operations(values))
+        return Pace(self.operations(values))
 
     def _without_threads(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The one of its functions that does the same on the thread that calls it."""
@@ -166,11 +166,9 @@ class Unit:
         """
         return not self.starts_threads and not self._sealing
 
-    def _operations(self, values: Sequence[Any]) -> float | None:
+    def operations(self, values: Sequence[Any]) -> float | None:
         """About how many operations a call does; None where data decides."""
-        found = operations_in(self.program, self.costs)
-        given = dict(zip(self.params, values, strict=False))
-        return None if found is None else number(found, given)
+        return self.fit.work(dict(zip(self.params, values, strict=False)))
 
     @functools.cached_property
     def steering(self) -> frozenset[str]:
@@ -234,7 +232,7 @@ class Sweeping:
     """How an adjoint runs for a call and its pullback: in two parts, or None."""
 
     apart: Swept | None
-    answers: tuple[tuple[str, bool], ...]
+    fit: Fit
     target: Target
 
 

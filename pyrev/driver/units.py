@@ -26,7 +26,7 @@ from pyrev.driver.inspection import Inspection
 from pyrev.driver.memo import Memo
 from pyrev.driver.reasons import Reasons
 from pyrev.driver.request import Request
-from pyrev.driver.sizes import Sizes, specialise
+from pyrev.driver.sizes import Fit, Sizes, specialise
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import PYTHON
 from pyrev.driver.targets.target import Job
@@ -311,17 +311,17 @@ class Units:
         """
         target = request.target
         if self.function.callbacks or not target.sweeps_apart:
-            return Sweeping(None, (), target)
+            return Sweeping(None, Fit(), target)
         asked = self._of_adjoint(request)
 
-        def make() -> Sweeping:
+        def make(varied: frozenset[str]) -> Sweeping:
             sizes = asked.sizes(self.costs)
             made = self._paying(asked, sizes)
             if made is None or (
                 # A number would have to come back to the host.
                 target.on_device and not all(made.ranks[n] for n in made.passed)
             ):
-                return Sweeping(None, tuple(sizes.answers), target)
+                return Sweeping(None, sizes.fit(), target)
             tapes = {n: Kind(made.ranks[n], d) for n, d in made.dtypes.items()}
 
             def forward(sizes: Sizes) -> Unit:
@@ -336,20 +336,21 @@ class Units:
             try:
                 if flipped is None:
                     ahead, back = (
-                        self._tuned(asked, forward),
-                        self._tuned(asked, reverse),
+                        self._tuned(asked, forward, varied),
+                        self._tuned(asked, reverse, varied),
                     )
                 else:
                     ahead = forward(asked.sizes(self.costs, flipped[0]))
                     back = reverse(asked.sizes(self.costs, flipped[1]))
             except UnsupportedError:  # what passes has no size before a launch
-                return Sweeping(None, tuple(sizes.answers), target)
-            answers = (*sizes.answers, *ahead.answers, *back.answers)
-            return Sweeping(Swept(made, ahead, back), answers, target)
+                return Sweeping(None, sizes.fit(), target)
+            fit = sizes.fit().beside(ahead.fit).beside(back.fit)
+            return Sweeping(Swept(made, ahead, back), fit, target)
 
         if flipped is not None:
-            return make()
-        return self._memo.fitting(asked.key("sweeps"), asked.values, make)
+            return make(frozenset())
+        key = asked.key("sweeps")
+        return self._memo.fitting(key, asked.values, make, self._sharing(asked))
 
     @deep
     def passed(self, request: Request) -> tuple[str, ...]:
@@ -442,13 +443,21 @@ class Units:
         if flipped is not None:
             return make(asked.sizes(self.costs, flipped))
         return self._memo.fitting(
-            asked.key(what), asked.values, lambda: self._tuned(asked, make)
+            asked.key(what),
+            asked.values,
+            lambda varied: self._tuned(asked, make, varied),
+            self._sharing(asked),
         )
 
-    def _tuned(self, asked: Request, make: Make) -> Unit:
+    def _sharing(self, asked: Request) -> Costs | None:
+        """By what calls with other sizes get the same code; None if they do not."""
+        shares = asked.target.compiles_slowly and not self._deterministic
+        return self.costs if shares else None
+
+    def _tuned(self, asked: Request, make: Make, varied: frozenset[str]) -> Unit:
         """The unit for these sizes, or what `tune` found to be faster than it."""
         start, before = time.perf_counter(), seconds_asked()
-        unit = make(asked.sizes(self.costs))
+        unit = make(asked.sizes(self.costs, varied=varied))
         unit.journal, unit.why = self.journal, self._made.why(unit.label, asked, unit)
         took = time.perf_counter() - start
         proofs = seconds_asked() - before
@@ -458,7 +467,7 @@ class Units:
         flipped = tuning(unit.text.text, unit.program.name)
         if not flipped:
             return unit
-        better = make(asked.sizes(self.costs, frozenset(flipped)))
+        better = make(asked.sizes(self.costs, frozenset(flipped), varied))
         better.journal, better.why = self.journal, unit.why
         return better
 
@@ -553,7 +562,7 @@ class Units:
             _reads(done.program, function.program.params),
             decisions=done.decisions,
             reassociated=emitted.reassociated,
-            answers=tuple(sizes.answers),
+            fit=sizes.fit(program),
             weighed=tuple(sizes.weighed),
             target=target,
             costs=self.costs,

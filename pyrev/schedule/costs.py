@@ -176,6 +176,16 @@ class Costs:
     compiled_elements: int = 1 << 14
     #: What an extent may be to be a number in compiled text.
     numbered_extent: int = 64
+    #: Operations of a call that any code is good enough for: a few milliseconds.
+    any_operations: int = 2_000_000
+    #: Operations of a call that has code of its own: some seconds, as to compile it.
+    own_operations: int = 10_000_000_000
+    #: How many times larger or smaller than what a test compares with a size may be,
+    #: and code with the other answer to that is still taken.
+    near_sizes: int = 8
+
+    #: Operations on each word of an array beside which a pass for its digest is little.
+    operations_beside_digest: int = 16
 
     # ---------------------------------------------------------------- what is kept
 

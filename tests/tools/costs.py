@@ -22,14 +22,18 @@ def of_cpu(costs: Costs, **changed: Any) -> Costs:
 
 
 #: Every loop is shared out, whatever little it does; every row is contracted and every
-#: record turned that may be; all cores look at data.
+#: record turned that may be; all cores look at data. Each size that asks for code of
+#: its own gets it.
 EAGER = of_cpu(
-    replace(SHIPPED, inspected_iterations=0),
+    replace(SHIPPED, inspected_iterations=0, any_operations=0, near_sizes=0),
     parallel_operations=0,
     contracted_elements=0,
     turned_elements=0,
     turned_accesses=0,
 )
+
+#: What was made for the first sizes runs for all that it is right for.
+SHARING = replace(EAGER, any_operations=1 << 62, own_operations=1 << 63)
 
 
 def of_seed(seed: int) -> Costs:

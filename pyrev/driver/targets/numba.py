@@ -22,6 +22,7 @@ class Numba(Target):
     """Compiled when first called, for the types of the arguments."""
 
     name = "numba"
+    compiles_slowly = True
     tunes = True
     seals = True
 

@@ -108,6 +108,8 @@ class Target:
     sweeps_apart = True
     #: Are arrays in the memory of a GPU, from which numbers only come back by a copy?
     on_device = False
+    #: Does it take so long to compile that code for other sizes serves, too?
+    compiles_slowly = False
     #: Are there schedules to time? See `pyrev.driver.tune`.
     tunes = False
     #: Can the code make digests of what it reads while it runs?

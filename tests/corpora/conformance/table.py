@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 import pyrev
+from pyrev.schedule.costs import Costs
 from tests.corpora.entry import Entry
 from tests.targets.cuda import ondevice
-from tests.tools.costs import differentiable
+from tests.tools.costs import EAGER, differentiable
 from tests.tools.oracle import check
 
 RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
@@ -35,19 +36,24 @@ class Verdict:
 
 
 def judge(
-    entry: Entry, target: str, sizes: Sequence[int] = (), *, entries: int = 8
+    entry: Entry,
+    target: str,
+    sizes: Sequence[int] = (),
+    *,
+    entries: int = 8,
+    costs: Costs = EAGER,
 ) -> Verdict:
     """The verdict on one function, checked at all its sizes or at the given ones."""
     started = time.perf_counter()
-    outcome, message = _judge(entry, target, sizes, entries)
+    outcome, message = _judge(entry, target, sizes, entries, costs)
     return Verdict(entry.name, outcome, message, time.perf_counter() - started)
 
 
 def _judge(
-    entry: Entry, target: str, sizes: Sequence[int], entries: int
+    entry: Entry, target: str, sizes: Sequence[int], entries: int, costs: Costs
 ) -> tuple[str, str]:
     try:
-        f = differentiable(entry.function, target=target)
+        f = differentiable(entry.function, costs, target=target)
     except pyrev.UnsupportedError as refusal:
         return REFUSED, _first(refusal)
     except Exception as failure:
