@@ -469,10 +469,17 @@ class Call:
         return self.plan.request(self.values, self.variant, wrt)
 
     def made(
-        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
+        self,
+        make: Callable[..., T],
+        wrt: tuple[str, ...] = (),
+        *more: Hashable,
+        alone: bool = False,
     ) -> T:
-        """What `make`, a method of `Units`, gives for this call."""
-        return self.plan.made(make, self.values, self.variant, wrt, *more)
+        """What `make`, a method of `Units`, gives for this call; if `alone` code that
+        is for such sizes only.
+        """
+        given = make, self.values, self.variant, wrt
+        return self.plan.made(*given, *more, alone=alone)
 
     def readable(
         self,

@@ -396,7 +396,8 @@ class Derivative(_Source):
         """
         call, called, values = self._called(self._target, args, kw)
         call.check_derivative(writes=False)
-        unit = call.made(Units.adjoint, call.wrt(None, local=True))
+        names = call.wrt(None, local=True)
+        unit = call.made(Units.adjoint, names, alone=True)
         if called.made_here:
             raise ArgumentError(
                 f"frozen: {called.name}() takes the cotangent of an array that the"

@@ -175,7 +175,7 @@ class Differentiable(Callee):
         """
         call = Call(self, args, kw)
         call.check()
-        return of_primal(call, call.made(Units.primal))
+        return of_primal(call, call.made(Units.primal, alone=True))
 
     @guarded
     def report(self, /, *args: Any, wrt: object = None, **kw: Any) -> Costs:
@@ -319,8 +319,9 @@ def differentiable(
     the reverse sweep has used it; `recompute` makes it again where it is used, for an
     array each element on its own, in the function itself too. `explain()` prints what
     there was to choose from.
-    `deterministic` forbids atomics, which the CPU never uses: on a GPU every result
-    has then the same bits in every run.
+    `deterministic` forbids atomics, which the CPU never uses, and code that was made
+    for other sizes: every result has then the same bits in every run, whatever came
+    before.
     `preaccumulate=False` leaves the partials of straight-line code as they come; else
     they are multiplied out where that takes fewer operations or records fewer values:
     `explain()` prints both counts.

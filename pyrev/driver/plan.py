@@ -8,7 +8,7 @@ are looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -91,12 +91,15 @@ class Plan:
         variant: Variant,
         wrt: tuple[str, ...] = (),
         *more: Hashable,
+        alone: bool = False,
     ) -> T:
-        """What `make`, a method of `Units`, gives for a call with these values."""
-        key = make, variant, wrt, more
+        """What `make`, a method of `Units`, gives for a call with these values; if
+        `alone` code that is for such sizes only.
+        """
+        key = make, variant, wrt, more, alone
         found: T | None = self._made.get(key)
         if found is None:
-            request = self.request(values, variant, wrt)
+            request = replace(self.request(values, variant, wrt), alone=alone)
             found = self._made[key] = make(self.units, request, *more)
         return found
 

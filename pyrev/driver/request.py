@@ -18,7 +18,8 @@ class Request:
     """For which target and which kinds of arguments code is asked for, along `wrt`.
 
     `values` are the arguments of a call, whose sizes choose among schedules, and
-    `variant` the program that is right for them: None where there was no call yet.
+    `variant` the program that is right for them: None where there was no call yet. What
+    is made for them `alone` is for calls of such sizes, and for no others.
     """
 
     target: Target
@@ -26,10 +27,12 @@ class Request:
     wrt: tuple[str, ...] = ()
     values: Mapping[str, Any] | None = None
     variant: Variant | None = None
+    alone: bool = False
 
     def key(self, *what: Hashable) -> Hashable:
         """By what code is found again that was made for this, but for the sizes."""
-        return (*what, self.target, key_of(self.kinds), self.wrt, self.variant)
+        kinds = key_of(self.kinds)
+        return (*what, self.target, kinds, self.wrt, self.variant, self.alone)
 
     def sizes(
         self,
@@ -42,7 +45,7 @@ class Request:
 
     def running(self, variant: Variant) -> Request:
         """The same for another program."""
-        return Request(self.target, self.kinds, self.wrt, self.values, variant)
+        return replace(self, variant=variant)
 
     def along_nothing(self) -> Request:
         """The same for the function itself."""

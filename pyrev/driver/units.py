@@ -451,8 +451,8 @@ class Units:
 
     def _sharing(self, asked: Request) -> Costs | None:
         """By what calls with other sizes get the same code; None if they do not."""
-        shares = asked.target.compiles_slowly and not self._deterministic
-        return self.costs if shares else None
+        alone = asked.alone or self._deterministic
+        return self.costs if asked.target.compiles_slowly and not alone else None
 
     def _tuned(self, asked: Request, make: Make, varied: frozenset[str]) -> Unit:
         """The unit for these sizes, or what `tune` found to be faster than it."""

@@ -113,7 +113,7 @@ REMEDIES = {
         " type"
     ),
     "other sizes": (
-        "small and large arrays have code of their own; call once with sizes of each"
+        "little and much work have code of their own; call once with sizes of each"
         " kind before time matters, later processes find both in the cache"
     ),
     "it sees changes": (
