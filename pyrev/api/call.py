@@ -42,6 +42,7 @@ from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
 from pyrev.parse.custom import verify
 from pyrev.parse.forms import Forms, Path
 from pyrev.runtime.device import copied, resident, to_host, uploaded
+from pyrev.runtime.elsewhere import NOWHERE, elsewhere
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.journal import Journal
 from pyrev.runtime.options import references
@@ -106,7 +107,7 @@ class Callee:
                 return found
         call = Call(self, args, kwargs)
         call.check(draws=not call.runs_plain)
-        found = call.run()
+        found = call.foreign.results(call.run())
         if not kwargs:
             self._recurring.keep(args, call, lambda: primal(call))
         return found
@@ -159,6 +160,8 @@ class Call:
         self.given: Mapping[str, Any]
         #: The numbers in the arguments that the function may write to.
         self._cells: tuple[Cell, ...] = ()
+        #: Those that are arrays of other libraries.
+        self.foreign = NOWHERE
         values, captured = self._read(args, kwargs, flat)
         self.visible = tuple(values)
         self.target = target or named(f._options.target, values)
@@ -188,7 +191,9 @@ class Call:
         """
         readings, name = self.f._readings, self.f.python.__name__
         if readings.waits:
-            self.given = bind(name, self.f._signature, args, kwargs)
+            bound = bind(name, self.f._signature, args, kwargs)
+            self.foreign = elsewhere(bound)
+            self.given = self.foreign.taken(bound)
             self.reading, _, captured = readings.for_call(self.given)
             return self._flat(), captured
         self.reading, captured = readings.now()
@@ -200,6 +205,9 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(name, signature, args, kwargs)
+        if not flat and not all_usual(values):
+            self.foreign = elsewhere(values)
+            values = self.foreign.taken(values)
         self.given = values
         usual = not self.reading.forms and not readings.asked and all_usual(values)
         if flat or usual:

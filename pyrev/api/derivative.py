@@ -35,6 +35,7 @@ from pyrev.report.explain import Report, report
 from pyrev.report.shown.listing import Listing, Origin, Readable
 from pyrev.report.shown.told import Explanation
 from pyrev.runtime.device import copied, cupy, is_array, is_device
+from pyrev.runtime.elsewhere import all_on_host
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, file, mapping
 
@@ -178,7 +179,8 @@ class _Source(Readable):
     ) -> tuple[Units, dict[str, Any]]:
         """What fits the arguments of a call, and these by name, captured values too."""
         readings = self._f._readings
-        values = bind(self._f.python.__name__, self._f._signature, args, kw)
+        name = self._f.python.__name__
+        values = all_on_host(bind(name, self._f._signature, args, kw))
         if readings.waits:
             reading, forms, captured = readings.for_call(values)
         else:

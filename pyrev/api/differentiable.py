@@ -53,6 +53,7 @@ from pyrev.runtime.device import (
     resident,
     share_memory,
 )
+from pyrev.runtime.elsewhere import on_host
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import choice, flag, mapping, references
 
@@ -406,7 +407,7 @@ class Pullback:
         self._inputs = held.arrays | {n: kept[n] for n in written if n in kept}
         self._outputs = unit.cotangents
         self._device = call.target.on_device
-        self._structures = call.structures(asked)
+        self._structures, self._foreign = call.structures(asked), call.foreign
         self._shape = call.function.parsed.result
         self._tuple = isinstance(result, tuple)
         arrays, self._scalars = call.plan.once("outputs", lambda: _outputs(call))
@@ -459,6 +460,8 @@ class Pullback:
         if structures is not None:
             entries = structures.grouped(entries)
             entries |= {n: own for n, own in whole.items() if is_array(own)}
+        if self._foreign:
+            entries = {n: self._foreign.like(n, g) for n, g in entries.items()}
         return Gradients(entries)
 
     @property
@@ -555,7 +558,7 @@ class Pullback:
             array = resident(str(of), value)
             array = array if is_device(array) else np.asarray(array)
         else:
-            array = np.asarray(float(value) if is_device(value) else value)
+            array = np.asarray(float(value) if is_device(value) else on_host(value))
         if array.dtype.kind not in "fiub":
             raise ArgumentError(
                 f"the cotangent of {label} has dtype {array.dtype}, not float"
@@ -658,7 +661,9 @@ def vjp(
     array.
     """
     hold = Hold.ANYBODY if flag("copy", copy) else Hold.SEEN
-    return pulled(Call(as_differentiable(f), args, kw), wrt, hold)
+    call = Call(as_differentiable(f), args, kw)
+    result, pullback = pulled(call, wrt, hold)
+    return call.foreign.results(result), pullback
 
 
 def pulled(call: Call, wrt: object, hold: Hold) -> tuple[Any, Pullback]:

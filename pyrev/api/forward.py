@@ -17,6 +17,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.runtime import pool
 from pyrev.runtime.device import copied, cupy, is_array, is_device
+from pyrev.runtime.elsewhere import on_host
 from pyrev.runtime.error_boundary import guarded
 from pyrev.runtime.options import mapping
 
@@ -63,7 +64,11 @@ def jvp(
         own = structures.as_number
         outputs = {names.get(n, n): own(n, v) for n, v in outputs.items()}
         outputs = structures.whole(outputs, tangents)
-    return call.built(result), Tangents(outputs)
+    if call.foreign:
+        outputs = {n: call.foreign.like(n, v) for n, v in outputs.items()}
+        if "return" in outputs:
+            outputs["return"] = call.foreign.results(outputs["return"])
+    return call.foreign.results(call.built(result)), Tangents(outputs)
 
 
 @guarded
@@ -128,7 +133,7 @@ def directions(
     counts: dict[str, int | None] = {}
     for name, value in tangents.items():
         shape = np.shape(call.values[name]) if call.kinds[name].rank else ()
-        own = value if is_array(value) else np.asarray(value)
+        own = value if is_array(value) else np.asarray(on_host(value))
         if own.dtype.kind not in "fiub":
             raise ArgumentError(f"the tangent of `{name}` has dtype {own.dtype}")
         if own.shape == shape:

@@ -23,6 +23,7 @@ from pyrev.driver.results import in_words, restored, scalar
 from pyrev.driver.targets.target import Target
 from pyrev.driver.unit import Unit
 from pyrev.driver.units import Units
+from pyrev.runtime.elsewhere import Elsewhere
 
 T = TypeVar("T")
 #: What a call is for, beside the sizes: a table of calls has it in its keys.
@@ -39,6 +40,7 @@ class Call(Protocol):
     """What is asked of a call that ran: see `pyrev.api.call.Call`."""
 
     values: dict[str, Any]
+    foreign: Elsewhere
     reading: Reading
     plan: Plan
     target: Target
@@ -46,7 +48,11 @@ class Call(Protocol):
     kinds: dict[str, Kind]
 
     def made(
-        self, make: Callable[..., T], wrt: tuple[str, ...] = (), *more: Hashable
+        self,
+        make: Callable[..., T],
+        wrt: tuple[str, ...] = (),
+        *more: Hashable,
+        alone: bool = False,
     ) -> T:
         """What `make`, a method of `Units`, gives for the call."""
 
@@ -111,7 +117,7 @@ def recurring(readings: Readings, way: str, wrt: object) -> Recurring | None:
 def _recurs(call: Call) -> bool:
     """Does all that is done for a call follow from its sizes?"""
     plan = call.plan
-    if not (plan.look is None or plan.settled is not None):
+    if call.foreign or not (plan.look is None or plan.settled is not None):
         return False
     return plan.once("recurs", lambda: _follows_from_sizes(call))
 

@@ -48,6 +48,7 @@ from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.parse.directives import memory_bytes
 from pyrev.runtime.device import is_device
+from pyrev.runtime.elsewhere import is_labelled
 
 GRADIENTS = ("gather", "sum")
 
@@ -300,7 +301,7 @@ class Distributed:
         bound = bind(self.f.python.__name__, self.f._signature, args, kw)
         arrays: dict[str, da.Array] = {}
         given = {n: _shaped(n, v, arrays) for n, v in bound.items()}
-        labels = {n: v for n, v in bound.items() if _is_labelled(v)}
+        labels = {n: v for n, v in bound.items() if is_labelled(v)}
         return Given(Asked.of(self.f, given), arrays, labels)
 
     def _run(self, given: Given, checkpoints: str | None = None) -> _Run:
@@ -423,13 +424,8 @@ class Distributed:
         )
 
 
-def _is_labelled(value: Any) -> bool:
-    """Is it an `xarray.DataArray`, or something like it?"""
-    return hasattr(value, "dims") and hasattr(value, "coords")
-
-
 def _bare(value: Any) -> Any:
-    return value.data if _is_labelled(value) else value
+    return value.data if is_labelled(value) else value
 
 
 def _shaped(name: str, value: Any, arrays: dict[str, da.Array]) -> Any:

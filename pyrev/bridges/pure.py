@@ -41,6 +41,7 @@ from pyrev.ir.nodes import (
     walk_expr,
 )
 from pyrev.runtime import device
+from pyrev.runtime.elsewhere import all_on_host
 from pyrev.runtime.options import references
 
 #: In `outputs`, what the function returns; no parameter can have this name.
@@ -155,7 +156,7 @@ class Pure:
 
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, defaults filled in, but for those that are None."""
-        bound = bind(self.name, self.signature, args, kw)
+        bound = all_on_host(bind(self.name, self.signature, args, kw))
         return {n: v for n, v in bound.items() if v is not None}
 
     def call(self, values: Mapping[str, Any]) -> Call:

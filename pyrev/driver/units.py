@@ -350,7 +350,9 @@ class Units:
         if flipped is not None:
             return make(frozenset())
         key = asked.key("sweeps")
-        return self._memo.fitting(key, asked.values, make, self._sharing(asked))
+        return self._memo.fitting(
+            key, asked.values, make, _shared(asked, self.costs, self._deterministic)
+        )
 
     @deep
     def passed(self, request: Request) -> tuple[str, ...]:
@@ -446,13 +448,8 @@ class Units:
             asked.key(what),
             asked.values,
             lambda varied: self._tuned(asked, make, varied),
-            self._sharing(asked),
+            _shared(asked, self.costs, self._deterministic),
         )
-
-    def _sharing(self, asked: Request) -> Costs | None:
-        """By what calls with other sizes get the same code; None if they do not."""
-        alone = asked.alone or self._deterministic
-        return self.costs if asked.target.compiles_slowly and not alone else None
 
     def _tuned(self, asked: Request, make: Make, varied: frozenset[str]) -> Unit:
         """The unit for these sizes, or what `tune` found to be faster than it."""
@@ -568,6 +565,12 @@ class Units:
             costs=self.costs,
             label=f"{LABEL[what]} of {function.program.name}",
         )
+
+
+def _shared(asked: Request, costs: Costs, deterministic: bool) -> Costs | None:
+    """By what calls with other sizes get the same code; None if they do not."""
+    alone = asked.alone or deterministic
+    return costs if asked.target.compiles_slowly and not alone else None
 
 
 def _extents(array: str, rank: int) -> tuple[Expr, ...]:

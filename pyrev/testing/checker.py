@@ -19,6 +19,7 @@ from pyrev.api.call import Call
 from pyrev.driver.arguments import bind, spread
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
+from pyrev.runtime.elsewhere import all_on_host
 from pyrev.runtime.error_boundary import guarded
 from pyrev.testing.decisions import Cause, Decisions
 from pyrev.testing.differences import OUTSIDE, moved
@@ -93,7 +94,7 @@ def check_grad(
     plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
         kw, tolerance = {**kw, "tolerance": tolerance}, None
-    given = bind(plain.__name__, signature, args, kw)
+    given = all_on_host(bind(plain.__name__, signature, args, kw))
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
     call = Call(f, args, kw).only_numbers("check_grad")
