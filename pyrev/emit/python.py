@@ -201,7 +201,8 @@ def _name_counters(body: list[ast.stmt], params: Iterable[str]) -> None:
 
     The adjoint does where it records something.
     """
-    names = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    found = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    names = [n for n in found if not hasattr(n, "_pyrev_discarded")]
     read = [n.id for n in names if isinstance(n.ctx, ast.Load) and _is_blank(n.id)]
     taken = {*params, *(n.id for n in names)}
     for blank in dict.fromkeys(read):

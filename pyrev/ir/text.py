@@ -258,13 +258,22 @@ def one_call(block: Sequence[object], k: int) -> tuple[Alloc, ...]:
     return tuple(found) if first.opaque.results > 1 else ()
 
 
+def _discarded() -> ast.expr:
+    """The name of a result that nothing reads, whatever else has the name."""
+    made = ast.Name("_", ast.Store())
+    made._pyrev_discarded = True  # type: ignore[attr-defined]
+    return made
+
+
 def several_trees(made: Sequence[Alloc]) -> list[ast.stmt]:
     """``a, b = f(x)``: the statements for several results of one call."""
     opaque = made[0].opaque
     assert opaque is not None
     own = {s.opaque.which: s for s in made if s.opaque is not None}
-    names_ = [own[k].array if k in own else "_" for k in range(opaque.results)]
-    targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in names_]
+    targets: list[ast.expr] = [
+        ast.Name(own[k].array, ast.Store()) if k in own else _discarded()
+        for k in range(opaque.results)
+    ]
     out: list[ast.stmt] = [
         _assign(ast.Tuple(targets, ast.Store()), opaque_tree(opaque))
     ]

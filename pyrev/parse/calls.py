@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import NoneType
@@ -19,7 +19,8 @@ from pyrev.parse.bindings import parameters
 from pyrev.parse.custom import rule_of
 from pyrev.parse.cycles import cycle_of, unnamed, with_end
 from pyrev.parse.draws import read_draw, read_seed
-from pyrev.parse.grounds import MISSING, Missing, lookup
+from pyrev.parse.for_kinds import around, of_kinds, outside_of
+from pyrev.parse.grounds import Missing
 from pyrev.parse.helpers import (
     Dtyped,
     bind_arguments,
@@ -42,15 +43,6 @@ from pyrev.parse.rewriting.complex_numbers.pairs import given_in_parts, without_
 from pyrev.parse.rewriting.complex_numbers.values import PARTS, RESULT
 from pyrev.parse.rewriting.evaluated_once import evaluated_once
 from pyrev.parse.rewriting.found_calls import WITH_FOUND
-from pyrev.parse.rewriting.known_kinds import (
-    NUMBER,
-    Number,
-    Several,
-    Tested,
-    tested,
-    tested_parameters,
-    with_kinds,
-)
 from pyrev.parse.rewriting.known_values import is_known as is_known_value
 from pyrev.parse.rewriting.known_values import known_defaults, with_values
 from pyrev.parse.rewriting.lists.literals import without_lists
@@ -74,7 +66,7 @@ from pyrev.parse.source import default_values, library_of
 from pyrev.parse.streams import Draw, stream_of
 from pyrev.parse.subscripts import measured
 from pyrev.parse.values import Array, Nothing, Operand, Refused, Tuple, Value
-from pyrev.parse.walk import BARE, Passed, Walk
+from pyrev.parse.walk import Passed, Walk
 from pyrev.parse.whole_arrays import reusable
 
 # `apply(lambda v: apply(g, v), x)` is no recursion; a call this deep in itself is.
@@ -260,7 +252,7 @@ def _inlined(
     for name, value in values.items():
         if isinstance(value, Array):
             values[name] = reusable(w, value, scope, name)
-    helper = _of_kinds(w, helper, values, scope)
+    helper = of_kinds(w, helper, values, scope)
     mark = w.emit.mark
     if cycle is not None:
         bounded = with_end(w, helper, cycle, values, scope)
@@ -298,7 +290,7 @@ def _with_found(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helpe
     if rule_of(helper.python) is not None:
         return helper
     definition, once = helper.source.node, w.env.rewritten.once
-    look = _around(w, helper, scope)
+    look = around(w, helper, scope)
     if hasattr(node, WITH_FOUND):
         made = once(definition, "finding", look, partial(finding, definition))
     else:
@@ -317,36 +309,10 @@ def _by_field(w: Walk, helper: Helper, node: gast.Call, scope: Scope) -> Helper:
         attached = None
     made = None if attached is None else attached.node
     if made is None:
-        look = _around(w, helper, scope)
+        look = around(w, helper, scope)
         make = partial(helper_with_fields, definition)
         made = w.env.rewritten.once(definition, "by field", look, make)
     return helper if made is definition else helper.made(made)
-
-
-def _of_kinds(
-    w: Walk, helper: Helper, values: Mapping[str, Operand], scope: Scope
-) -> Helper:
-    """The helper without tests of what its parameters are, where that is known."""
-    definition, once = helper.source.node, w.env.rewritten.once
-    look = _around(w, helper, scope)
-    asked = once(definition, "asked", look, partial(tested_parameters, definition))
-    found = {n: _kind(w, values[n], asked[n]) for n in asked if n in values}
-    if not found:
-        return helper
-    key = "kinds", tuple(found.items())
-    return helper.made(
-        once(definition, key, look, lambda out: with_kinds(definition, found, out))
-    )
-
-
-def _kind(w: Walk, value: Operand, aspects: Collection[str]) -> Tested:
-    """What is known of an argument where it is given."""
-    if isinstance(value, Array):
-        return Tested(value.rank, cls=Several)
-    cls = None if w.wants(BARE) else Number
-    if isinstance(value, Const) and "number" in aspects:
-        return replace(tested(value.value, [NUMBER]), axes=0, cls=cls)
-    return Tested(0, cls=cls)
 
 
 def _without_structures(
@@ -357,7 +323,7 @@ def _without_structures(
         return helper, node
     asked = node
     defaults = {} if helper.python is None else default_values(helper.python)
-    look = _outside(w, scope)
+    look = outside_of(w, scope)
     spread_ = spread_structures(helper.source.node, node, look, defaults)
     shapes, node = ({}, node) if spread_ is None else spread_
     definition, once = helper.source.node, w.env.rewritten.once
@@ -368,7 +334,7 @@ def _without_structures(
         and isinstance(found := find(w, one.value.id, scope), Helper)
         and found.python is not None
     )
-    look = _around(w, helper, scope)
+    look = around(w, helper, scope)
     if not hasattr(asked, KNOWN) and once(
         definition, "lists", look, partial(places_in, definition)
     ):
@@ -412,12 +378,12 @@ def _without_complex(
     elif not given and not w.env.rewritten.once(
         helper.source.node,
         "may be complex",
-        _around(w, helper, scope, noted=False),
+        around(w, helper, scope, noted=False),
         partial(may_be_complex, helper.source.node),
     ):  # what it does not depend on may change behind a reading
         result, fits = False, True
     else:
-        look, loc = _around(w, helper, scope), helper.source.loc
+        look, loc = around(w, helper, scope), helper.source.loc
         try:
             found = without_complex(helper.source.node, look, loc, given, inlined=True)
         except UnsupportedError as error:
@@ -439,25 +405,6 @@ def _without_complex(
         w.refuse("P106", scope.source.loc(node), because, helps)
         return None
     return helper, call
-
-
-def _around(
-    w: Walk, helper: Helper, scope: Scope, noted: bool = True
-) -> Callable[[str], object]:
-    """What a name stands for outside of a helper that is called in `scope`."""
-    if helper.python is None:
-        return _outside(w, helper.scope or scope, noted)
-    return partial(w.env.grounds.lookup if noted else lookup, helper.python)
-
-
-def _outside(w: Walk, scope: Scope, noted: bool = True) -> Callable[[str], object]:
-    """What a name stands for in a scope, if it is none of its own."""
-
-    def look(name: str) -> object:
-        found = find(w, name, scope, noted)
-        return MISSING if isinstance(found, Scope) else found
-
-    return look
 
 
 def _with_values(helper: Helper, node: gast.Call) -> tuple[Helper, gast.Call]:

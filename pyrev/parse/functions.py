@@ -247,6 +247,7 @@ PRODUCTS: dict[object, str] = {
     np.vdot: "vdot",
     np.inner: "inner",
     np.outer: "outer",
+    np.einsum: "einsum",
 }
 REDUCING = frozenset(
     ["sum", "mean", "prod", "min", "max", "var", "std", "any", "all"]

@@ -47,7 +47,12 @@ from pyrev.parse.functions import (
 from pyrev.parse.grounds import Missing
 from pyrev.parse.names import callback_number, find, program_name, referred
 from pyrev.parse.operands import read_numbers, read_operands
-from pyrev.parse.products import matrix_product, outer_product
+from pyrev.parse.products import (
+    einstein_sum,
+    letters_of,
+    matrix_product,
+    outer_product,
+)
 from pyrev.parse.reading import read_number, read_operand
 from pyrev.parse.reductions import (
     any_or_all,
@@ -150,6 +155,8 @@ def known_call(
             )
             return None
         return read_reduction(w, reduces, first, node.args[1:], node, text, scope)
+    if multiplies == "einsum":
+        return read_einsum(w, node, scope, at)
     if multiplies is not None and len(node.args) == 2 and not node.keywords:
         return read_product(w, multiplies, node.args, scope, at)
     if arranges is not None:
@@ -350,6 +357,24 @@ def read_product(
     if kind == "outer":
         return outer_product(w, left, right, at)
     return matrix_product(w, left, right, at)
+
+
+def read_einsum(w: Walk, node: gast.Call, scope: Scope, at: Loc) -> Operand:
+    """``np.einsum("ij,jk->ik", a, b)``."""
+    others = {k.arg for k in node.keywords} - {"optimize"}
+    match node.args:
+        case [gast.Constant(value=str() as text), *nodes] if nodes and not others:
+            found = letters_of(text)
+            if found is not None and len(found[0]) == len(nodes):
+                given = read_operands(w, nodes, scope)
+                return einstein_sum(w, *found, given, at)
+    w.refuse(
+        "P108",
+        at,
+        "`np.einsum` with these arguments",
+        "give it a text of letters, such as 'ij,jk->ik', and an array for each part",
+    )
+    return ZERO
 
 
 def is_deep(value: Operand) -> bool:

@@ -14,11 +14,13 @@ import numpy as np
 
 from pyrev.ir.nodes import NOWHERE, Loc, Var
 from pyrev.parse.grounds import MISSING, Missing, cell_of, is_value, lookup
+from pyrev.parse.library import transforms
 from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
     NUMPY,
     RECORD,
     RESERVED,
+    TRANSFORMS,
     Capture,
     Scope,
     home,
@@ -115,6 +117,8 @@ def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:
     """
     if name == NUMPY:
         return np
+    if name == TRANSFORMS:
+        return transforms
     if name == RECORD:
         return record_place
     place: Scope | None = scope

@@ -12,6 +12,7 @@ from pyrev.ir.nodes import ZERO, Alloc, Const, Dtype, Expr, Load, Loc, Var
 from pyrev.ir.opaque import Opaque
 from pyrev.parse import fence, views
 from pyrev.parse.array_rules import ArrayRule
+from pyrev.parse.for_kinds import of_kinds
 from pyrev.parse.helpers import enter, helper_of
 from pyrev.parse.names import own_name
 from pyrev.parse.operands import read_operands
@@ -169,6 +170,7 @@ def _results(
         _refuse(w, name, at, f"has {len(given)} parameters, and result= {len(named)}")
         return None
     values = dict(zip(named, given.values(), strict=True))
+    made = of_kinds(w, made, values, scope)
     with w.emit.aside() as emitted:
         inner = enter(w, made, values, {}, scope, True, at)
         returned = w.readers.body(w, inner)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, Load, Loc, Stmt, Var
 from pyrev.parse import views
 from pyrev.parse.expression import increment
+from pyrev.parse.shapes import RankFact
 from pyrev.parse.values import Array, Operand
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import (
     allocate,
     as_array,
+    ask_axes,
     check_length,
     elementwise,
     evaluated,
@@ -105,3 +108,102 @@ def outer_product(w: Walk, left: Operand, right: Operand, at: Loc) -> Operand:
     column = views.part(a, [views.Slice(ZERO, 1, a.shape[0]), None])
     pair = [column, b]
     return elementwise(w, pair, lambda e: Call("*", tuple(e), loc=at), at)
+
+
+def letters_of(text: str) -> tuple[list[str], str] | None:
+    """The letters of the operands of ``np.einsum`` and of the result; None for what
+    has other signs.
+
+    >>> letters_of("ij,jk")
+    (['ij', 'jk'], 'ik')
+    """
+    inputs, arrow, output = text.replace(" ", "").partition("->")
+    operands = inputs.split(",")
+    every = "".join(operands)
+    if not arrow:
+        output = "".join(sorted(c for c in {*every} if every.count(c) == 1))
+    plain = all(c.isascii() and c.isalpha() for c in every + output)
+    if not plain or len({*output}) < len(output) or not {*output} <= {*every}:
+        return None
+    return operands, output
+
+
+def einstein_sum(
+    w: Walk, letters: Sequence[str], output: str, given: Sequence[Operand], at: Loc
+) -> Operand:
+    """``np.einsum`` with these letters: a loop over each, as the sum is written."""
+    operands = []
+    for own, value in zip(letters, given, strict=True):
+        operand = _with_axes(w, value, len(own), at)
+        if operand is None:
+            return ZERO
+        operands.append(operand)
+    if len({*"".join(letters)} - {*output}) or len(operands) > 1:
+        operands = [
+            evaluated(w, a, "factor", at) if isinstance(a, Array) else a
+            for a in operands
+        ]
+    sizes: dict[str, Expr] = {}
+    for own, operand in zip(letters, operands, strict=True):
+        shape = operand.shape if isinstance(operand, Array) else ()
+        for letter, size in zip(own, shape, strict=True):
+            if letter in sizes:
+                check_length(w, sizes[letter], size, at)
+            sizes.setdefault(letter, size)
+    order = [*output, *(c for c in sizes if c not in output)]
+
+    def term(index: Sequence[Expr]) -> Expr:
+        of = dict(zip(order, index, strict=True))
+        factors = [
+            a.at([of[c] for c in own]) if isinstance(a, Array) else a
+            for own, a in zip(letters, operands, strict=True)
+        ]
+        whole = reduce(lambda a, b: Call("*", (a, b), loc=at), factors)
+        return views.collected(whole)
+
+    elements = [a.element if isinstance(a, Array) else a for a in operands]
+    name = w.emit.fresh("product" if output else "total")
+    result: Operand
+    if output:
+        dtype = views.dtype_of(views.union(tuple(map(views.kinds, elements))))
+        shape = tuple(sizes[c] for c in output)
+        result = allocate(w, name, shape, Const(0.0), dtype, at)
+    else:
+        whole_number = is_integral(w, reduce(lambda a, b: Call("*", (a, b)), elements))
+        zero = Const(0 if whole_number else 0.0, loc=at)
+        w.emit.add(Assign(Var(name, loc=at), zero, loc=at))
+        result = Var(name, loc=at)
+
+    def body(index: tuple[Expr, ...]) -> list[Stmt]:
+        place: Var | Load = Var(name, loc=at)
+        if output:
+            place = Load(name, index[: len(output)], loc=at)
+        return [increment(place, term(index), at)]
+
+    w.emit.nest(tuple(sizes[c] for c in order), at, body)
+    return result
+
+
+def _with_axes(w: Walk, value: Operand, count: int, at: Loc) -> Operand | None:
+    """An operand that has so many axes, or will have in the next walk; None if it is
+    refused.
+    """
+    rank = value.rank if isinstance(value, Array) else 0
+    if rank == count:
+        return value
+    if not w.known.exact and rank < count:
+        match value:
+            case Array() if value.base is not None:
+                ask_axes(w, value, count - rank, at, least=False)
+            case Var(name):
+                w.found.facts.append(RankFact(name, count, at))
+        w.found.lenient = True
+        return None
+    w.refuse(
+        "P202",
+        at,
+        f"`np.einsum` has {count} letters for an array with {rank}"
+        f" {'axis' if rank == 1 else 'axes'}",
+        "write a letter for each axis",
+    )
+    return None

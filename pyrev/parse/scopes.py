@@ -22,6 +22,8 @@ from pyrev.runtime.opaque import Handle
 
 #: NumPy, whatever the user's module calls it: in texts that are made.
 NUMPY = "@np"
+#: The same for the transforms of the library.
+TRANSFORMS = "@transforms"
 #: The name of what gives the place of a record: see `record_place`.
 RECORD = "@record"
 

@@ -14,7 +14,7 @@ from weakref import ReferenceType, WeakValueDictionary, ref
 
 import numpy as np
 
-from pyrev.ir.diagnostics import ArgumentError
+from pyrev.ir.diagnostics import ArgumentError, InternalError
 from pyrev.runtime.device import share_memory
 from pyrev.runtime.error_boundary import runs_users
 
@@ -198,6 +198,17 @@ class Handle(int):
 def run(number: int, *arguments: Any) -> Any:
     """Call the function with this number: what compiled code calls."""
     return _TABLE[number](*arguments)
+
+
+def with_sizes(array: np.ndarray[Any, Any], *sizes: int) -> np.ndarray[Any, Any]:
+    """The array, which is as compiled code was made for: that would not look.
+
+    Raises `InternalError` if it is not: `result=` was read as something else than it
+    is in CPython.
+    """
+    if array.shape != sizes:
+        raise InternalError(f"an array of shape {array.shape} was taken for {sizes}")
+    return array
 
 
 def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -775,3 +775,64 @@ def test_what_has_no_derivative_cannot_be_asked_for(target: str) -> None:
     np.testing.assert_allclose(found, central(widened, (X, 0.8), 0), rtol=1e-6)
     with pytest.raises(ArgumentError, match="that derivative is asked for"):
         pyrev.grad(made)(X, 0.8)
+
+
+def spread_vjp(x, n, y, d_y):
+    return np.full(x.shape, d_y.sum()), 0
+
+
+@pyrev.custom_vjp(
+    spread_vjp,
+    result=lambda x, n: np.empty(n) if x.ndim == 1 else np.empty((x.shape[0], n)),
+)
+def spread(x, n):
+    return np.full(n if x.ndim == 1 else (x.shape[0], n), x.sum())
+
+
+def spread_out(x):
+    y = spread(x, 4)
+    return np.sum(y**3)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_a_result_is_like_may_depend_on_the_axes(target: str) -> None:
+    f = pyrev.differentiable(spread_out, target=target)
+    for x in (np.arange(6.0) / 6.0, np.arange(6.0).reshape(2, 3) / 6.0):
+        assert f(x) == pytest.approx(spread_out(x), rel=1e-14)
+        assert pyrev.check_grad(f, x).ok
+
+
+def test_compiled_code_takes_no_array_for_another() -> None:
+    from pyrev.runtime.opaque import with_sizes
+
+    x = np.zeros((2, 3))
+    assert with_sizes(x, 2, 3) is x
+    for sizes in ((6,), (3, 2), (2, 3, 1)):
+        with pytest.raises(pyrev.InternalError, match="taken for"):
+            with_sizes(x, *sizes)
+    text = str(pyrev.differentiable(spread_out).primal.source_for("numba", np.zeros(3)))
+    assert "with_sizes(" in text
+
+
+def scaled_vjp(x, c, y, d_y):
+    return d_y * c, 0.0
+
+
+@pyrev.custom_vjp(scaled_vjp, result=lambda x, c: x, check=False)
+def scaled_by(x, c):
+    return x * c
+
+
+def scaled_in_turns(x):
+    u = x.copy()
+    for _ in range(4):
+        u = scaled_by(u * u, 2.0)
+        u = u * u * 0.3
+        u = scaled_by(u * u, 1.5)
+    return np.sum(u)
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_what_nobody_reads_takes_no_counters_name(target: str) -> None:
+    f = pyrev.differentiable(scaled_in_turns, target=target)
+    assert pyrev.check_grad(f, np.array([0.3, 0.5, 0.7])).ok

@@ -75,7 +75,11 @@ def emit_numba(
         imports = [
             ast.ImportFrom("numba", found, 0),
             Blank(),
-            ast.ImportFrom("pyrev.runtime.opaque", [ast.alias("run", "as_it_is")], 0),
+            ast.ImportFrom(
+                "pyrev.runtime.opaque",
+                [ast.alias("run", "as_it_is"), ast.alias("with_sizes")],
+                0,
+            ),
         ]
     held = definitions(module.held)
     for function in held:

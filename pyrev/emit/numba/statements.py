@@ -339,6 +339,7 @@ def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
     results = fresh("results", m.taken)
     inside: list[ast.stmt] = [assign(results, run)]
     kinds: list[ast.keyword] = []
+    extents: dict[str, Expr] = {}
     for s in made:
         assert s.opaque is not None
         value: ast.expr = name(results)
@@ -349,6 +350,10 @@ def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
         if s.opaque.number:
             one = [ast.Constant(1), value]
             value = call("np.full", *one, dtype=name(numpy_name(dtype)))
+        else:  # compiled code believes what it is told of an array
+            own = [fresh("size", m.taken) for _ in s.shape]
+            extents |= zip(own, s.shape, strict=True)
+            value = call("with_sizes", value, *map(name, own))
         axes = ", ".join([":"] * (len(s.shape) - 1) + ["::1"])
         inside.append(assign(s.array, value))
         kinds.append(ast.keyword(s.array, ast.Constant(f"{dtype}[{axes}]")))
@@ -357,9 +362,10 @@ def outside(m: Module, made: Sequence[Alloc]) -> ast.stmt:
     arrays = tuple(s.array for s in made)
     body.append(returned(arrays))
     unique = list(dict.fromkeys([opaque.function, *params]))
-    m.define(function, unique, body, "SERIAL", made[0].loc)
+    m.define(function, [*unique, *extents], body, "SERIAL", made[0].loc)
     trees = dict(zip(params, opaque.arguments, strict=True))
     given = [name(opaque.function), *(printed(m, trees[n]) for n in unique[1:])]
+    given += [printed(m, size) for size in extents.values()]
     return receive(arrays, call(function, *given))
 
 

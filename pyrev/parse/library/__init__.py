@@ -13,6 +13,7 @@ from pyrev.parse.library import (
     padding,
     places,
     sorting,
+    spectral,
     statistics,
 )
 from pyrev.parse.library.entries import Entry, entries_of, in_words, of_method
@@ -29,5 +30,6 @@ __all__ = [
     "padding",
     "places",
     "sorting",
+    "spectral",
     "statistics",
 ]

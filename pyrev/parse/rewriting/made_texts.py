@@ -9,7 +9,8 @@ import gast
 import numpy as np
 
 from pyrev.parse.bindings import children, nodes_of
-from pyrev.parse.scopes import NUMPY
+from pyrev.parse.library import transforms
+from pyrev.parse.scopes import NUMPY, TRANSFORMS
 
 #: What a name outside of a definition stands for.
 Lookup = Callable[[str], object]
@@ -20,6 +21,8 @@ def object_named(func: gast.AST, local: frozenset[str], lookup: Lookup) -> objec
     match func:
         case gast.Name(id=name) if name == NUMPY:
             return np
+        case gast.Name(id=name) if name == TRANSFORMS:
+            return transforms
         case gast.Name(id=name):
             return None if name in local else lookup(name)
         case gast.Attribute(value=base, attr=attr):

@@ -10,6 +10,7 @@ import gast
 import numpy as np
 
 from pyrev.parse.functions import CREATORS
+from pyrev.parse.library.transforms import form_of
 from pyrev.parse.rewriting.complex_numbers.kinds import (
     CMATH,
     ELEMENTWISE,
@@ -21,6 +22,7 @@ from pyrev.parse.rewriting.complex_numbers.kinds import (
     holds_complex,
 )
 from pyrev.parse.rewriting.complex_numbers.parts import REAL, Pair, constant, made
+from pyrev.parse.rewriting.complex_numbers.transforms import transformed
 from pyrev.parse.rewriting.complex_numbers.values import Values
 from pyrev.parse.rewriting.made_texts import numpy_call, placed, root_of
 from pyrev.parse.scopes import NUMPY
@@ -49,6 +51,9 @@ def read_call(s: Values, e: gast.Call) -> Pair | gast.AST:
         raise s.refuse(e, "a star spreads complex numbers", "write them out")
     if function is complex or function is np.complex128:
         return _complex(s, e)
+    form = form_of(function)
+    if form is not None:
+        return transformed(s, e, form)
     if _is_in(function, REAL_PARTS):
         return _real_part(s, e, REAL_PARTS[function])
     if function is np.vdot and kind:

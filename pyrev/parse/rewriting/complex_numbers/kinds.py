@@ -25,6 +25,7 @@ from pyrev.parse.bindings import (
 from pyrev.parse.functions import CREATORS
 from pyrev.parse.grounds import MISSING
 from pyrev.parse.grounds import lookup as stands_for
+from pyrev.parse.library.transforms import FORMS, form_of
 from pyrev.parse.rewriting.helper_texts import definition_of, looking_at
 from pyrev.parse.rewriting.made_texts import Lookup, object_named
 from pyrev.parse.source import plain
@@ -89,6 +90,7 @@ LINEAR = frozenset(
     + [np.ascontiguousarray, np.stack, np.vstack, np.hstack, np.column_stack]
     + [np.concatenate, np.transpose, np.trace, np.diagonal, np.diag, np.where]
     + [np.copy, np.array, np.asarray, np.zeros_like, np.empty_like, np.tile, np.repeat]
+    + [np.fft.fftshift, np.fft.ifftshift]
 )
 METHODS = frozenset(
     ["sum", "mean", "cumsum", "copy", "ravel", "reshape", "flatten", "transpose"]
@@ -98,7 +100,7 @@ PRODUCTS = frozenset([np.dot, np.matmul, np.outer, np.inner, np.vdot])
 
 _WORDS = frozenset(
     ["complex", "complex64", "complex128", "cdouble", "cmath", "csingle"]
-    + ["real", "imag", "conj", "conjugate"]
+    + ["real", "imag", "conj", "conjugate", *FORMS]
 )
 _DTYPES = frozenset(["complex", "complex128", "cdouble", "c16", "D"])
 
@@ -317,6 +319,8 @@ class Kinds:
         function = self.outside(e.func, place)
         try:
             word = REAL_PARTS.get(function) or ELEMENTWISE.get(function)
+            if form_of(function) is not None:
+                return True
             return function in CMATH or word in ("real", "imag", "angle", "conj")
         except TypeError:  # what can't be hashed
             return False
@@ -433,6 +437,9 @@ class Kinds:
                 return any(self.has(v, place) for v in values)
         except TypeError:  # what can't be hashed
             return False
+        form = form_of(function)
+        if form is not None:
+            return form.complex
         if function is builtins.sum:
             return bool(values) and self.has(values[0], place)
         own = plain(function) if callable(function) else None
