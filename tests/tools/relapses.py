@@ -713,10 +713,34 @@ RELAPSES: list[Relapse] = [
         "inputs",
         "a call like one before takes its data for that one's",
         "pyrev/api/recurring.py",
-        "    if not (plan.look is None or plan.settled is not None):\n"
+        "    if call.foreign or not (plan.look is None or plan.settled is not None):\n"
         "        return False\n",
         "",
         "tests/api/test_recurring.py",
+    ),
+    Relapse(
+        "inputs",
+        "code with the size of one kernel serves another",
+        "pyrev/driver/sharing.py",
+        "        if not fits(fit.relied, values):\n            return False\n",
+        "",
+        "tests/driver/test_sharing.py",
+    ),
+    Relapse(
+        "inputs",
+        "compiled code takes what comes back for what it reads of result=",
+        "pyrev/runtime/opaque.py",
+        "    if array.shape != sizes:\n",
+        "    if array.size != np.prod(sizes):\n",
+        "tests/api/test_array_rules.py",
+    ),
+    Relapse(
+        "inputs",
+        "what nobody reads of a rule takes the name of the counter around it",
+        "pyrev/emit/python.py",
+        '    names = [n for n in found if not hasattr(n, "_pyrev_discarded")]\n',
+        "    names = found\n",
+        "tests/api/test_array_rules.py",
     ),
     Relapse(
         "inputs",
