@@ -501,10 +501,31 @@ def test_second_order_reads_the_rule() -> None:
     np.testing.assert_allclose(found, curvature(misfit, way, X, M, X), rtol=1e-6)
 
 
+def test_second_order_reads_a_rule_of_transforms() -> None:
+    way = np.cos(X)
+    found = pyrev.hvp(pyrev.differentiable(ring_twice), X, M, tangents={"x": way}).x
+    np.testing.assert_allclose(found, curvature(ring_twice, way, X, M), rtol=1e-6)
+
+
+def fitted_vjp(a: Any, b: Any, x: Any, d_x: Any) -> Any:
+    return 0, np.linalg.lstsq(a.T, d_x, rcond=None)[0]
+
+
+@pyrev.custom_vjp(fitted_vjp, result=lambda a, b: a[0], check=False)
+def fitted(a: Any, b: Any) -> Any:
+    return np.linalg.lstsq(a, b, rcond=None)[0]
+
+
+def fitted_twice(a, b):  # type: ignore[no-untyped-def]
+    x = fitted(a, b)
+    return np.sum(x**3)
+
+
 def test_second_order_of_a_rule_that_cannot_be_read_is_refused() -> None:
-    made = pyrev.differentiable(ring_twice)
+    made = pyrev.differentiable(fitted_twice)
+    a, b = np.eye(4) + 0.1, np.arange(4.0)
     with pytest.raises(UnsupportedError):
-        pyrev.hvp(made, X, M, tangents={"x": X})
+        pyrev.hvp(made, a, b, wrt="b", tangents={"b": b})
 
 
 def cube_rule_vjp(x: Any, y: Any, d_y: Any, d_x: Any, c: Any) -> Any:

@@ -77,6 +77,10 @@ CALLS: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     math.comb: [(nk, {}) for nk in ((0, 0), (5, 2), (3, 4), (40, 38), (61, 30))],
     math.gcd: [(ab, {}) for ab in ((12, 18), (0, 0), (-4, 6), (7, 0), (0, -3))],
     np.allclose: [((V, V + 1e-12), {}), ((V, W), {}), ((V, W), {"rtol": 9e9})],
+    np.fft.fftshift: [((V,), {}), ((V[1:],), {}), ((EMPTY,), {}), ((M,), {})],
+    np.fft.ifftshift: [((V,), {}), ((V[1:],), {}), ((EMPTY,), {}), ((M,), {})],
+    np.fft.fftfreq: [((7,), {}), ((8, 0.3), {}), ((1,), {"d": 2.0})],
+    np.fft.rfftfreq: [((7,), {}), ((8, 0.3), {}), ((1,), {"d": 2.0})],
     np.interp: [((t, SORTED, W), {}) for t in (*SORTED[:2], -9.0, 9.0, 0.1, np.nan)]
     + [((W, SORTED, V), {})],
     np.trapezoid: [((V, W), {}), ((V,), {"dx": 0.3}), ((V,), {}), ((V[:1],), {})],
