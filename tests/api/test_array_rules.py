@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -388,6 +389,50 @@ def test_functions_of_numpy_and_scipy_have_rules(
     f: Function, args: tuple[Any, ...], target: str
 ) -> None:
     agrees(f, args, target)
+
+
+@pytest.mark.parametrize(("f", "args"), READY, ids=lambda c: getattr(c, "__name__", ""))
+def test_ready_rules_are_those_of_tangents_and_of_second_order(
+    f: Function, args: tuple[Any, ...]
+) -> None:
+    made = pyrev.differentiable(f, target="python")
+    names = list(inspect.signature(f).parameters)
+    rng = np.random.default_rng(0)
+    for k, name in enumerate(names):
+        way = rng.random(args[k].shape)
+        moved = [
+            [
+                a + s * 1e-6 * way if n == name else a
+                for n, a in zip(names, args, strict=True)
+            ]
+            for s in (1, -1)
+        ]
+        _, tangent = pyrev.jvp(made, *args, tangents={name: way})
+        high, low = (f(*a) for a in moved)
+        assert tangent["return"] == pytest.approx((high - low) / 2e-6, rel=1e-6)
+        if f is smoothed:  # its rule says that there is none by the width
+            with pytest.raises(UnsupportedError):
+                pyrev.hvp(made, *args, tangents={name: way})
+            continue
+        found = pyrev.hvp(made, *args, tangents={name: way})[name]
+        gradient = pyrev.grad(made, wrt=name)
+        high, low = (gradient(*a) for a in moved)
+        near = 1e-6 * abs(found).max()
+        np.testing.assert_allclose(found, (high - low) / 2e-6, rtol=1e-5, atol=near)
+
+
+def filtered_by(a, sigma):  # type: ignore[no-untyped-def]
+    return np.sum(ndimage.gaussian_filter(a, sigma) ** 2)
+
+
+def test_a_width_has_no_derivative() -> None:
+    made = pyrev.differentiable(filtered_by, target="python")
+    with pytest.raises(ArgumentError, match="asked for"):
+        pyrev.grad(made)(A, 0.8)
+    with pytest.raises(ArgumentError, match="by its width"):
+        pyrev.jvp(made, A, 0.8, tangents={"sigma": 1.0})
+    way = np.ones(A.shape)
+    assert np.isfinite(pyrev.jvp(made, A, 0.8, tangents={"a": way})[1]["return"])
 
 
 # -------------------------------------------------------------------- texts
