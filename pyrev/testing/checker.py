@@ -70,7 +70,12 @@ def _by_name(function: Function, signature: inspect.Signature) -> Function:
 
 @guarded
 def check_grad(
-    f: Any, /, *args: Any, tolerance: float | None = None, **kw: Any
+    f: Any,
+    /,
+    *args: Any,
+    tolerance: float | None = None,
+    wrt: object = None,
+    **kw: Any,
 ) -> GradientReport:
     """Compare the gradient of `f` with `f` itself, on copies of the arguments.
 
@@ -83,10 +88,12 @@ def check_grad(
     wrong gradient raises nothing: ask the report.
 
     `tolerance` is relative to the largest derivative of a parameter; by default 1e-6,
-    and 2e-3 where a float32 takes part; a parameter of `f` of this name comes first.
-    Equal calls give equal reports. Where the undecorated function is too slow to be
-    called often, the compiled one is differenced, after its values were compared with
-    the plain ones, and the tangent left out; as where `custom_vjp` has no rule for it.
+    and 2e-3 where a float32 takes part. `wrt` are the parameters to be looked at (names
+    or indices; default: all that have a gradient). A parameter of `f` of one of these
+    names comes first. Equal calls give equal reports. Where the undecorated function is
+    too slow to be called often, the compiled one is differenced, after its values were
+    compared with the plain ones, and the tangent left out; as where `custom_vjp` has no
+    rule for it.
     """
     # What it compares is no pullback of the user's.
     f = differentiable.as_differentiable(f).quiet
@@ -94,6 +101,8 @@ def check_grad(
     plain: Function = _by_name(f.python, signature)
     if "tolerance" in signature.parameters and tolerance is not None:
         kw, tolerance = {**kw, "tolerance": tolerance}, None
+    if "wrt" in signature.parameters and wrt is not None:
+        kw, wrt = {**kw, "wrt": wrt}, None
     given = all_on_host(bind(plain.__name__, signature, args, kw))
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
@@ -114,6 +123,7 @@ def check_grad(
 
     own = copy.deepcopy(arguments)
     by_position, by_keyword = spread(signature, own)
+    by_keyword = {"wrt": wrt, **by_keyword}
     result, pullback = differentiable.vjp(f, *by_position, **by_keyword)
     primal_error = distance(everything, outcome(result, own, arrays))
     pulled = pullback(weights.positional, cotangents=weights.written)

@@ -645,3 +645,26 @@ def counted(x: Any) -> Any:
 def test_returned_integers_have_no_derivative() -> None:
     report = check(counted, np.array([0.5, -0.5, 1.5]))
     assert report and {c.verdict for c in report.entries} == {"right"}
+
+
+def of_three(x, w, k):
+    return np.sum(x * x * w) * k
+
+
+def with_wrt(x, wrt):
+    return np.sum(x) * wrt
+
+
+def test_some_parameters_are_looked_at() -> None:
+    x = np.array([0.3, 0.8])
+    f = pyrev.differentiable(of_three)
+    report = pyrev.check_grad(f, x, x + 1.0, 2.0, wrt=("x", "k"))
+    assert report.ok and "`w` (" in " ".join(report.skipped)
+    every = "a random direction"
+    assert {e.parameter for e in report.entries} - {every} == {"x", "k"}
+    by_place = pyrev.check_grad(f, x, x, 2.0, wrt=1).entries
+    assert {e.parameter for e in by_place} - {every} == {"w"}
+    with pytest.raises(pyrev.ArgumentError, match="wrt"):
+        pyrev.check_grad(f, x, x, 2.0, wrt="y")
+    named = pyrev.differentiable(with_wrt)
+    assert pyrev.check_grad(named, x, wrt=2.0).ok
