@@ -12,7 +12,14 @@ from pyrev.emit.numba import emit_numba
 from pyrev.emit.seals import Sealed, sealed
 from pyrev.ir.nodes import Program
 from pyrev.ir.printer import Emitted
-from pyrev.runtime.code_cache import LAUNCH, Loaded, launches_are_safe, loaded, serial
+from pyrev.runtime.code_cache import (
+    LAUNCH,
+    Loaded,
+    is_alone,
+    launches_are_safe,
+    loaded,
+    serial,
+)
 from pyrev.runtime.error_boundary import runs_users
 from pyrev.runtime.stack_depth import on_a_large_stack
 from pyrev.schedule.places import without_counts
@@ -72,7 +79,7 @@ def _arrays(program: Program) -> frozenset[str]:
 
 @runs_users
 def _launched(function: Callable[..., Any], values: Sequence[Any], unit: Runs) -> Any:
-    if unit.runs_alone:
+    if unit.runs_alone or is_alone():
         return function(*values)
     if launches_are_safe():
         return unit.paced(function, values)
