@@ -395,9 +395,10 @@ def _unload(module: ModuleType, key: str) -> None:
         files.append(os.path.relpath(key))  # Numba asks for this one
     for file in files:
         linecache.cache.pop(file, None)
-    if hasattr(module, "njit"):
+    if hasattr(module, "njit") and not hasattr(module, "as_it_is"):
         # Compiled functions hold the names of their module where the garbage collector
-        # does not look.
+        # does not look. What goes back to CPython is found by its text: Numba gives a
+        # module with the same text, loaded later, the names of this one.
         vars(module).clear()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from scipy import fft, linalg, ndimage, signal
 import pyrev
 import pyrev.dask
 from pyrev import ArgumentError, UnsupportedError
+from pyrev.runtime import code_cache
 
 Function = Callable[..., Any]
 TARGETS = ("python", "numba")
@@ -902,3 +904,14 @@ def scaled_in_turns(x):
 def test_what_nobody_reads_takes_no_counters_name(target: str) -> None:
     f = pyrev.differentiable(scaled_in_turns, target=target)
     assert pyrev.check_grad(f, np.array([0.3, 0.5, 0.7])).ok
+
+
+def test_a_function_may_be_made_again_after_it_was_forgotten() -> None:
+    found = []
+    for _ in range(3):
+        f = pyrev.differentiable(spread_out, target="numba")
+        found.append(f(np.arange(6.0)))
+        del f
+        code_cache._RECENT.clear()  # as if there had been many others
+        gc.collect()
+    assert found == [spread_out(np.arange(6.0))] * 3

@@ -43,7 +43,7 @@ def test_what_was_compiled_says_why(fresh: None) -> None:
     f = pyrev.differentiable(smoothed)
     assert steps(f, "read") == ["the first"]
     assert not steps(f, "compiled")
-    small, large = np.ones(8), np.ones(300_000)
+    small, large = np.ones(8), np.ones(3_000_000)
     f(small, np.zeros(8))
     assert steps(f, "compiled") == ["the first"]
     f(small, np.zeros(8))
