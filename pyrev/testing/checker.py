@@ -70,12 +70,7 @@ def _by_name(function: Function, signature: inspect.Signature) -> Function:
 
 @guarded
 def check_grad(
-    f: Any,
-    /,
-    *args: Any,
-    tolerance: float | None = None,
-    wrt: object = None,
-    **kw: Any,
+    f: Any, /, *args: Any, tolerance: Any = None, wrt: object = None, **kw: Any
 ) -> GradientReport:
     """Compare the gradient of `f` with `f` itself, on copies of the arguments.
 
@@ -99,10 +94,10 @@ def check_grad(
     f = differentiable.as_differentiable(f).quiet
     signature = f._signature
     plain: Function = _by_name(f.python, signature)
-    if "tolerance" in signature.parameters and tolerance is not None:
-        kw, tolerance = {**kw, "tolerance": tolerance}, None
-    if "wrt" in signature.parameters and wrt is not None:
-        kw, wrt = {**kw, "wrt": wrt}, None
+    asked = {"tolerance": tolerance, "wrt": wrt}
+    own = {n: v for n, v in asked.items() if n in signature.parameters}
+    kw |= {n: v for n, v in own.items() if v is not None}
+    tolerance, wrt = (None if n in own else v for n, v in asked.items())
     given = all_on_host(bind(plain.__name__, signature, args, kw))
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
@@ -123,8 +118,7 @@ def check_grad(
 
     own = copy.deepcopy(arguments)
     by_position, by_keyword = spread(signature, own)
-    by_keyword = {"wrt": wrt, **by_keyword}
-    result, pullback = differentiable.vjp(f, *by_position, **by_keyword)
+    result, pullback = differentiable.vjp(f, *by_position, **{"wrt": wrt, **by_keyword})
     primal_error = distance(everything, outcome(result, own, arrays))
     pulled = pullback(weights.positional, cotangents=weights.written)
     # Nothing moves the local values that `wrt` may name.
@@ -140,24 +134,28 @@ def check_grad(
     blind = slow or without_tangent(call.function.program)
     if any(not c.error <= tolerance for c in compared):
         line = SMALLER if slow else locate(f, arguments, gradients, weights, tolerance)
+    moving = f, arguments, weights, gradients, rng
     report = GradientReport(
         function=plain.__name__,
         entries=compared,
         tolerance=tolerance,
         primal_error=primal_error,
-        dot_product_error=(
-            None if blind else dot_product_error(f, arguments, weights, gradients, rng)
-        ),
+        dot_product_error=None if blind else dot_product_error(*moving),
         compiled=slow,
-        skipped=tuple(
-            f"`{n}` ({_kind(v)})" for n, v in arguments.items() if n not in gradients
-        ),
+        skipped=_left_out(arguments, gradients),
         line=line,
     )
     if blind or report.max_error <= tolerance:
         return report
     keeps = _tangent_right(f, arguments, weights, gradients, report.worst, tolerance)
     return replace(report, tangent_right=keeps)
+
+
+def _left_out(arguments: dict[str, Any], gradients: dict[str, Any]) -> tuple[str, ...]:
+    """The arguments that were not looked at, in words."""
+    return tuple(
+        f"`{n}` ({_kind(v)})" for n, v in arguments.items() if n not in gradients
+    )
 
 
 def _usual_tolerance(values: Sequence[Any]) -> float:
