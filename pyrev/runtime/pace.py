@@ -10,10 +10,12 @@ again now and then, at a small share of the time.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,10 +147,24 @@ def _size(value: Any) -> tuple[int, ...] | int | None:
 
 
 def _are_busy() -> bool:
-    """Do others keep half of the cores, as far as the system says so?"""
+    """Do others keep half of the cores, as far as the system says so?
+
+    Threads of this process that wait for their next loop run, too, for a while.
+    """
+    cores = os.cpu_count() or 1
     try:
         with open("/proc/loadavg", encoding="ascii") as file:
             running = int(file.read().split()[3].split("/")[0])
+        return 2 * (running - 1) >= cores and 2 * (running - _own()) >= cores
     except (OSError, IndexError, ValueError):
         return False
-    return 2 * (running - 1) >= (os.cpu_count() or 1)
+
+
+def _own() -> int:
+    """How many threads of this process run."""
+    found = 0
+    for task in os.scandir("/proc/self/task"):
+        with contextlib.suppress(OSError):  # it has ended
+            text = Path(task.path, "stat").read_text(encoding="utf-8", errors="replace")
+            found += text.rpartition(")")[2].split()[0] == "R"
+    return found
