@@ -9,7 +9,7 @@ from pyrev.ir.nodes import ZERO, Assign, Call, Const, Expr, Load, Loc, Stmt, Var
 from pyrev.parse import views
 from pyrev.parse.expression import increment
 from pyrev.parse.shapes import RankFact
-from pyrev.parse.values import Array, Operand
+from pyrev.parse.values import Array, Operand, axis
 from pyrev.parse.walk import Walk
 from pyrev.parse.whole_arrays import (
     allocate,
@@ -19,6 +19,7 @@ from pyrev.parse.whole_arrays import (
     elementwise,
     evaluated,
     is_integral,
+    located,
     weight,
 )
 
@@ -138,7 +139,9 @@ def einstein_sum(
         if operand is None:
             return ZERO
         operands.append(operand)
-    if len({*"".join(letters)} - {*output}) or len(operands) > 1:
+    (first, *others), own = operands, letters[0]
+    view = not others and isinstance(first, Array) and {*own} == {*output}
+    if not view:
         operands = [
             evaluated(w, a, "factor", at) if isinstance(a, Array) else a
             for a in operands
@@ -151,6 +154,11 @@ def einstein_sum(
                 check_length(w, sizes[letter], size, at)
             sizes.setdefault(letter, size)
     order = [*output, *(c for c in sizes if c not in output)]
+    if view:  # nothing is added up: NumPy gives other names to the same elements
+        assert isinstance(first, Array)
+        element = first.at([axis(output.index(c)) for c in own])
+        shape = tuple(sizes[c] for c in output)
+        return located(w, Array(shape, element, first.view, loc=at), at)
 
     def term(index: Sequence[Expr]) -> Expr:
         of = dict(zip(order, index, strict=True))

@@ -218,6 +218,28 @@ def in_a_loop(a, steps):
     return np.sum(b)
 
 
+def written_through(a):
+    b = np.einsum("ij->ji", a)
+    c = a.copy()
+    d = np.einsum("ij->ji", c)
+    d[0, 1] = 5.0 * c[0, 0]
+    return np.sum(c * c) + np.sum(b)
+
+
+def written_diagonal(a):
+    c = a.copy()
+    np.einsum("ii->i", c)[:] = 2.0 * c[0]
+    return np.sum(c * c)
+
+
+def changed_behind(a):
+    c = a.copy()
+    d = np.einsum("ij", c)
+    e = np.einsum("jk->kj", d * 2.0)
+    c[0, 0] = 3.0 * c[1, 1]
+    return np.sum(d * d * e)
+
+
 SUMS: list[tuple[Any, dict[str, Any]]] = [
     (products, {"a": A, "b": R.random((6, 3))}),
     (traced, {"a": R.random((4, 4))}),
@@ -226,6 +248,9 @@ SUMS: list[tuple[Any, dict[str, Any]]] = [
     (batched, {"c": C, "a": R.random((4, 3))}),
     (over_axes, {"c": C}),
     (in_a_loop, {"a": R.random((4, 4)), "steps": 3}),
+    (written_through, {"a": R.random((3, 3))}),
+    (written_diagonal, {"a": R.random((3, 3))}),
+    (changed_behind, {"a": R.random((3, 3))}),
 ]
 
 
