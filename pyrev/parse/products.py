@@ -19,6 +19,7 @@ from pyrev.parse.whole_arrays import (
     elementwise,
     evaluated,
     is_integral,
+    known_dtype,
     located,
     weight,
 )
@@ -170,6 +171,14 @@ def einstein_sum(
         return views.collected(whole)
 
     elements = [a.element if isinstance(a, Array) else a for a in operands]
+    if all(known_dtype(w, e) == "bool" for e in elements):
+        w.refuse(
+            "P210",
+            at,
+            "`np.einsum` of truth values does not count them, as `np.sum` does",
+            "write `np.any`, or count with `np.sum`",
+        )
+        return ZERO
     name = w.emit.fresh("product" if output else "total")
     result: Operand
     if output:

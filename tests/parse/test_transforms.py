@@ -314,9 +314,14 @@ def with_dots(a):
     return np.einsum("...i->...", a)
 
 
+def of_truths(m):
+    return np.einsum("i->", m) * 2.0
+
+
 @pytest.mark.parametrize(
     ("plain", "arguments", "message"),
     [
+        (of_truths, (np.array([True, False, True]),), "does not count"),
         (padded, (X,), "another size"),
         (half_along_first, (A,), "along this axis"),
         (half_of_complex, (X,), "real numbers of complex"),
