@@ -205,12 +205,13 @@ class Call:
         else:
             signature = self.reading.units.function.parsed.signature
             values = bind(name, signature, args, kwargs)
-        if not flat and not all_usual(values):
+        usual = all_usual(values)
+        if not usual and not flat:
             self.foreign = elsewhere(values)
             values = self.foreign.taken(values)
+            usual = bool(self.foreign) and all_usual(values)
         self.given = values
-        usual = not self.reading.forms and not readings.asked and all_usual(values)
-        if flat or usual:
+        if flat or (usual and not self.reading.forms and not readings.asked):
             return values, captured
         used = self.reading.units.function.parsed.used
         forms = forms_of(values, used, readings.stored, readings.asked)

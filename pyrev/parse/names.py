@@ -14,13 +14,11 @@ import numpy as np
 
 from pyrev.ir.nodes import NOWHERE, Loc, Var
 from pyrev.parse.grounds import MISSING, Missing, cell_of, is_value, lookup
-from pyrev.parse.library import transforms
+from pyrev.parse.rewriting.made_texts import ROOTS
 from pyrev.parse.rooms import ask_room, check_filled, refuse_rebinding
 from pyrev.parse.scopes import (
-    NUMPY,
     RECORD,
     RESERVED,
-    TRANSFORMS,
     Capture,
     Scope,
     home,
@@ -115,10 +113,8 @@ def find(w: Walk, name: str, scope: Scope, noted: bool = True) -> object:
 
     Where nothing rests on what it is, it need not be `noted`.
     """
-    if name == NUMPY:
-        return np
-    if name == TRANSFORMS:
-        return transforms
+    if name in ROOTS:
+        return ROOTS[name]
     if name == RECORD:
         return record_place
     place: Scope | None = scope

@@ -92,10 +92,9 @@ def bare(value: Any) -> Any:
 
 
 def _is_foreign(value: Any) -> bool:
-    kind = type(value)
-    if kind.__module__.partition(".")[0] in _BRIDGED:
+    if isinstance(value, (np.ndarray, np.generic, int, float)):  # of every call
         return False
-    if isinstance(value, (np.ndarray, np.generic, int, float)):
+    if type(value).__module__.partition(".")[0] in _BRIDGED:
         return False
     if is_labelled(value):
         return type(getattr(value, "data", None)) is np.ndarray

@@ -10,47 +10,27 @@ from pyrev.parse.library.entries import Count, Matrix, Number, Vector, means
 @means(np.fft.fftshift)
 def fftshift_row(x: Vector) -> Vector:
     """The elements with the first one in the middle."""
-    n = x.shape[0]
-    shifted = np.empty_like(x)
-    for k in range(n - n // 2):
-        shifted[k + n // 2] = x[k]
-    for k in range(n // 2):
-        shifted[k] = x[k + n - n // 2]
-    return shifted
+    return np.roll(x, x.shape[0] // 2)
 
 
 @means(np.fft.fftshift)
 def fftshift(x: Matrix) -> Matrix:
     """The same of a matrix, along both axes."""
     n, m = x.shape
-    shifted = np.empty_like(x)
-    for i in range(n):
-        for k in range(m):
-            shifted[(i + n // 2) % n, (k + m // 2) % m] = x[i, k]
-    return shifted
+    return np.roll(np.roll(x, n // 2, axis=0), m // 2, axis=1)
 
 
 @means(np.fft.ifftshift)
 def ifftshift_row(x: Vector) -> Vector:
     """The elements with the middle one first."""
-    n = x.shape[0]
-    shifted = np.empty_like(x)
-    for k in range(n - n // 2):
-        shifted[k] = x[k + n // 2]
-    for k in range(n // 2):
-        shifted[k + n - n // 2] = x[k]
-    return shifted
+    return np.roll(x, -(x.shape[0] // 2))
 
 
 @means(np.fft.ifftshift)
 def ifftshift(x: Matrix) -> Matrix:
     """The same of a matrix, along both axes."""
     n, m = x.shape
-    shifted = np.empty_like(x)
-    for i in range(n):
-        for k in range(m):
-            shifted[i, k] = x[(i + n // 2) % n, (k + m // 2) % m]
-    return shifted
+    return np.roll(np.roll(x, -(n // 2), axis=0), -(m // 2), axis=1)
 
 
 @means(np.fft.fftfreq)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 
 import gast
 import numpy as np
@@ -12,6 +13,8 @@ from pyrev.parse.bindings import children, nodes_of
 from pyrev.parse.library import transforms
 from pyrev.parse.scopes import NUMPY, TRANSFORMS
 
+#: What names stand for that only made texts have.
+ROOTS: dict[str, ModuleType] = {NUMPY: np, TRANSFORMS: transforms}
 #: What a name outside of a definition stands for.
 Lookup = Callable[[str], object]
 
@@ -19,10 +22,8 @@ Lookup = Callable[[str], object]
 def object_named(func: gast.AST, local: frozenset[str], lookup: Lookup) -> object:
     """What a function that is called is, if it is none of the definition's own."""
     match func:
-        case gast.Name(id=name) if name == NUMPY:
-            return np
-        case gast.Name(id=name) if name == TRANSFORMS:
-            return transforms
+        case gast.Name(id=name) if name in ROOTS:
+            return ROOTS[name]
         case gast.Name(id=name):
             return None if name in local else lookup(name)
         case gast.Attribute(value=base, attr=attr):

@@ -34,8 +34,8 @@ def transformed(s: Values, e: gast.Call, form: Form) -> Pair | gast.AST:
         pair = Pair(real, made("np.zeros_like(a)", {"a": real}, e))
     if form.transform == "fourier":
         _no_size(s, e, size)
-        integers = [*map(number_of, (form.inverse, first, form.count, divided))]
-        integers[0] = number_of(int(form.inverse))
+        numbers = int(form.inverse), first, form.count, divided
+        integers = [*map(number_of, numbers)]
         return s.two(_call(form.transform, [pair.re, pair.im, *integers], e))
     length, rows = _sizes(s, e, form, size, pair)
     integers = [length, rows, number_of(form.count), number_of(divided)]
@@ -58,14 +58,13 @@ def _arguments(
         given[name] = k.value
     if len(e.args) > len(names) or "a" not in given:
         raise s.refuse(e, "these arguments of a transform", "give it an array")
-    found = [given.get(n) for n in names]
-    array, *others = found
-    nothing = [None if _is_none(v) else v for v in others]
-    return array, nothing[0], nothing[1], nothing[2]
+    array, size, axes, norm = (_said(given.get(n)) for n in names)
+    return array, size, axes, norm
 
 
-def _is_none(v: gast.AST | None) -> bool:
-    return isinstance(v, gast.Constant) and v.value is None
+def _said(v: gast.AST | None) -> gast.AST | None:
+    """An argument; None where the call says None."""
+    return None if isinstance(v, gast.Constant) and v.value is None else v
 
 
 def _first(s: Values, e: gast.Call, form: Form, axes: gast.AST | None) -> int:
