@@ -2936,6 +2936,46 @@ case(
 )
 
 
+def _turned_gaps(x, mask):
+    n = x.shape[0]
+    kept = np.zeros((n, n))
+    weights = np.zeros(n, np.int8)
+    for i in range(n):
+        for j in range(n):
+            if not np.isnan(x[i, j]):
+                kept[i, j] = x[i, j] * mask[j]
+            else:
+                weights[i] = weights[i] + 1
+    return np.einsum("ij->ji", kept), weights
+
+
+def turned_over(x, w, mask):
+    a, gaps = _turned_gaps(x, mask)
+    b = a.copy()
+    diagonal = np.einsum("ii->i", a)
+    c = np.einsum("ij,jk->ik", a, b)
+    s = 0.0
+    for t in range(3):
+        if t % 2 == 1:
+            b, c = c, b
+        for i in range(x.shape[0]):
+            diagonal[i] = 0.5 * diagonal[i] + w * b[i, 0] * (gaps[i] + 1)
+            c[i, i] = c[i, i] * w + t
+        s += np.einsum("ij,ij,j->", b, c, mask) + diagonal[t % x.shape[0]]
+    return s + np.einsum("ij,k->", a, gaps)
+
+
+case(
+    turned_over,
+    lambda n, m: dict(
+        x=np.where(np.arange(n * n).reshape(n, n) == n, np.nan, m(n, n)),
+        w=0.7,
+        mask=(np.arange(n) % 3 + 1).astype(np.int8),
+    ),
+    least=1,
+)
+
+
 def fewer_rows_each_time(x, n):
     s = 0.0
     for _ in range(3):
