@@ -496,6 +496,7 @@ def overlapped_blocks(program: Program, setting: Setting) -> Program:
         setting.sizes,
         setting.costs.cpu,
         setting.store,
+        setting.sizes.ask,
     )
 
 

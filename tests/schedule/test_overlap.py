@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pyrev
 from pyrev.analysis.poly import integer_names
 from pyrev.ir.liveness import live_out
 from pyrev.ir.nodes import Const, Expr, For, Program, all_names
-from pyrev.ir.text import program_text
+from pyrev.ir.text import expr_text, program_text
 from pyrev.parse import parse_text
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import parallelise
 from pyrev.schedule.rows import overlap
 from pyrev.schedule.rows.overlap import overlapped
+from tests.corpora.workloads import steep_flow
+from tests.tools.costs import FORMS, differentiable
 
 
 def proven(program: Program) -> Program:
@@ -105,6 +108,43 @@ def test_what_is_not_worth_it_stays() -> None:
     taken = set(all_names(program.body))
     assert overlapped(program, taken, lambda *_: None, CpuCosts()) == program
     assert overlapped(program, taken, yes, CpuCosts(), frozenset({"mid"})) == program
+
+
+LESS_ONE = TWO.replace("np.empty((x.shape[0],", "np.empty((x.shape[0] - 1,").replace(
+    "range(x.shape[0])", "range(x.shape[0] - 1)"
+)
+
+
+def test_a_count_that_may_be_negative_is_asked_for() -> None:
+    program = proven(parse_text(LESS_ONE))
+    names = {*all_names(program.body), *(p.name for p in program.params)}
+    asked: list[tuple[str, int]] = []
+
+    def ask(count: Expr, least: int) -> bool | None:
+        asked.append((expr_text(count), least))
+        return True
+
+    none: frozenset[str] = frozenset()
+    done = overlapped(program, {*names}, yes, CpuCosts(), none, ask)
+    assert "mid_rows: the last 3 rows" in program_text(done)
+    assert asked == [("x.shape[0] - 1", 0)]
+    assert overlapped(program, {*names}, yes, CpuCosts(), none) == program
+
+
+def test_less_than_no_rows_are_an_error_in_shared_code() -> None:
+    costs = FORMS["overlapping blocks"].costs
+    flow = differentiable(steep_flow, costs, target="numba")
+    for rows in 12, 14:
+        given = np.random.default_rng(rows).normal(size=(rows, 5))
+        out = np.zeros_like(given)
+        text = flow.adjoint.source_for("numba", u=given, out=out)
+        assert "_rows: the last " in text
+        flow(given, out)
+    nothing = np.zeros((0, 5))
+    with pytest.raises(ValueError, match="negative dimensions"):
+        flow(nothing, nothing.copy())
+    with pytest.raises(ValueError, match="negative dimensions"):
+        pyrev.vjp(flow, nothing, nothing.copy())
 
 
 # ------------------------------------------------------------------ random pairs

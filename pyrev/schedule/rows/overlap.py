@@ -59,12 +59,13 @@ def overlapped(
     choose: Choose,
     cpu: CpuCosts,
     store: frozenset[str] = frozenset(),
+    ask: Choose = lambda count, least: None,
 ) -> Program:
     """`program` with blocks of rows where one loop reads rows of another one's array.
 
     Law: the same values in everything but those arrays. Names that it makes are added
-    to `taken`; `choose` answers for sizes as in `schedule_cpu`. The arrays in `store`
-    stay.
+    to `taken`; `choose` answers for sizes as in `schedule_cpu`, and `ask` with what is
+    so in all calls that the result serves. The arrays in `store` stay.
     """
     body = list(program.body)
     for made in its_own(program, store):
@@ -78,6 +79,9 @@ def overlapped(
         assert isinstance(one, For) and isinstance(two, For)
         span = _rows_read(two, made.array)
         if span is None or not _worth(made, two, span, choose, cpu):
+            continue
+        # An array of fewer elements than none is an error, which has to stay.
+        if not all(_is_extent(e) or ask(e, 0) for e in made.shape):
             continue
         live = dict(
             (id(s), after) for s, after in with_live(tuple(body), live_out(program))
@@ -121,8 +125,8 @@ def _pair(body: list[Stmt], made: Alloc) -> tuple[int, int] | None:
         ):
             return None
     assert isinstance(one, For) and isinstance(two, For)
-    # What is measured so never changes, and is never negative.
-    if not all(isinstance(e, (Const, Extent)) for e in made.shape):
+    # What is measured so never changes.
+    if not all(map(_is_measured, made.shape)):
         return None
     if one.hi != made.shape[0] or array in written((two,)):
         return None
@@ -139,6 +143,20 @@ def _pair(body: list[Stmt], made: Alloc) -> tuple[int, int] | None:
     if (written((two,)) & needed) - own or flow_of((two,))[0] & own:
         return None
     return first, second
+
+
+def _is_extent(e: Expr) -> bool:
+    """Is it a number of elements that is there, which is never negative?"""
+    return isinstance(e, (Const, Extent))
+
+
+def _is_measured(e: Expr) -> bool:
+    """Is it made of numbers and of extents only?"""
+    return _is_extent(e) or (
+        isinstance(e, Call)
+        and e.op in ("+", "-", "*", "//")
+        and all(map(_is_measured, e.args))
+    )
 
 
 def _rows_read(loop: For, array: str) -> Span | None:
