@@ -18,6 +18,7 @@ from pyrev.driver.arguments import (
     check_apart,
     check_contiguous,
     check_writes,
+    completed,
     is_python_number,
     key_of,
     kind_of,
@@ -35,7 +36,7 @@ from pyrev.driver.results import restored
 from pyrev.driver.slices import Objects
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import AUTO, PYTHON, named
-from pyrev.driver.targets.target import Target
+from pyrev.driver.targets.target import Arithmetic, Target
 from pyrev.driver.unit import Launch, Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
@@ -64,7 +65,7 @@ class Options:
     wrt: object = None
     target: str = AUTO
     keeping: Keeping = Keeping()
-    deterministic: bool = False
+    arithmetic: Arithmetic = Arithmetic()
     costs: Costs = SHIPPED
     inside: bool = False
 
@@ -77,7 +78,8 @@ class Options:
             ("memory", keeping.memory, usual.memory),
             ("store", keeping.store, usual.store),
             ("recompute", keeping.recompute, usual.recompute),
-            ("deterministic", self.deterministic, False),
+            ("deterministic", self.arithmetic.deterministic, False),
+            ("fastmath", self.arithmetic.fast, False),
             ("preaccumulate", keeping.preaccumulate, usual.preaccumulate),
         ]
         return [(name, value) for name, value, default in found if value != default]
@@ -86,14 +88,17 @@ class Options:
 class Callee:
     """A function with its options, as it is called; `python` is the plain one."""
 
+    #: Arguments that all its calls have, by parameter; see `Differentiable.bind`.
+    fixed: Mapping[str, Any] | None = None
+
     @guarded
     def __init__(
         self, function: Callable[..., Any], options: Options, quiet: bool = False
     ) -> None:
         self._options = options
-        keeping, deterministic = options.keeping, options.deterministic
+        keeping, arithmetic = options.keeping, options.arithmetic
         self._readings = Readings(
-            function, keeping, deterministic, quiet, options.costs, options.inside
+            function, keeping, arithmetic, quiet, options.costs, options.inside
         )
         self.python: Callable[..., Any] = self._readings.function
         functools.update_wrapper(self, self.python)
@@ -111,6 +116,18 @@ class Callee:
         if not kwargs:
             self._recurring.keep(args, call, lambda: primal(call))
         return found
+
+    def completed(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """The arguments of a call with those that are fixed, as the plain function
+        takes them: by position where it can.
+        """
+        if self.fixed is None:
+            return args, kwargs
+        return completed(
+            self.python.__name__, self._signature, self.fixed, args, kwargs
+        )
 
     @property
     def journal(self) -> Journal:
@@ -190,6 +207,8 @@ class Call:
         If they are `flat` they are given by the program's names.
         """
         readings, name = self.f._readings, self.f.python.__name__
+        if self.f.fixed is not None and not flat:
+            args, kwargs = self.f.completed(args, kwargs)
         if readings.waits:
             bound = bind(name, self.f._signature, args, kwargs)
             self.foreign = elsewhere(bound)
@@ -309,9 +328,13 @@ class Call:
     def wrt(self, wrt: object, local: bool = False) -> tuple[str, ...]:
         """The parameters to differentiate with respect to, in the function's order.
 
-        With `local` its local values may be asked for, too.
+        With `local` its local values may be asked for, too. Where nothing is asked for
+        those that are fixed are left out, if there are others.
         """
         asked = self._asked(wrt)
+        if asked is None and self.f.fixed and not self.reading.forms.shapes:
+            every = self.function.wrt(self.kinds, None)
+            asked = tuple(n for n in every if n not in self.f.fixed) or None
         return self.plan.once(
             ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
             lambda: self.function.wrt(self.kinds, asked, local),

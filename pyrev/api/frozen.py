@@ -115,6 +115,8 @@ class Frozen:
             plain.__code__, {**plain.__globals__, **own}, plain.__name__
         )
         options = {"error_model": "numpy", "nogil": True}
+        entry: dict[str, Any] = plain.__globals__.get("ENTRY", {})
+        options |= {n: v for n, v in entry.items() if n == "fastmath"}
         names: dict[str, Any] = {"run": numba.njit(**options)(made)}
         names["ArgumentError"] = ArgumentError
         text = "\n".join(self._lines())

@@ -27,6 +27,7 @@ from pyrev.api.differentiable import (
 from pyrev.api.kept import kept_with
 from pyrev.driver.arguments import bind, spread
 from pyrev.driver.held_inputs import Hold, Watched
+from pyrev.driver.targets.target import Arithmetic
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError
 from pyrev.ir.nodes import (
@@ -307,17 +308,17 @@ class Pure:
             like |= enumerate(result if isinstance(result, tuple) else (result,))
         values |= {params[of]: _zero_like(like[of]) for of in absent}
         values |= {params[of]: c for of, c in seeds.items()}
-        options = Options(None, call.target.name, deterministic=self._deterministic)
+        options = Options(None, call.target.name, arithmetic=self._arithmetic)
         return _again(unit.function, options), values, order, params
 
     @functools.cached_property
     def _unbounded(self) -> Pure:
-        options = Options(None, self.f.target, deterministic=self._deterministic)
+        options = Options(None, self.f.target, arithmetic=self._arithmetic)
         return Pure(differentiable_with(self.f.python, options))
 
     @property
-    def _deterministic(self) -> bool:
-        return self.f._options.deterministic
+    def _arithmetic(self) -> Arithmetic:
+        return self.f._options.arithmetic
 
     def _spread(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Values by name as a call takes them; what has none is None."""

@@ -8,6 +8,7 @@ checked where it happens.
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
@@ -175,6 +176,37 @@ def bind(
         raise ArgumentError(f"{name}(): {error}") from None
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def completed(
+    name: str,
+    signature: inspect.Signature,
+    fixed: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of which some are fixed: the rest by position, in the
+    order of the function, or by name. What is named is taken in place of what is fixed.
+    """
+    free = [n for n in signature.parameters if n not in fixed]
+    if len(args) > len(free):
+        raise ArgumentError(
+            f"{name}() was bound with {', '.join(fixed) or 'nothing'}; it takes"
+            f" {', '.join(free) or 'nothing'} by position, and {len(args)} arguments"
+            " were given; name those that are to be others than the bound ones"
+        )
+    given = dict(zip(free, args, strict=False))
+    for n in kwargs:
+        if n not in signature.parameters:
+            raise ArgumentError(f"{name}() has no parameter `{n}`")
+        if n in given:
+            raise ArgumentError(f"{name}(): `{n}` was given by position and by name")
+    values = {**fixed, **given, **kwargs}
+    whole = inspect.BoundArguments(
+        signature,
+        OrderedDict((n, values[n]) for n in signature.parameters if n in values),
+    )
+    return whole.args, whole.kwargs
 
 
 def spread(

@@ -15,7 +15,7 @@ from pyrev.driver.function import Function
 from pyrev.driver.memo import Memo
 from pyrev.driver.request import Request
 from pyrev.driver.targets import NUMBA, PYTHON
-from pyrev.driver.targets.target import Job, Target
+from pyrev.driver.targets.target import Arithmetic, Job, Target
 from pyrev.driver.unit import Unit, of_text
 from pyrev.emit import extremes
 from pyrev.ir.nodes import Load, Param, Program, Var, exprs, walk, walk_expr
@@ -32,13 +32,13 @@ class Inspection:
     def __init__(
         self,
         function: Function,
-        deterministic: bool,
+        arithmetic: Arithmetic,
         costs: Costs,
         memo: Memo,
         inside: bool = False,
     ) -> None:
         self._inside = inside
-        self._function, self._deterministic = function, deterministic
+        self._function, self._arithmetic = function, arithmetic
         self._costs, self._memo = costs, memo
 
     @deep
@@ -139,7 +139,7 @@ class Inspection:
                     "The data-dependent subscripts", compiled=not target.is_input
                 ),
                 function.parsed.texts.files(),
-                deterministic=self._deterministic,
+                arithmetic=self._arithmetic,
             )
         )
         params = tuple(p.name for p in program.params)

@@ -19,7 +19,7 @@ from pyrev.driver.forms import Asked, Stored, forms_of
 from pyrev.driver.plan import Plans
 from pyrev.driver.reasons import FIRST
 from pyrev.driver.storage_options import Keeping
-from pyrev.driver.targets.target import Target
+from pyrev.driver.targets.target import Arithmetic, Target
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import Finding, UnsupportedError
 from pyrev.parse import FEW_STATEMENTS, Parsed, parse
@@ -88,13 +88,13 @@ class Readings:
         self,
         function: object,
         keeping: Keeping,
-        deterministic: bool,
+        arithmetic: Arithmetic,
         quiet: bool,
         costs: Costs,
         inside: bool = False,
     ) -> None:
         self.journal = Journal()
-        self._options = keeping, deterministic, quiet, costs, inside, self.journal
+        self._options = keeping, arithmetic, quiet, costs, inside, self.journal
         #: By the forms of the arguments.
         self._known: dict[Forms, tuple[Reading, ...]] = {}
         self._latest: Reading | None = None

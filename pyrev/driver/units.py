@@ -29,7 +29,7 @@ from pyrev.driver.request import Request
 from pyrev.driver.sizes import Fit, Sizes, specialise
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import PYTHON
-from pyrev.driver.targets.target import Job
+from pyrev.driver.targets.target import STRICT, Arithmetic, Job
 from pyrev.driver.two_sweeps import Sweeps, pays, sweeps
 from pyrev.driver.unit import Sweeping, Swept, Unit
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
@@ -83,21 +83,21 @@ class Units:
         self,
         parsed: Parsed,
         keeping: Keeping | None = None,
-        deterministic: bool = False,
+        arithmetic: Arithmetic = STRICT,
         quiet: bool = False,
         costs: Costs = SHIPPED,
         inside: bool = False,
         journal: Journal | None = None,
     ) -> None:
         self.keeping = keeping or Keeping()
-        self._deterministic, self._quiet = deterministic, quiet
+        self._arithmetic, self._quiet = arithmetic, quiet
         self.costs, self._inside = costs, inside
         self.journal = journal or Journal()
         self._made = Reasons()
         self._memo = Memo(parsed.program)
         self.function = Function(parsed, self.keeping, quiet, self._memo)
         self.inspection = Inspection(
-            self.function, deterministic, costs, self._memo, inside
+            self.function, arithmetic, costs, self._memo, inside
         )
 
     def hushed(self) -> Units:
@@ -132,7 +132,7 @@ class Units:
     def _of(self, parsed: Parsed, quiet: bool | None = None) -> Units:
         """The units of another reading, with the same options."""
         quiet = self._quiet if quiet is None else quiet
-        options = self._deterministic, quiet, self.costs, self._inside, self.journal
+        options = self._arithmetic, quiet, self.costs, self._inside, self.journal
         return Units(parsed, self.keeping, *options)
 
     def forget(self) -> None:
@@ -351,7 +351,7 @@ class Units:
             return make(frozenset())
         key = asked.key("sweeps")
         return self._memo.fitting(
-            key, asked.values, make, _shared(asked, self.costs, self._deterministic)
+            key, asked.values, make, _shared(asked, self.costs, self._arithmetic)
         )
 
     @deep
@@ -448,7 +448,7 @@ class Units:
             asked.key(what),
             asked.values,
             lambda varied: self._tuned(asked, make, varied),
-            _shared(asked, self.costs, self._deterministic),
+            _shared(asked, self.costs, self._arithmetic),
         )
 
     def _tuned(self, asked: Request, make: Make, varied: frozenset[str]) -> Unit:
@@ -547,7 +547,7 @@ class Units:
                 function.parsed.texts.variables(),
                 function.parsed.sizes,
                 shapes,
-                self._deterministic,
+                self._arithmetic,
                 # What tells the user something has its place in the order of the text.
                 in_order=what == "tangent" or bool(told(program)),
             )
@@ -567,9 +567,9 @@ class Units:
         )
 
 
-def _shared(asked: Request, costs: Costs, deterministic: bool) -> Costs | None:
+def _shared(asked: Request, costs: Costs, arithmetic: Arithmetic) -> Costs | None:
     """By what calls with other sizes get the same code; None if they do not."""
-    alone = asked.alone or deterministic
+    alone = asked.alone or arithmetic.deterministic
     return costs if asked.target.compiles_slowly and not alone else None
 
 

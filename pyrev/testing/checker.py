@@ -90,19 +90,22 @@ def check_grad(
     compared with the plain ones, and the tangent left out; as where `custom_vjp` has no
     rule for it.
     """
-    # What it compares is no pullback of the user's.
-    f = differentiable.as_differentiable(f).quiet
+    f = differentiable.as_differentiable(f)
     signature = f._signature
-    plain: Function = _by_name(f.python, signature)
     asked = {"tolerance": tolerance, "wrt": wrt}
     own = {n: v for n, v in asked.items() if n in signature.parameters}
     kw |= {n: v for n, v in own.items() if v is not None}
     tolerance, wrt = (None if n in own else v for n, v in asked.items())
+    args, kw = f.completed(args, kw)
+    fixed, f = f.fixed or {}, f.whole.quiet  # what it compares is no user's pullback
+    plain: Function = _by_name(f.python, signature)
     given = all_on_host(bind(plain.__name__, signature, args, kw))
     if tolerance is not None and not _is_positive(tolerance):
         raise ArgumentError("tolerance: give a positive number")
     call = Call(f, args, kw).only_numbers("check_grad")
     call.check()
+    if wrt is None and fixed:
+        wrt = tuple(n for n in call.wrt(None) if n not in fixed) or None
     arguments: dict[str, Any] = copy.deepcopy(given)
     arrays = [n for n, v in arguments.items() if isinstance(v, np.ndarray)]
     # An integer array that the call wrote has neither a cotangent nor a derivative.

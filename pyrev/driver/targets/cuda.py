@@ -36,7 +36,10 @@ class Cuda(Target):
                 no_form(s.loc, because, "use target='numba' and arrays of NumPy for it")
         try:
             done, launches, types = schedule_for_cuda(
-                places_by_loops(job.program), job.dtypes, job.sizes, job.deterministic
+                places_by_loops(job.program),
+                job.dtypes,
+                job.sizes,
+                job.arithmetic.deterministic,
             )
             emitted = emit_cuda(
                 done.program,
@@ -47,6 +50,7 @@ class Cuda(Target):
                 wraps=wraps,
                 natural=job.natural(done.facts),
                 gpu=job.sizes.costs.gpu,
+                fast=job.arithmetic.fast,
             )
         except NotOnDevice as why:
             no_form(why.loc, str(why), "use target='numba' for it")

@@ -44,6 +44,7 @@ class Numba(Target):
             cpu=job.sizes.costs.cpu,
             unmeasured=_arrays(done.program) - set(job.sizes.values),
             choose=job.sizes.ask,
+            fast=job.arithmetic.fast,
         )
         return done, emitted
 

@@ -21,6 +21,22 @@ from pyrev.runtime.error_boundary import runs_users
 
 
 @dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What a user allows and forbids of the order in which numbers meet.
+
+    `deterministic`: results have the same bits in every run, whatever came before.
+    `fast`: sums and products in any order, multiplied and added at once, divided by
+    multiplying with reciprocals.
+    """
+
+    deterministic: bool = False
+    fast: bool = False
+
+
+STRICT = Arithmetic()
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A program that is to be put in order and printed, and what that rests on."""
 
@@ -43,7 +59,7 @@ class Job:
     size_names: tuple[tuple[str, int, str], ...] = ()
     #: The shapes of parameters that are those of others.
     shapes: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
-    deterministic: bool = False
+    arithmetic: Arithmetic = STRICT
     #: Do statements stay in the order of the text?
     in_order: bool = False
 

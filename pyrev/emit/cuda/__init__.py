@@ -23,6 +23,7 @@ from typing import assert_never
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.cuda.launch import launched
+from pyrev.emit.fastmath import may_be_fast
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
 from pyrev.emit.special_c import device_function
@@ -60,6 +61,8 @@ from pyrev.schedule.launches import (
 
 #: Products and sums are rounded one by one, as on the CPU, but where the text says fma.
 OPTIONS = ("--std=c++17", "--fmad=false")
+#: The same where the user allows more.
+FAST = ("--std=c++17", "--fmad=true", "--prec-div=false", "--prec-sqrt=false")
 
 
 def emit_cuda(
@@ -72,14 +75,21 @@ def emit_cuda(
     natural: frozenset[Expr] = frozenset(),
     sources: Mapping[str, Sequence[str]] | None = None,
     gpu: GpuCosts,
+    fast: bool = False,
 ) -> Emitted:
     """The module that runs `made`, the launches of `program`, on CuPy arrays.
 
     The arrays given to it must be C-contiguous. `types` are the dtypes of all names;
-    `natural` and `wraps` are those of `emit_numba`.
+    `natural`, `wraps` and `fast` are those of `emit_numba`.
     Raises `NotOnDevice` for what has no form on a GPU.
     """
     module = _Module(program, made, types, sources or {}, wraps, natural, gpu)
+    options: tuple[str, ...] = OPTIONS
+    said: list[str] = []
+    if fast:
+        fast, sentence = may_be_fast(program, types)
+        options = FAST if fast else OPTIONS
+        said.append(sentence)
     function = module.function()
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
     cp = module.cp
@@ -90,7 +100,7 @@ def emit_cuda(
         imports[:0] = ["import functools", ""]
     parts[0] = "\n".join([parts[0], *imports]).lstrip("\n")
     if module.kernels:
-        made_of = f"KERNELS = {cp}.RawModule(code=CODE, options={OPTIONS!r})"
+        made_of = f"KERNELS = {cp}.RawModule(code=CODE, options={options!r})"
         parts.append(f'CODE = r"""\n{module.code()}\n"""\n{_python(made_of)}')
         parts.append(_KERNEL.replace("cp.", f"{cp}."))
     for form, body in _FORMS.items():
@@ -105,7 +115,7 @@ def emit_cuda(
         parts.append(_python(f"{module.called['ERRORS']} = {{{', '.join(lines)}}}"))
     parts.append(_python("\n".join(function)))
     text = "\n\n\n".join(parts) + "\n"
-    return Emitted(Text(text, ()), tuple(module.reassociated))
+    return Emitted(Text(text, ()), (*said, *module.reassociated))
 
 
 def _python(text: str) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyrev.emit.carried import definitions
+from pyrev.emit.fastmath import may_be_fast
 from pyrev.emit.numba.module import Module
 from pyrev.emit.numba.nests import entry
 from pyrev.emit.numba.statements import allocated
@@ -51,6 +52,7 @@ def emit_numba(
     cpu: CpuCosts = SHIPPED.cpu,
     unmeasured: frozenset[str] = frozenset(),
     choose: Choose = lambda count, least: None,
+    fast: bool = False,
 ) -> Emitted:
     """The module that runs `program`, for parameters of the given dtypes.
 
@@ -59,9 +61,14 @@ def emit_numba(
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     Of `unmeasured` parameters no size was known when the loops were put in order.
     `choose(count, least)` says whether there are so many of something; None if nothing
-    is known.
+    is known. With `fast` numbers may meet in any order, but where floats decide what
+    runs.
     """
     program, parts, types = name_parts(program, dtypes)
+    said: list[str] = []
+    if fast:
+        fast, sentence = may_be_fast(program, types)
+        said.append(sentence)
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
@@ -94,9 +101,9 @@ def emit_numba(
     modules = error_modules(program.body)
     if modules:
         imports += [Blank(), *(ast.Import([ast.alias(m)]) for m in modules)]
-    body = [*head, *imports, Blank(), *_options(module), *tree]
+    body = [*head, *imports, Blank(), *_options(module, fast), *tree]
     text = write(ast.Module(body, []))
-    return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
+    return Emitted(Text(text.text + "\n", text.locs), (*said, *module.reassociated))
 
 
 class _Scalar(ast.NodeTransformer):
@@ -141,7 +148,7 @@ def _functions(m: Module) -> list[ast.stmt]:
     return m.made
 
 
-def _options(m: Module) -> list[ast.stmt]:
+def _options(m: Module, freely: bool) -> list[ast.stmt]:
     """The decorators' options, and the errors that `status` counts."""
     memory = "zeros, empty, copy = np.zeros, np.empty, np.copy  # or from a pool"
     fast = ", ".join(f'"{flag}"' for flag in _FAST)
@@ -155,6 +162,10 @@ def _options(m: Module) -> list[ast.stmt]:
             'SERIAL = {"error_model": "numpy"' + f", {free}".rstrip(", ") + "}",
             'SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}',
         ]
+    if freely:
+        text.append(f'ENTRY |= {{"fastmath": {{{fast}, "arcp"}}}}')
+        if len(m.made) > 2 or m.held:
+            text.append(f'SERIAL |= {{"fastmath": {{{fast}, "arcp"}}}}')
     if m.drivers:
         text.append('PARALLEL = {**SERIAL, "parallel": True}')
     if m.reassociated:

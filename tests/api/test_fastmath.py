@@ -1,0 +1,133 @@
+"""`fastmath=True`: numbers meet in any order, and go nowhere else."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyrev
+from tests.targets.cuda import ondevice
+from tests.targets.cuda.needs import compiler, nvidia
+
+FLAGS = '{"fastmath": {"contract", "nsz", "reassoc", "arcp"}}'
+
+
+def energy(a, b, out):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(a.shape[0]):
+        out[i] = a[i] / 3.0 + b[i] * a[i]
+        if i % 2 == 0:
+            total += np.exp(-a[i] * a[i]) * b[i] / 7.0
+    return total
+
+
+def first_above(x, level):  # type: ignore[no-untyped-def]
+    found = 0
+    for i in range(x.shape[0]):
+        if x[i] * x[i] + 1.0 > level:
+            found = i
+    return x[found] * 2.0
+
+
+def looked_up(x, table, out):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[0]):
+        k = int(x[i] * 3.0 + 0.5)
+        out[i] = table[max(0, min(k, table.shape[0] - 1))] * x[i]
+
+
+def relaxed(x):  # type: ignore[no-untyped-def]
+    y = 1.0
+    while abs(y * y - x) > 1e-10:
+        y = 0.5 * (y + x / y)
+    return y
+
+
+def missing(x):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.where(np.isnan(x[i]), 0.0, x[i]) * 3.0
+    return total
+
+
+def fast(f: Any, target: str = "numba") -> Any:
+    return pyrev.differentiable(f, target=target, fastmath=True)
+
+
+def given(n: int = 1000) -> dict[str, Any]:
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(2, n))
+    return {"a": a, "b": b, "out": np.zeros(n)}
+
+
+def test_values_and_gradients_are_those_of_the_function_up_to_rounding() -> None:
+    mine, strict = given(), given()
+    result, pullback = pyrev.vjp(fast(energy), **mine)
+    assert result == pytest.approx(energy(**strict), rel=1e-12)
+    assert np.allclose(mine["out"], strict["out"], rtol=1e-14, atol=1e-14)
+    strict = given()
+    _, strictly = pyrev.vjp(pyrev.differentiable(energy, target="numba"), **strict)
+    ones = np.ones_like(mine["out"])
+    found, expected = pullback(1.0, out=ones), strictly(1.0, out=ones)
+    for name in found:
+        assert np.allclose(found[name], expected[name], rtol=1e-13, atol=1e-15)
+    assert pyrev.check_grad(fast(energy), **given(50))
+
+
+def test_the_text_says_so_and_so_does_the_report() -> None:
+    f = fast(energy)
+    text = f.adjoint.source_for("numba", **given())
+    assert f"ENTRY |= {FLAGS}" in text
+    assert f"SERIAL |= {FLAGS}" in text
+    said = f.explain("numba", *given().values())
+    assert "all sums and products, by fastmath=True" in said
+    strict = pyrev.differentiable(energy, target="numba")
+    assert "arcp" not in strict.adjoint.source_for("numba", **given())
+    # What is read is the same.
+    assert f.adjoint.source == strict.adjoint.source
+
+
+@pytest.mark.parametrize(
+    ("f", "arguments", "which"),
+    [
+        (first_above, (np.arange(9.0), 5.0), "level"),
+        (looked_up, (np.arange(3.0), np.arange(9.0), np.zeros(3)), "x"),
+        (relaxed, (2.0,), "x"),
+    ],
+)
+def test_where_floats_decide_what_runs_nothing_changes(
+    f: Any, arguments: tuple[Any, ...], which: str
+) -> None:
+    text = fast(f).primal.source_for("numba", *arguments)
+    strict = pyrev.differentiable(f, target="numba")
+    assert text == strict.primal.source_for("numba", *arguments)
+    said = fast(f).explain("numba", *arguments)
+    assert f"none by fastmath=True: `{which}`" in said
+
+
+def test_nan_stays_what_it_is() -> None:
+    x = np.array([1.0, np.nan, 2.0, np.inf])
+    assert fast(missing)(x[:3]) == 9.0
+    assert fast(missing)(x) == np.inf
+    assert np.array_equal(pyrev.grad(fast(missing))(x[:3])["x"], [3.0, 0.0, 3.0])
+
+
+def test_a_frozen_function_has_it_and_it_travels() -> None:
+    values = given()
+    frozen = fast(energy).frozen(**values)
+    assert frozen(*values.values()) == pytest.approx(energy(**given()), rel=1e-12)
+    again = pickle.loads(pickle.dumps(fast(energy)))
+    assert again._options.arithmetic.fast
+    with pytest.raises(pyrev.ArgumentError, match="fastmath"):
+        pyrev.differentiable(energy, fastmath="yes")  # type: ignore[call-overload]
+
+
+@compiler
+@nvidia
+def test_kernels_are_compiled_so() -> None:
+    with ondevice.standing_in():
+        text = fast(energy, "cuda").adjoint.source_for("cuda")
+        assert "--fmad=true" in text
+        assert "--fmad=false" in fast(first_above, "cuda").primal.source_for("cuda")
