@@ -92,10 +92,7 @@ def check_grad(
     """
     f = differentiable.as_differentiable(f)
     signature = f._signature
-    asked = {"tolerance": tolerance, "wrt": wrt}
-    own = {n: v for n, v in asked.items() if n in signature.parameters}
-    kw |= {n: v for n, v in own.items() if v is not None}
-    tolerance, wrt = (None if n in own else v for n, v in asked.items())
+    kw, tolerance, wrt = _options(signature, kw, tolerance=tolerance, wrt=wrt)
     args, kw = f.completed(args, kw)
     fixed, f = f.fixed or {}, f.whole.quiet  # what it compares is no user's pullback
     plain: Function = _by_name(f.python, signature)
@@ -152,6 +149,17 @@ def check_grad(
         return report
     keeps = _tangent_right(f, arguments, weights, gradients, report.worst, tolerance)
     return replace(report, tangent_right=keeps)
+
+
+def _options(
+    signature: inspect.Signature, kw: dict[str, Any], **asked: Any
+) -> tuple[Any, ...]:
+    """The function's arguments by name and the options: a parameter of the function of
+    an option's name comes first.
+    """
+    own = {n: v for n, v in asked.items() if n in signature.parameters}
+    kw |= {n: v for n, v in own.items() if v is not None}
+    return kw, *(None if n in own else v for n, v in asked.items())
 
 
 def _left_out(arguments: dict[str, Any], gradients: dict[str, Any]) -> tuple[str, ...]:
