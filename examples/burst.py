@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adam import Adam
 from numpy.typing import NDArray
 from scipy.ndimage import convolve, map_coordinates, spline_filter
 from skimage.registration import phase_cross_correlation
@@ -146,26 +147,6 @@ class Settings:
     rise: float = 1 / 3
     edges: float = 6e-3
     colours: float = 1.5e-2
-
-
-class Adam:
-    """Steps on one array, in place (Kingma and Ba 2015)."""
-
-    def __init__(self, start: Array, rate: float) -> None:
-        self.x = start
-        self.rate = rate
-        self.mean = np.zeros_like(start)
-        self.square = np.zeros_like(start)
-        self.steps = 0
-
-    def step(self, slope: Array, factor: float) -> None:
-        """One step against the slope, its rate times a factor."""
-        self.steps += 1
-        self.mean += 0.1 * (slope - self.mean)
-        self.square += 0.001 * (slope * slope - self.square)
-        mean = self.mean / (1 - 0.9**self.steps)
-        square = self.square / (1 - 0.999**self.steps)
-        self.x -= factor * self.rate * mean / (np.sqrt(square) + 1e-8)
 
 
 def recover(

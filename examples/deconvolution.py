@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from burst import Adam
+from adam import Adam
 from numpy.typing import NDArray
 from scipy.signal import correlate2d
 from tqdm import tqdm

@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adam import Adam
 from numpy.typing import NDArray
 from tqdm import tqdm
 
@@ -437,24 +438,6 @@ class Settings:
         return replace(self, steps=(two, nine, fifteen), baseline_steps=baseline)
 
 
-class Adam:
-    """Steps on one array (Kingma and Ba 2015), of the elements where `free` is 1."""
-
-    def __init__(self, start: Array, free: Array) -> None:
-        self.x, self.free = start.copy(), free
-        self.mean, self.square = np.zeros_like(start), np.zeros_like(start)
-        self.steps = 0
-
-    def step(self, slope: Array, rate: float) -> None:
-        self.steps += 1
-        slope = slope * self.free
-        self.mean += np.float32(0.1) * (slope - self.mean)
-        self.square += np.float32(0.01) * (slope * slope - self.square)
-        mean = self.mean / np.float32(1 - 0.9**self.steps)
-        square = self.square / np.float32(1 - 0.99**self.steps)
-        self.x -= np.float32(rate) * mean / (np.sqrt(square) + np.float32(1e-12))
-
-
 NAMES = ("filters", "tents", "probes")
 gradient = pyrev.value_and_grad(loss, wrt=NAMES)
 SITES = sites_of(ROWS * TILE, COLUMNS * TILE)
@@ -491,7 +474,13 @@ def learn(
     """Filters from random crops of the photographs; the arrays in `only` change."""
     rng = np.random.default_rng(seed)
     solvers = [
-        Adam(each, free * np.float32(name in only))
+        Adam(
+            each.copy(),
+            rate,
+            decays=(0.9, 0.99),
+            least=1e-12,
+            free=free * np.float32(name in only),
+        )
         for name, each, free in zip(NAMES, start.learned, start.free, strict=True)
     ]
     for n in range(steps):
@@ -499,7 +488,7 @@ def learn(
         error, slopes = run(sheet, start.count, [each.x for each in solvers])
         factor = 0.5 * (1 + math.cos(math.pi * n / steps))
         for name, solver in zip(NAMES, solvers, strict=True):
-            solver.step(getattr(slopes, name), rate * factor)
+            solver.step(getattr(slopes, name), factor)
         watch(error)
     return Filters(start.count, start.taps, *(each.x for each in solvers))
 

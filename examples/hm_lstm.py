@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from burst import Adam
+from adam import Adam
 from numpy.typing import NDArray
 from tqdm import tqdm
 

@@ -218,7 +218,7 @@ def test_a_few_steps_lower_the_error() -> None:
         pyrev.differentiable(demosaick.loss, wrt=demosaick.NAMES, target="python")
     )
     solvers = {
-        name: demosaick.Adam(each, np.ones((7, 7)))  # type: ignore[arg-type]
+        name: demosaick.Adam(each, 0.01, decays=(0.9, 0.99))
         for name, each in arrays.items()
     }
     errors = []
@@ -227,7 +227,7 @@ def test_a_few_steps_lower_the_error() -> None:
         error, slopes = learner(*(arguments | steps).values())
         errors.append(error)
         for name, solver in solvers.items():
-            solver.step(getattr(slopes, name), 0.01)
+            solver.step(getattr(slopes, name))
     assert errors[-1] < 0.9 * errors[0]
 
 
