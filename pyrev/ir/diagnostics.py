@@ -56,6 +56,8 @@ CODES: dict[str, str] = {
 }
 
 
+#: Where each code is explained.
+PAGE = "https://github.com/pyrev/pyrev/blob/main/docs/errors.md"
 #: The last line of every `InternalError`.
 REPORT = (
     "This is a bug of pyrev, not of the function. Please report it, with the function,"
@@ -149,6 +151,9 @@ class UnsupportedError(PyrevError):
         self.findings, self.note = tuple(findings), note
         parts = [*map(str, self.findings), *([note] if note else [])]
         super().__init__("\n\n".join(parts))
+        codes = dict.fromkeys(f.code for f in self.findings)
+        if codes:
+            self.add_note("more: " + ", ".join(f"{PAGE}#{c.lower()}" for c in codes))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _refused, (type(self), self.args, self.__dict__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import pickle
 import re
 import sys
@@ -14,7 +15,7 @@ import pytest
 import pyrev.parse
 from pyrev import vjp
 from pyrev.api.differentiable import differentiable
-from pyrev.ir.diagnostics import CODES, Findings, UnsupportedError
+from pyrev.ir.diagnostics import CODES, PAGE, Findings, UnsupportedError
 from pyrev.ir.nodes import Loc
 from pyrev.parse import parse
 from tests import ROOT
@@ -106,8 +107,10 @@ def test_every_place_that_refuses_has_a_file(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_code_has_its_row_and_an_example_in_the_page_about_errors() -> None:
     docs = ROOT / "docs"
     page = (docs / "errors.md").read_text()
-    row = r"^\| (P\d+) \| (.+?) \| .+ \| .+ \| \[.+\]\((.+)\) \|$"
-    rows = re.findall(row, page, re.MULTILINE)
+    row = r"^\| <a id=\"(p\d+)\"></a>(P\d+) \| (.+?) \| .+ \| .+ \| \[.+\]\((.+)\) \|$"
+    found = re.findall(row, page, re.MULTILINE)
+    assert [anchor for anchor, *_ in found] == [c.lower() for _, c, *_ in found]
+    rows = [parts for _, *parts in found]
     assert {code: title for code, title, _ in rows} == CODES
     assert [code for code, _, _ in rows] == sorted(CODES)
     for code, _, example in rows:
@@ -117,7 +120,7 @@ def test_every_code_has_its_row_and_an_example_in_the_page_about_errors() -> Non
     shown = page.partition("```text\n")[2].partition("```")[0]
     assert shown.strip() in [split(path.read_text())[1].strip() for path in FILES]
     for other in docs.glob("*.md"):
-        assert other.name == "errors.md" or "| P1" not in other.read_text()
+        assert other.name == "errors.md" or "</a>P1" not in other.read_text()
 
 
 def test_every_error_of_pyrev_is_in_the_page_about_errors() -> None:
@@ -132,6 +135,17 @@ def test_a_refusal_survives_pickling() -> None:
     again = pickle.loads(pickle.dumps(refused))
     assert again.findings == refused.findings
     assert str(again) == str(refused)
+    assert again.__notes__ == refused.__notes__
+
+
+def test_a_traceback_says_where_its_codes_are_explained() -> None:
+    refused = refusal(FILES[0])
+    code = refused.findings[0].code.lower()
+    assert refused.__notes__ == [f"more: {PAGE}#{code}"]
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    home = setup["metadata"]["url"]
+    assert PAGE == f"{home}/blob/main/docs/errors.md"
 
 
 def test_all_findings_of_a_function_and_its_helpers_come_together_in_order() -> None:

@@ -94,8 +94,7 @@ def shown(output: Any) -> str:
         case "error":
             lines = "\n".join(output["traceback"])
             lines = re.sub(r"\x1b\[[0-9;]*m", "", lines)
-            if "/pyrev/" in lines:
-                files = dict.fromkeys(re.findall(r"/(pyrev/api/[\w/]+\.py)", lines))
+            if files := dict.fromkeys(re.findall(r"/(pyrev/api/[\w/]+\.py)", lines)):
                 lines = "\n".join(["(a whole traceback)", *files])
             return f"<error {output['ename']}>\n{lines}"
     data = output["data"]

@@ -66,10 +66,11 @@ def test_little_work_stays_on_one_core_and_much_does_not() -> None:
         return f.primal.source_for("numba", np.ones((n, n)), np.ones((n, n)))
 
     assert LITTLE in text(8) and "prange" not in text(8)
-    assert LITTLE not in text(300) and "prange" in text(300)
+    # Some millions of operations: less is done at once by what is there already.
+    assert LITTLE not in text(1500) and "prange" in text(1500)
     # Without sizes nobody knows.
     assert "prange" in f.primal.source_for("numba")
-    for n in (8, 300, 8):
+    for n in (8, 1500, 8):
         x, out = np.random.default_rng(n).random((n, n)), np.zeros((n, n))
         f(x, out)
         np.testing.assert_array_equal(out, x * 2.0 + 1.0)
