@@ -310,6 +310,10 @@ class Bound(Differentiable):
             return self.whole.explain(target)
         return self.whole.explain(target, *args_, **given)
 
+    def frozen(self, /, *args: Any, **kw: Any) -> Frozen:
+        args_, given = self.completed(args, kw)
+        return self.whole.frozen(*args_, **given)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, (self.whole, dict(self.fixed))
 

@@ -79,6 +79,21 @@ class Frozen:
         with LAUNCH:
             return pace.run(self.njit, args, lambda: self.njit)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the function, which is frozen again on arrival, for arguments like these:
+        of arrays shape and dtype travel, not what they hold.
+        """
+        likes = [
+            (v.shape, v.dtype) if is_array(v) else v for v in self._values.values()
+        ]
+        return _thawed, (self._usual, likes)
+
+    def __copy__(self) -> Frozen:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Frozen:
+        return self
+
     def __repr__(self) -> str:
         return f"<frozen {self._name}({self._described()})>"
 
@@ -155,6 +170,11 @@ class Frozen:
                 f"            raise ArgumentError({what!r})",
             ]
         return [*lines, f"    return run({', '.join(params)})"]
+
+
+def _thawed(usual: Any, likes: Sequence[Any]) -> Any:
+    """A frozen function that was pickled."""
+    return usual.frozen(*(np.zeros(*v) if type(v) is tuple else v for v in likes))
 
 
 def _tests(param: str, value: Any) -> list[str]:

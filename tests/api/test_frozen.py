@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numba
@@ -219,3 +221,23 @@ def test_compiled_code_calls_a_frozen_adjoint() -> None:
     np.testing.assert_allclose(descended(u.copy(), 20), own, rtol=1e-12)
     with pytest.raises(pyrev.ArgumentError, match="`u`"):
         descended(u[:5].copy(), 1)
+
+
+frozen_energy = pyrev.differentiable(energy, target="numba")
+
+
+def test_it_travels_by_its_function_and_the_kinds_of_its_arguments() -> None:
+    u = np.linspace(0.0, 1.0, 2000)
+    frozen = frozen_energy.frozen(u, 0.5, 3)
+    sent = pickle.dumps(frozen)
+    assert len(sent) < 1000
+    again = pickle.loads(sent)
+    assert again(u, 0.5, 3) == frozen(u, 0.5, 3)
+    with pytest.raises(pyrev.ArgumentError, match=r"float64\[2000\]"):
+        again(u[:5].copy(), 0.5, 3)
+    assert copy.copy(frozen) is frozen
+    assert copy.deepcopy([frozen])[0] is frozen
+    adjoint = frozen_energy.adjoint.frozen(u, 0.5, 3, 1.0)
+    thawed = pickle.loads(pickle.dumps(adjoint))
+    for one, other in zip(thawed(u, 0.5, 3, 1.0), adjoint(u, 0.5, 3, 1.0), strict=True):
+        assert np.array_equal(one, other)

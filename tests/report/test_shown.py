@@ -592,3 +592,19 @@ def test_what_is_refused_is_refused_as_before() -> None:
     with pytest.raises(pyrev.ArgumentError, match="choose one of"):
         energy.adjoint.source_for("fortran")
     assert os.environ["TERM"] == "xterm"
+
+
+def test_rich_shows_texts_and_reports_in_colour() -> None:
+    console = pytest.importorskip("rich.console", reason="rich is not installed")
+    f = pyrev.differentiable(steep)
+    for shown in (f.adjoint.source, f.explain(), f.adjoint):
+        coloured = io.StringIO()
+        console.Console(
+            file=coloured, force_terminal=True, color_system="standard", width=200
+        ).print(shown)
+        text = coloured.getvalue()
+        assert "\x1b[" in text
+        bare = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        assert [line.rstrip() for line in bare.splitlines()] == [
+            line.rstrip() for line in str(shown).splitlines()
+        ]

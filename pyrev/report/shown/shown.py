@@ -34,6 +34,12 @@ class Shown:
         """The text as a notebook shows it."""
         raise NotImplementedError
 
+    def __rich__(self) -> Any:
+        """The text as rich prints it, which asks for this and is there then."""
+        from rich.text import Text  # noqa: PLC0415
+
+        return Text.from_ansi(ansi(self._lines(None)).removesuffix("\n"))
+
     def show(self, file: TextIO | None = None, colour: bool | None = None) -> None:
         """Print the text, in colour where there is colour.
 
