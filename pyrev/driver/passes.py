@@ -145,6 +145,12 @@ CPU = (
         "arrays have their layout",
         "every value up to the order of increments of one element",
     ),
+    Pass(
+        "interleaved",
+        steps.interleaved_rows,
+        "loops are in the order in which they run",
+        "every value up to the order of increments of one element",
+    ),
     SHAPES,
     Pass(
         "rows",

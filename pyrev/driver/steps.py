@@ -28,6 +28,7 @@ from pyrev.schedule.rows import rows
 from pyrev.schedule.rows.contract import contracted
 from pyrev.schedule.rows.first_writes import set_first
 from pyrev.schedule.rows.fuse_prefix import found_once
+from pyrev.schedule.rows.interleaved import with_own_rows
 from pyrev.schedule.rows.overlap import overlapped
 from pyrev.schedule.same_tests import first_terms, joined_tests
 from pyrev.schedule.tiles import tiled
@@ -333,6 +334,45 @@ def known_shapes(program: Program, setting: Setting) -> Program:
     extents that are sums or products, or a scalar.
     """
     return with_known_shapes(program)
+
+
+def interleaved_rows(program: Program, setting: Setting) -> Program:
+    """Sums of elements that lie some apart made side by side, and put there at last.
+
+    Sizes: w[8], y[8, 40], x[83].
+
+    Before::
+
+        def f(w, y, x):
+            for k in range(8):
+                for i in range(3):
+                    for b in range(y.shape[1]):
+                        x[2 * b + i] += y[k, b] * w[k]
+
+    After::
+
+        def f(w, y, x):
+            x_rows = np.zeros((3, y.shape[1]))
+            for k in range(8):
+                for i in range(3):
+                    for b in range(y.shape[1]):
+                        x_rows[i, b] += y[k, b] * w[k]
+            for i in range(3):  # x_rows: sums of elements that are 2 apart
+                for b in range(y.shape[1]):
+                    x[2 * b + i] += x_rows[i, b]
+
+    Law: The same terms are added to each element, in another order, that does not
+    depend on the number of threads.
+    Not handled: several increments in one nest; bounds that depend on loops of the
+    nest; elements that only axes before the last tell apart; long rows.
+    """
+    return with_own_rows(
+        program,
+        setting.types(program),
+        setting.names(program),
+        setting.sizes,
+        setting.costs.cpu,
+    )
 
 
 def inner_loops(program: Program, setting: Setting) -> Program:

@@ -34,16 +34,21 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.reductions import reductions
 from pyrev.ir.simplify import sub_int
-from pyrev.ir.trip_counts import trip_count
+from pyrev.ir.trip_counts import linear_trips, trip_count
 from pyrev.schedule.distribute import DtypeOf
 from pyrev.schedule.expand import Own, around_runs, crossing, in_rows
+
+#: How far apart the elements are that a vector is still shuffled from (LLVM's
+#: interleaved accesses).
+SHUFFLED = 4
 
 
 def contiguity(index: str, block: Sequence[Stmt]) -> int:
     """How many accesses in `block` walk memory with `index`, minus those that jump.
 
-    One whose last subscript goes up by one counts as one; one that moves otherwise
-    there, minus one; one that moves by whole rows, minus two.
+    One whose last subscript goes up by one counts as one; one that goes up by a few,
+    which vectors are shuffled from, not at all; one that moves otherwise there, minus
+    one; one that moves by whole rows, minus two.
     """
     total = 0
     for s in walk(tuple(block)):
@@ -59,22 +64,39 @@ def _walk(index: str, load: Load) -> int:
     if any(index in names(e) for e in leading):
         return -2
     step = slope(last, index)
-    if step == 0:
-        return 0
-    return 1 if step == 1 else -1
+    if step is None or not 0 <= step <= SHUFFLED:
+        return -1
+    return 1 if step == 1 else 0
 
 
-def walks_memory(loop: For) -> bool:
+def walkers(loops: Sequence[For], block: Sequence[Stmt], least: int) -> list[int]:
+    """Which of these loops, by their places, have the most contiguous accesses in
+    `block`; none if none has more of them than of others.
+
+    Loops that are known to run fewer than `least` times, which fill no vector, are
+    taken where there are no others.
+    """
+    scores = [contiguity(f.index, block) for f in loops]
+    able = [k for k, score in enumerate(scores) if score > 0]
+    able = [k for k in able if not _short(loops[k], least)] or able
+    return [k for k in able if scores[k] == max(scores[n] for n in able)]
+
+
+def _short(loop: For, least: int) -> bool:
+    trips = linear_trips(loop)
+    return not trips.terms and trips.constant < least
+
+
+def walks_memory(loop: For, least: int) -> bool:
     """Is `loop`, of all loops in it and itself, the one with the most contiguous
     accesses?
     """
     loops = [s for s in walk((loop,)) if isinstance(s, For)]
-    scores = {s.index: contiguity(s.index, (loop,)) for s in loops}
-    best = max(scores.values())
-    return scores[loop.index] == best and best > 0
+    best = {loops[k].index for k in walkers(loops, (loop,), least)}
+    return loop.index in best
 
 
-def sink(nest: For) -> Block | None:
+def sink(nest: For, least: int = 1) -> Block | None:
     """A perfect nest of increments with the loop that walks memory moved innermost.
 
     Legal because increments commute and read nothing that they write; None where the
@@ -101,9 +123,8 @@ def sink(nest: For) -> Block | None:
         return None
     if added != reductions((nest,)).keys():
         return None
-    scores = [contiguity(loop.index, body) for loop in loops]
-    best = max(range(len(loops)), key=lambda k: (scores[k], -k))
-    if scores[best] <= 0 or best == len(loops) - 1:
+    best = next(iter(walkers(loops, body, least)), len(loops) - 1)
+    if best == len(loops) - 1:
         return None
     moved = loops[best]
     if any(moved.index in names(e) for f in loops[best + 1 :] for e in (f.lo, f.hi)):

@@ -80,6 +80,8 @@ class CpuCosts:
 
     #: Iterations, known beforehand, of a loop that is left to LLVM's unroller.
     unrolled_iterations: int = 16
+    #: Iterations below which, where that is known, a loop fills no vector.
+    vector_iterations: int = 8
     #: Arrays that one loop writes at most: with more LLVM gives up telling them apart.
     written_arrays: int = 3
     #: Terms that one loop adds to an element at most: registers hold no more.

@@ -260,7 +260,7 @@ class _Cpu(Readable):
         """
         around = (*outer, loop)
         # A gather per element is no faster in a row, and rows cost loads and stores.
-        wanted = walks_memory(loop) and not gathers(loop)
+        wanted = walks_memory(loop, self.cpu.vector_iterations) and not gathers(loop)
         if wanted and any(isinstance(s, For) for s in loop.body):
             proof = prove_parallel(loop, outer, live, self.integers)
             if proof is not None:
@@ -465,7 +465,7 @@ class _Cpu(Readable):
         inner = replace(loop, lo=first, hi=last, body=body, reverse=False)
         inside = live | {c.own for c in copies}
         self.used, before = used, self.used
-        moved = sink(inner)
+        moved = sink(inner, self.cpu.vector_iterations)
         if moved is None:
             side = self.lanes(inner, outer, inside, length)
             if side is None:

@@ -27,7 +27,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.text import expr_text
 from pyrev.ir.trip_counts import trip_count
-from pyrev.schedule.contiguous import contiguity
+from pyrev.schedule.contiguous import walkers
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.gather import Part, box_around, realise, target_of
 from pyrev.schedule.report import Kind
@@ -62,7 +62,7 @@ class Owners:
     ) -> None:
         self.region, self.scatter, self.used = region, scatter, used
         #: Elements of an array of one axis that one task owns.
-        self.block = cpu.block_elements
+        self.block, self.least = cpu.block_elements, cpu.vector_iterations
         if not all(region.exact(leaf) for leaf in scatter):
             raise Unknown("a loop bound is data")
         affine = None
@@ -247,12 +247,11 @@ class Owners:
         rest = [n for n in range(len(loops)) if n not in pivots]
         rest += sorted(pivots)  # degenerate: one value each
         free = [n for n in rest if n not in pivots]
-        scores = {n: contiguity(loops[n].index, (leaf.stmt,)) for n in free}
-        if free:
-            best = max(free, key=lambda n: (scores[n], -n))
-            if scores[best] > 0:
-                rest.remove(best)
-                rest.insert(len(free) - 1, best)
+        able = [loops[n] for n in free]
+        for k in walkers(able, (leaf.stmt,), self.least)[:1]:
+            best = free[k]
+            rest.remove(best)
+            rest.insert(len(free) - 1, best)
         return rest
 
 

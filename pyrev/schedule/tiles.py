@@ -344,7 +344,7 @@ class _Tiler:
 
     def loads_first(self, row: For) -> Block:
         stores = [s for s in row.body if isinstance(s, (Assign, Add))]
-        if len(stores) < 2 or not _separate(stores, row.index):
+        if not stores or not _separate(stores, row.index):
             return (row,)
         changed = written((row,))
         # What a condition guards may not exist where it does not hold.
@@ -359,18 +359,25 @@ class _Tiler:
         shared = {
             e: self.element(e)
             for e, uses in count.items()
-            if uses > 1 and e not in fixed
+            if uses > 1 and e not in fixed and len(stores) > 1
         }
+        if len(stores) == 1 and len(fixed) < 2:
+            return (row,)  # LLVM does that
         known = fixed | shared
+
+        def there(e: Expr) -> Expr:
+            return known.get(e, e) if isinstance(e, Load) else e
+
         sums: list[Stmt] = []
         last: list[Stmt] = []
         for s in stores:
             assert isinstance(s.target, Load)
+            if len(stores) == 1:
+                sums.append(replace(s, value=map_expr(s.value, there)))
+                continue
             kept = Var(fresh(f"sum_{s.target.array}", self.taken))
             value = s.value if isinstance(s, Assign) else Call("+", (s.target, s.value))
-            value = map_expr(
-                value, lambda e: known.get(e, e) if isinstance(e, Load) else e
-            )
+            value = map_expr(value, there)
             sums.append(Assign(kept, value, loc=s.loc))
             last.append(Assign(s.target, kept, loc=s.loc, note=s.note))
         first = (Assign(v, e, loc=row.loc) for e, v in shared.items())

@@ -98,6 +98,59 @@ def waves(a, phase, out):  # type: ignore[no-untyped-def]
                     out[n, c, y, b] = a[n, c, y, b] * s
 
 
+def conv_strided(x, w, out):  # type: ignore[no-untyped-def]
+    for n in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            for a in range(out.shape[2]):
+                for b in range(out.shape[3]):
+                    for c in range(x.shape[1]):
+                        for j in range(w.shape[2]):
+                            for i in range(w.shape[3]):
+                                out[n, k, a, b] += (
+                                    x[n, c, 2 * a + j, 2 * b + i] * w[k, c, j, i]
+                                )
+
+
+def every_third(x, w, out):  # type: ignore[no-untyped-def]
+    for y in range(out.shape[0]):
+        for k in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                for b in range(out.shape[2]):
+                    out[y, k, b] += x[y, 3 * b + i + 1] * w[k, i]
+
+
+def upsampled(x, w, out):  # type: ignore[no-untyped-def]
+    for y in range(out.shape[0]):
+        for k in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                for b in range(x.shape[2]):
+                    out[y, 2 * b + i] += x[y, k, b] * np.sin(w[k, i])
+
+
+def in_columns(x, w, out):  # type: ignore[no-untyped-def]
+    for y in range(out.shape[0]):
+        for k in range(w.shape[0]):
+            for b in range(out.shape[2]):
+                out[y, k, b] += x[y, 4 * b + 2] * np.sin(w[k])
+
+
+def _strided(n: int, m: Maker) -> Arguments:
+    x, w = m(2, 3, 2 * n + 1, 2 * n + 2), m(4, 3, 3, 3)
+    return {"x": x, "w": w, "out": np.zeros((2, 4, n, n), m.dtype)}
+
+
+def _thirds(n: int, m: Maker) -> Arguments:
+    return {"x": m(2, 3 * n + 2), "w": m(4, 3), "out": np.zeros((2, 4, n), m.dtype)}
+
+
+def _doubled(n: int, m: Maker) -> Arguments:
+    return {"x": m(3, 4, n), "w": m(4, 3), "out": m(3, 2 * n + 1)}
+
+
+def _columns(n: int, m: Maker) -> Arguments:
+    return {"x": m(3, 4 * n), "w": m(4), "out": m(3, 4, n)}
+
+
 def _bells(n: int, m: Maker) -> Arguments:
     return {"x": m(n, 5), "out": np.zeros((n, 5), m.dtype)}
 
@@ -147,5 +200,9 @@ WORKLOADS = {
         (steep_flow, _flow),
         (colours, _colours),
         (waves, _waves),
+        (conv_strided, _strided),
+        (every_third, _thirds),
+        (upsampled, _doubled),
+        (in_columns, _columns),
     )
 }

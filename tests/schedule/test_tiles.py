@@ -90,14 +90,19 @@ for y in range(8):
 """,
         """
 for y in range(0, 8, 4):  # 4 of y at a time
-    for x in range(m):
-        a[x] = (
-            a[x]
-            + b[y] * q[y, x]
-            + b[y + 1] * q[y + 1, x]
-            + b[y + 2] * q[y + 2, x]
-            + b[y + 3] * q[y + 3, x]
-        )
+    if 0 < m:
+        b_at = b[y]
+        b_at_2 = b[y + 1]
+        b_at_3 = b[y + 2]
+        b_at_4 = b[y + 3]
+        for x in range(m):
+            a[x] = (
+                a[x]
+                + b_at * q[y, x]
+                + b_at_2 * q[y + 1, x]
+                + b_at_3 * q[y + 2, x]
+                + b_at_4 * q[y + 3, x]
+            )
 """,
     ),
     "rows of a parallel loop, which stays one loop": (

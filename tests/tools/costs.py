@@ -116,6 +116,16 @@ FORMS = {
         " at a time",
         ("three_mm", "ctc_forward", "conv2d_loops", "bslice_loops"),
     ),
+    "rows side by side": Form(
+        of_cpu(
+            replace(EAGER, compiled_elements=0, numbered_extent=4),
+            tiled_iterations=1,
+            tile_factors=(2,),
+            tile_gain=1e9,
+        ),
+        "_rows: sums of elements that are ",
+        ("conv_strided", "every_third", "in_columns"),
+    ),
     "overlapping blocks": Form(
         of_cpu(
             replace(EAGER, compiled_elements=0),
