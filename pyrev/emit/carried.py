@@ -13,9 +13,16 @@ from collections.abc import Callable, Collection, Iterable
 from pyrev.emit import vector
 from pyrev.ir.special import SPECIAL
 
+#: What a loop can be in vector instructions with, and only if it is part of the loop.
+IN_VECTORS: tuple[Callable[..., object], ...] = (
+    vector.exp_float32,
+    vector.tanh_float32,
+    vector.exp_float64,
+    vector.tanh_float64,
+)
 CARRIED: dict[str, Callable[..., object]] = {
     **SPECIAL,
-    **{f.__name__: f for f in (vector.exp_float32, vector.tanh_float32)},
+    **{f.__name__: f for f in IN_VECTORS},
 }
 
 

@@ -62,7 +62,7 @@ class Primitive:
     python: str = ""
     numba: str = ""
     c: str = ""
-    #: Its form in vector instructions, for float32 (`emit.vector`).
+    #: Its form in vector instructions, by its dtype (`emit.vector`).
     vector: str = ""
     #: What it takes beside an addition, where two adjoints are weighed.
     cost: int = 1
@@ -235,7 +235,7 @@ PRIMITIVES: dict[str, Primitive] = {
         singular=True,
         cost=8,
     ),
-    "exp": _function("np.exp math.exp", vector="exp_float32", x="y"),
+    "exp": _function("np.exp math.exp", vector="exp", x="y"),
     "expm1": _function("np.expm1 math.expm1", x="exp(x)"),
     "log": _function("np.log math.log", x="1 / x", domain=POSITIVE, singular=True),
     "log1p": _function(
@@ -357,7 +357,7 @@ PRIMITIVES: dict[str, Primitive] = {
     # hyperbolic
     "sinh": _function("np.sinh math.sinh", x="cosh(x)"),
     "cosh": _function("np.cosh math.cosh", x="sinh(x)"),
-    "tanh": _function("np.tanh math.tanh", vector="tanh_float32", x="1 - y * y"),
+    "tanh": _function("np.tanh math.tanh", vector="tanh", x="1 - y * y"),
     "asinh": _function("np.arcsinh math.asinh", x="1 / hypot(1.0, x)"),
     "acosh": _function(
         "np.arccosh math.acosh",

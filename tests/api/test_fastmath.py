@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -122,6 +123,21 @@ def test_a_frozen_function_has_it_and_it_travels() -> None:
     assert again._options.arithmetic.fast
     with pytest.raises(pyrev.ArgumentError, match="fastmath"):
         pyrev.differentiable(energy, fastmath="yes")  # type: ignore[call-overload]
+
+
+def steep(x, out):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[0]):
+        out[i] = math.exp(x[i]) * math.tanh(x[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_are_as_exact_as_ever(dtype: type) -> None:
+    x = np.linspace(-30.0, 80.0, 5001).astype(dtype)
+    out = np.zeros_like(x)
+    fast(steep)(x, out)
+    wide = x.astype(np.float64)
+    near = 1e-6 if dtype is np.float32 else 1e-15
+    assert np.allclose(out, np.exp(wide) * np.tanh(wide), rtol=near, atol=0)
 
 
 @compiler

@@ -19,7 +19,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyrev.emit.carried import definitions
+from pyrev.emit.carried import IN_VECTORS, definitions
 from pyrev.emit.fastmath import may_be_fast
 from pyrev.emit.numba.module import Module
 from pyrev.emit.numba.nests import entry
@@ -39,6 +39,7 @@ from pyrev.schedule.work import Choose
 FOR_NUMBA = {
     p.python: p.numba for p in PRIMITIVES.values() if p.numba not in ("", p.python)
 }
+_INLINED = {f.__name__ for f in IN_VECTORS}
 _FAST = ("contract", "nsz", "reassoc")
 
 
@@ -90,7 +91,9 @@ def emit_numba(
         ]
     held = definitions(module.held)
     for function in held:
-        function.decorator_list = decorators("SERIAL")
+        inlined = function.name in _INLINED
+        how = "INLINED" if inlined else "EXACT" if fast else "SERIAL"
+        function.decorator_list = decorators(how)
     tree = [*held, *(_Scalar().visit(f) for f in share(functions, cpu.shared_nests))]
     if any(
         isinstance(n, ast.Name) and n.id == "math" for f in tree for n in ast.walk(f)
@@ -168,6 +171,12 @@ def _options(m: Module, freely: bool) -> list[ast.stmt]:
             text.append(f'SERIAL |= {{"fastmath": {{{fast}, "arcp"}}}}')
     if m.drivers:
         text.append('PARALLEL = {**SERIAL, "parallel": True}')
+    if m.held and freely:
+        # Their digits come from the order of operations.
+        text.append('EXACT = {**SERIAL, "fastmath": False}')
+    if m.held & _INLINED:
+        exact = "EXACT" if freely else "SERIAL"
+        text.append(f'INLINED = {{**{exact}, "forceinline": True}}')
     if m.reassociated:
         text.append(f'SUM = {{**SERIAL, "fastmath": {{{fast}}}}}')
     out = [*ast.parse("\n".join(text)).body]

@@ -89,8 +89,8 @@ def operation(m: Module, op: str, args: tuple[Expr, ...], dtype: str) -> Expr:
         # Numba's own gives the value back.
         return Call(dtype, (Call(">", (plain[0], ZERO)),))
     known = PRIMITIVES.get(op, UNKNOWN)
-    if dtype == "float32" and known.vector:
-        op = known.vector
+    if is_float(dtype) and known.vector:
+        op = f"{known.vector}_{concrete(dtype)}"
         m.held.add(op)
     out = Call(op, _meet(pairs, dtype))
     if known.numba in SPECIAL:
