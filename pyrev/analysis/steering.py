@@ -7,9 +7,8 @@ the rest change numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from pyrev.ir.dtypes import is_float
 from pyrev.ir.nodes import (
     RISKY,
     Add,
@@ -91,11 +90,3 @@ def _deciding(stmt: Stmt) -> Iterator[Expr]:
                     yield from e.args
                 case Call(op, parts) if op in RISKY:
                     yield from parts
-
-
-def steering_floats(program: Program, types: Mapping[str, str]) -> tuple[str, ...]:
-    """The floats among them: rounded another way they may lead another way. `types` are
-    the dtypes of the names. In alphabetical order, cotangents last.
-    """
-    floats = {n for n in steering(program) if n in types and is_float(types[n])}
-    return tuple(sorted(floats, key=lambda n: (n.startswith("d_"), n)))

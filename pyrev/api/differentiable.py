@@ -209,7 +209,7 @@ class Differentiable(Callee):
         def pull(call: Call) -> Pullback:
             return pulled(call, wrt, Hold.SEEN)[1]
 
-        return measured(self, args, kw, pull)
+        return measured(self.whole, *self.completed(args, kw), pull)
 
     @property
     def target(self) -> str:
@@ -406,10 +406,10 @@ def differentiable(
     `deterministic` forbids atomics, which the CPU never uses, and code that was made
     for other sizes: every result has then the same bits in every run, whatever came
     before.
-    `fastmath` lets compilers add and multiply in any order, round a product and a sum
-    once and multiply by reciprocals; nan and infinities stay what they are. Where a
-    float decides what runs or which element is meant it changes nothing, for a value
-    and its gradient have to go the same way: `explain("numba")` says which it is.
+    `fastmath` lets compilers add in any order, round a product and a sum once, and take
+    one zero for the other; a sum may overflow that did not. In a function with jumps or
+    kinks of floats (tests, `abs`, `max`, `floor`) it changes nothing, for a value and
+    its gradient have to be on the same side: `explain("numba")` says which it is.
     `preaccumulate=False` leaves the partials of straight-line code as they come; else
     they are multiplied out where that takes fewer operations or records fewer values:
     `explain()` prints both counts.
@@ -452,6 +452,11 @@ def _known(function: FunctionType, options: Options) -> Differentiable:
 
 def _function(f: Callable[..., Any]) -> Callable[..., Any]:
     """What is to be differentiated where `f` is given, be it one of ours."""
+    if isinstance(f, Bound):
+        raise ArgumentError(
+            f"{f.python.__name__}() is bound; decorate the function itself, and bind"
+            " what comes of it"
+        )
     if isinstance(f, Derivative):
         return f.again()
     if isinstance(f, (Differentiable, Primal, Pushforward)):

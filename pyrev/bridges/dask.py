@@ -97,7 +97,13 @@ def distribute(
             f"checkpoints={checkpoints!r}: give a folder, or the address of a store"
         )
     store = None if checkpoints is None else os.fspath(checkpoints)
-    return Distributed(as_differentiable(f), steps, most, gradient, target, store)
+    made = as_differentiable(f)
+    if made.fixed is not None:
+        raise ArgumentError(
+            f"distribute: {made.python.__name__}() is bound; give the function itself,"
+            " and all arguments when it is called"
+        )
+    return Distributed(made, steps, most, gradient, target, store)
 
 
 class Given(NamedTuple):

@@ -63,7 +63,7 @@ def function(
         return expected.shaped(row)
 
     options = {"wrt": wrt, "outputs": outputs, "result_shape": result_shape}
-    return Transformed(function, pure.f, options, on_arrays)
+    return Transformed(function, pure.given, options, on_arrays)
 
 
 class _Call(NamedTuple):

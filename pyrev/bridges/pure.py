@@ -127,7 +127,9 @@ class Pure:
     def __init__(
         self, f: Callable[..., Any], wrt: object = None, outputs: object = None
     ) -> None:
-        self.f: Differentiable = as_differentiable(f)
+        #: The function as it was given, with what is bound.
+        self.given: Differentiable = as_differentiable(f)
+        self.f: Differentiable = self.given.whole
         self.name = self.f.python.__name__
         self.wrt = self.f._options.wrt if wrt is None else wrt
         names = tuple(self.signature.parameters)
@@ -142,7 +144,7 @@ class Pure:
                 )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Pure, (self.f, self.wrt, self._asked)
+        return Pure, (self.given, self.wrt, self._asked)
 
     def varies(self, name: str) -> bool:
         """May a parameter get a gradient?"""
@@ -157,6 +159,7 @@ class Pure:
 
     def bind(self, args: Sequence[Any], kw: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, defaults filled in, but for those that are None."""
+        args, kw = self.given.completed(args, kw)
         bound = all_on_host(bind(self.name, self.signature, args, kw))
         return {n: v for n, v in bound.items() if v is not None}
 

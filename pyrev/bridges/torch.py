@@ -66,7 +66,7 @@ def function(
         return _call(pure, given)
 
     options = {"wrt": wrt, "outputs": outputs}
-    return Transformed(function, pure.f, options, on_tensors)
+    return Transformed(function, pure.given, options, on_tensors)
 
 
 def _call(pure: Pure, given: Mapping[str, Any]) -> Any:

@@ -189,6 +189,11 @@ def completed(
     order of the function, or by name. What is named is taken in place of what is fixed.
     """
     free = [n for n in signature.parameters if n not in fixed]
+    kinds = {n: p.kind for n, p in signature.parameters.items()}
+    several = [n for n in free if kinds[n] is inspect.Parameter.VAR_POSITIONAL]
+    if several:  # which takes what is left
+        count = free.index(several[0])
+        args = (*args[:count], tuple(args[count:])) if len(args) > count else args
     if len(args) > len(free):
         raise ArgumentError(
             f"{name}() was bound with {', '.join(fixed) or 'nothing'}; it takes"

@@ -12,6 +12,7 @@ import numpy as np
 from pyrev.adjoint.activity import only_set, returned, written_arrays
 from pyrev.analysis.array_shapes import ArrayShapes
 from pyrev.analysis.narrow_integers import widened
+from pyrev.analysis.smooth import edges
 from pyrev.driver.arguments import (
     Kind,
     expectations,
@@ -247,6 +248,16 @@ class Function:
             floats = {n for n, kind in kinds.items() if kind.is_float}
             wrt = tuple(by_fields(asked, parsed.leaves, every, floats))
         return wrt_names(self.program, kinds, wrt, self.visible, own, every)
+
+    def edges(self, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+        """The operations in it that have jumps or kinks, for these kinds."""
+
+        def find() -> tuple[str, ...]:
+            program = self.typed(kinds)
+            types = {name: kind.dtype for name, kind in kinds.items()}
+            return tuple(edges(program, infer(program, types)))
+
+        return self._memo.once(("edges", key_of(kinds)), find)
 
     # ---------------------------------------------------------------- programs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +139,7 @@ class Inspection:
                     "The data-dependent subscripts", compiled=not target.is_input
                 ),
                 function.parsed.texts.files(),
-                arithmetic=self._arithmetic,
+                arithmetic=replace(self._arithmetic, fast=False),
             )
         )
         params = tuple(p.name for p in program.params)

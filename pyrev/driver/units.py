@@ -534,6 +534,7 @@ class Units:
         if what == "primal" or not target.is_input:
             program = without_slopes(program)
         kinds = {**asked.kinds, **beside}
+        arithmetic, said = self._arithmetic.within(function.edges(asked.kinds))
         done, emitted = target.made(
             Job(
                 program,
@@ -547,7 +548,7 @@ class Units:
                 function.parsed.texts.variables(),
                 function.parsed.sizes,
                 shapes,
-                self._arithmetic,
+                arithmetic,
                 # What tells the user something has its place in the order of the text.
                 in_order=what == "tangent" or bool(told(program)),
             )
@@ -558,7 +559,7 @@ class Units:
             tuple(p.name for p in done.program.params),
             _reads(done.program, function.program.params),
             decisions=done.decisions,
-            reassociated=emitted.reassociated,
+            reassociated=(*said, *emitted.reassociated),
             fit=sizes.fit(program),
             weighed=tuple(sizes.weighed),
             target=target,

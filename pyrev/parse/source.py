@@ -150,6 +150,8 @@ def plain(f: object, grounds: Grounds | None = None) -> FunctionType | None:
     calls of compiled code, through hundreds of functions.
     """
     noted = Grounds() if grounds is None else grounds
+    if getattr(f, "fixed", None) is not None:
+        return None  # what is behind it lacks the arguments that it has
     if not isinstance(f, FunctionType):
         numba = type(f).__name__.endswith("Dispatcher")
         f = noted.attribute(f, "py_func" if numba else "python")

@@ -356,7 +356,7 @@ def dot_product_error(
 
 def _pushed(f: Any, arguments: Values, weights: Cotangents, v: Values) -> float:
     """`<J v, w>` by the tangent."""
-    call = Call(f, (), copy.deepcopy(dict(arguments)))
+    call = Call(f, *spread(f._signature, copy.deepcopy(dict(arguments))))
     unit = call.readable(Units.tangent, tuple(v))
     values = dict(call.values)
     dots: dict[str, str] = {}

@@ -26,6 +26,7 @@ import numpy as np
 
 from pyrev.adjoint.activity import activity, returned
 from pyrev.api.call import Call
+from pyrev.driver.arguments import spread
 from pyrev.driver.derive import derive_untidied
 from pyrev.driver.request import Request
 from pyrev.driver.targets import PYTHON
@@ -169,7 +170,7 @@ class Search:
         weights: Cotangents,
         tolerance: float,
     ) -> None:
-        call = Call(f, (), copy.deepcopy(widen(arguments)))
+        call = Call(f, *spread(f._signature, copy.deepcopy(widen(arguments))))
         self.units, function = call.units, call.function
         self.values: dict[str, Any] = widen(call.values)
         self.weights, self.tolerance, self.wrt = weights, tolerance, wrt

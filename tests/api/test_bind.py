@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pyrev
+import pyrev.dask
+import pyrev.scipy
 from pyrev.testing import check_grad
 
 
@@ -148,3 +150,74 @@ differentiable_smooth = pyrev.differentiable(smooth, target="numba")
 def test_a_wrong_call_is_said(call: Any, message: str) -> None:
     with pytest.raises(pyrev.ArgumentError, match=message):
         call()
+
+
+def scaled(x, *, a=2.0):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += a * x[i] ** 2
+    return total
+
+
+scaled_by_five = pyrev.differentiable(scaled).bind(a=5.0)
+
+
+def around(x):  # type: ignore[no-untyped-def]
+    return scaled_by_five(x)
+
+
+def taking(x, g):  # type: ignore[no-untyped-def]
+    return g(x)
+
+
+def test_what_is_bound_is_never_lost_inside_of_another_function() -> None:
+    x = np.array([1.0, 2.0])
+    refused = (pyrev.UnsupportedError, pyrev.ArgumentError)
+    for target in ("python", "numba"):
+        for function, more in ((around, ()), (taking, (scaled_by_five,))):
+            with pytest.raises(refused):
+                f = pyrev.differentiable(function, target=target)  # type: ignore[call-overload]
+                pyrev.vjp(f, x, *more)
+    with pytest.raises(pyrev.ArgumentError, match="is bound"):
+        pyrev.differentiable(scaled_by_five, fastmath=True)
+
+
+def test_bridges_take_what_is_bound() -> None:
+    x = np.array([1.0, 2.0])
+    value, slope = pyrev.scipy.objective(scaled_by_five, x, wrt="x")(x)
+    assert value == 25.0
+    assert slope.tolist() == [10.0, 20.0]
+    pytest.importorskip("dask.array", reason="dask is not installed")
+    with pytest.raises(pyrev.ArgumentError, match="is bound"):
+        pyrev.dask.distribute(scaled_by_five)
+
+
+def gather(x, out):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[0]):
+        out[i] += x[i] ** 2
+
+
+@pytest.mark.parametrize("target", ["python", "numba"])
+def test_reports_leave_what_is_bound(target: str) -> None:
+    x, out = np.array([1.0, 2.0]), np.zeros(2)
+    pyrev.differentiable(gather, target=target).bind(out=out).report(x)
+    assert not out.any()
+
+
+def several(x, *ys):  # type: ignore[no-untyped-def]
+    return x[0] * ys[0][0] + ys[1][0]
+
+
+def in_order(x, /, y, a=2.0):  # type: ignore[no-untyped-def]
+    return x[0] * y[0] * a
+
+
+def test_parameters_of_every_kind() -> None:
+    x = np.array([3.0])
+    bound = pyrev.differentiable(several).bind(x)
+    assert bound(x, 2 * x) == 15.0
+    whole = pyrev.differentiable(in_order)
+    assert whole.bind(x)(x) == 18.0
+    assert whole.bind(a=1.0)(x, x) == 9.0
+    assert check_grad(whole, x, x)
+    assert check_grad(whole.bind(x), x)

@@ -7,7 +7,7 @@ derives a class from `Target` and registers an instance of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
 from pyrev.driver.passes import Scheduled
@@ -25,12 +25,27 @@ class Arithmetic:
     """What a user allows and forbids of the order in which numbers meet.
 
     `deterministic`: results have the same bits in every run, whatever came before.
-    `fast`: sums and products in any order, multiplied and added at once, divided by
-    multiplying with reciprocals.
+    `fast`: sums in any order, and products rounded with a sum at once.
     """
 
     deterministic: bool = False
     fast: bool = False
+
+    def within(self, edges: Sequence[str]) -> tuple[Arithmetic, tuple[str, ...]]:
+        """What is taken of it in a function that has these `edges` (`analysis.smooth`),
+        and a sentence about that.
+
+        A value and its gradient have to be on the same side of an edge, and the test
+        that an element exists stands apart from where it is read: there the same
+        number made twice has to be the same.
+        """
+        if not self.fast:
+            return self, ()
+        if not edges:
+            return self, ("all sums and products, by fastmath=True",)
+        which = ", ".join(f"`{e}`" for e in dict.fromkeys(edges))
+        sentence = f"none by fastmath=True: rounding may decide where {which} goes"
+        return replace(self, fast=False), (sentence,)
 
 
 STRICT = Arithmetic()

@@ -23,7 +23,6 @@ from typing import assert_never
 
 from pyrev.emit.carried import definitions
 from pyrev.emit.cuda.launch import launched
-from pyrev.emit.fastmath import may_be_fast
 from pyrev.emit.faults import Faults
 from pyrev.emit.helpers import HELPERS, THREADS
 from pyrev.emit.special_c import device_function
@@ -62,7 +61,7 @@ from pyrev.schedule.launches import (
 #: Products and sums are rounded one by one, as on the CPU, but where the text says fma.
 OPTIONS = ("--std=c++17", "--fmad=false")
 #: The same where the user allows more.
-FAST = ("--std=c++17", "--fmad=true", "--prec-div=false", "--prec-sqrt=false")
+FAST = ("--std=c++17", "--fmad=true")
 
 
 def emit_cuda(
@@ -84,12 +83,7 @@ def emit_cuda(
     Raises `NotOnDevice` for what has no form on a GPU.
     """
     module = _Module(program, made, types, sources or {}, wraps, natural, gpu)
-    options: tuple[str, ...] = OPTIONS
-    said: list[str] = []
-    if fast:
-        fast, sentence = may_be_fast(program, types)
-        options = FAST if fast else OPTIONS
-        said.append(sentence)
+    options = FAST if fast else OPTIONS
     function = module.function()
     parts = ["\n".join(f"# {line}" for line in doc.splitlines())]
     cp = module.cp
@@ -115,7 +109,7 @@ def emit_cuda(
         parts.append(_python(f"{module.called['ERRORS']} = {{{', '.join(lines)}}}"))
     parts.append(_python("\n".join(function)))
     text = "\n\n\n".join(parts) + "\n"
-    return Emitted(Text(text, ()), (*said, *module.reassociated))
+    return Emitted(Text(text, ()), tuple(module.reassociated))
 
 
 def _python(text: str) -> str:

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyrev.emit.carried import IN_VECTORS, definitions
-from pyrev.emit.fastmath import may_be_fast
 from pyrev.emit.numba.module import Module
 from pyrev.emit.numba.nests import entry
 from pyrev.emit.numba.statements import allocated
@@ -62,14 +61,9 @@ def emit_numba(
     NumPy's do. Numba leaves it undefined, and LLVM removes tests that rely on it.
     Of `unmeasured` parameters no size was known when the loops were put in order.
     `choose(count, least)` says whether there are so many of something; None if nothing
-    is known. With `fast` numbers may meet in any order, but where floats decide what
-    runs.
+    is known. With `fast` numbers may meet in any order.
     """
     program, parts, types = name_parts(program, dtypes)
-    said: list[str] = []
-    if fast:
-        fast, sentence = may_be_fast(program, types)
-        said.append(sentence)
     module = Module(program, types, cpu, wraps, natural, parts, unmeasured, choose)
     functions = _functions(module)
     head: list[ast.stmt] = [comment(line) for line in doc.splitlines()]
@@ -106,7 +100,7 @@ def emit_numba(
         imports += [Blank(), *(ast.Import([ast.alias(m)]) for m in modules)]
     body = [*head, *imports, Blank(), *_options(module, fast), *tree]
     text = write(ast.Module(body, []))
-    return Emitted(Text(text.text + "\n", text.locs), (*said, *module.reassociated))
+    return Emitted(Text(text.text + "\n", text.locs), tuple(module.reassociated))
 
 
 class _Scalar(ast.NodeTransformer):
@@ -166,9 +160,9 @@ def _options(m: Module, freely: bool) -> list[ast.stmt]:
             'SERIAL |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}',
         ]
     if freely:
-        text.append(f'ENTRY |= {{"fastmath": {{{fast}, "arcp"}}}}')
+        text.append(f'ENTRY |= {{"fastmath": {{{fast}}}}}')
         if len(m.made) > 2 or m.held:
-            text.append(f'SERIAL |= {{"fastmath": {{{fast}, "arcp"}}}}')
+            text.append(f'SERIAL |= {{"fastmath": {{{fast}}}}}')
     if m.drivers:
         text.append('PARALLEL = {**SERIAL, "parallel": True}')
     if m.held and freely:
