@@ -25,6 +25,7 @@ _VARIABLE = re.compile(
     r"((?:\[\d*\])*)\s*(?:=\s*(.*))?",
     re.DOTALL,
 )
+_PLACE = re.compile(r"\.loc (\d+) (\d+) \d+(?:.*inlined_at 1 (\d+))?")
 _LABEL = re.compile(r"([\w$]+):")
 _ENDS = ("bra", "ret", "exit", "trap")
 
@@ -43,6 +44,8 @@ class Instruction:
     #: The predicate it runs under, and whether that is negated.
     guard: str | None = None
     negated: bool = False
+    #: The line of the CUDA C that it comes from, if the text says so.
+    line: int = 0
 
     @property
     def name(self) -> str:
@@ -104,6 +107,7 @@ class PtxText:
 def read(text: str) -> PtxText:
     """The kernels and variables of a text."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    text = re.sub(r"(?m)^\s*(\.loc\s[^\n;]*)$", r"\1;", text)
     kernels: dict[str, PtxKernel] = {}
     outside, at = [], 0
     for found in _ENTRY.finditer(text):
@@ -128,6 +132,7 @@ def _closing(text: str, start: int) -> int:
 def _kernel(name: str, parameters: str, body: str) -> PtxKernel:
     given = [(p, kind) for kind, p, _ in _PARAMETER.findall(parameters)]
     kernel = PtxKernel(name, given)
+    line = 0
     for statement in _statements(body):
         if label := _LABEL.fullmatch(statement):
             kernel.labels[label[1]] = len(kernel.code)
@@ -135,8 +140,11 @@ def _kernel(name: str, parameters: str, body: str) -> PtxKernel:
             kernel.registers |= dict(_registers(registers[1], registers[2]))
         elif variable := _variable(statement):
             kernel.variables.append(variable)
+        elif where := _PLACE.match(statement):
+            # What comes from another file was called from a line of this one.
+            line = int(where[2] if where[1] == "1" else where[3] or line)
         elif not statement.startswith("."):
-            kernel.code.append(_instruction(len(kernel.code), statement))
+            kernel.code.append(_instruction(len(kernel.code), statement, line))
     return kernel
 
 
@@ -180,14 +188,14 @@ def _variable(statement: str) -> Variable | None:
     return Variable(space, name, kind, size, int(align or BYTES[kind]), values)
 
 
-def _instruction(index: int, statement: str) -> Instruction:
+def _instruction(index: int, statement: str, line: int) -> Instruction:
     guard, negated = None, False
     if found := re.match(r"@(!?)(%[\w$]+)\s+", statement):
         guard, negated = found[2], bool(found[1])
         statement = statement[found.end() :]
     opcode, _, rest = statement.partition(" ")
     operands = tuple(_operands(rest))
-    return Instruction(index, tuple(opcode.split(".")), operands, guard, negated)
+    return Instruction(index, tuple(opcode.split(".")), operands, guard, negated, line)
 
 
 def _operands(text: str) -> Iterator[str]:
