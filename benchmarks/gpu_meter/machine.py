@@ -27,7 +27,8 @@ class Gpu:
             "int": 2.0,
             "fp64": 2.0,
             "xu": 0.5,
-        }
+        },
+        hash=False,
     )
     #: Share of that which real code reaches.
     issue_share: float = 0.85  # 4
