@@ -116,7 +116,9 @@ def read(text: str) -> PtxText:
         outside.append(text[at : found.start()])
         at = end + 1
     outside.append(text[at:])
-    declared = [v for s in "\n".join(outside).split(";") if (v := _variable(s))]
+    # The first declaration follows directives that end with their line.
+    rest = re.sub(r"(?m)^\.(version|target|address_size|file)\b.*$", "", "\n".join(outside))
+    declared = [v for s in rest.split(";") if (v := _variable(s))]
     return PtxText(kernels, declared)
 
 

@@ -46,7 +46,8 @@ def _row(row: Row, found: Prediction, sites: int) -> list[str]:
     parts = sorted(bounds(m, found.gpu).items(), key=lambda p: -p[1])
     each = ", ".join(f"{k} {1e3 * v:.3f}" for k, v in parts if v > 0.02 * parts[0][1])
     total, o = m.instructions["issue"], m.occupancy
-    adds = f", {32 * total / m.multiply_adds:.1f} per multiply-add" * bool(m.multiply_adds)
+    each_add = 32 * total / m.multiply_adds if m.multiply_adds else 0.0
+    adds = f", {each_add:.1f} per multiply-add" * bool(each_add)
     lines = [
         head,
         f"  grid {m.grid}, block {m.block}; {m.registers} registers, {m.spilled} bytes "
