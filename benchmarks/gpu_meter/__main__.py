@@ -84,7 +84,9 @@ def everything(out: Path | None) -> int:
     print(report.table(head, rows))
     if ratios:
         mean = report.geometric_mean(ratios)
-        print(f"geometric mean of predicted over limit: {mean:.2f} ({len(ratios)} rows)")
+        print(
+            f"geometric mean of predicted over limit: {mean:.2f} ({len(ratios)} rows)"
+        )
     if out is not None:
         out.write_text(json.dumps(made, indent=1))
     return 0

@@ -77,9 +77,7 @@ class Case:
     limit: float = 0.0
 
 
-def _of_benchmark(
-    name: str, parts: tuple[str, ...] = BOTH, limit: float = 0.0
-) -> Case:
+def _of_benchmark(name: str, parts: tuple[str, ...] = BOTH, limit: float = 0.0) -> Case:
     w = next(w for w in gpu_benchmark.WORKLOADS if w.name == name)
     return Case(name, w.loop, w.inputs, w.wrt, parts, limit)
 

@@ -127,7 +127,8 @@ def module(note: Callable[[Event], None]) -> ModuleType:
     cp.zeros_like = lambda a: filled(a.shape, 0, a.dtype)
     cp.argsort = sorted_places
     cp.asarray = lambda a, dtype=None: (
-        a if isinstance(a, standin.DeviceArray) and dtype in (None, a.dtype)
+        a
+        if isinstance(a, standin.DeviceArray) and dtype in (None, a.dtype)
         else copied(np.asarray(a), dtype)
     )
     cp.ascontiguousarray = lambda a, dtype=None: (

@@ -204,7 +204,9 @@ class Module:
             groups = [range(blocks)]
         ids = np.array([k for g in groups for k in g], np.int64)
         starts = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-        arrays = [(p, a) for (p, _), a in zip(e.kernel.parameters, arguments, strict=True)]
+        arrays = [
+            (p, a) for (p, _), a in zip(e.kernel.parameters, arguments, strict=True)
+        ]
         memory, spans = self.spans(arrays)
         image = _image(e, whole, threads, arguments)
         sites = np.zeros(len(e.sites) + 1, SITE)

@@ -49,7 +49,19 @@ _MANNER = {
     *("rn", "approx", "ftz", "full", "uni", "wrap", "to"),
     *("relaxed", "weak", "volatile", "gpu", "sys", "cta", "aligned"),
 }
-_SIGNLESS = {"add", "sub", "and", "or", "xor", "not", "cnot", "neg", "mov", "selp", "shl"}
+_SIGNLESS = {
+    "add",
+    "sub",
+    "and",
+    "or",
+    "xor",
+    "not",
+    "cnot",
+    "neg",
+    "mov",
+    "selp",
+    "shl",
+}
 _SIGNLESS_LOW = {"mul", "mad"}
 _IDLE = {"membar", "fence", "nanosleep", "prefetch", "pragma"}
 
@@ -355,7 +367,10 @@ class _Encoder:
             case "mov":
                 wide = self.width(out)
                 self.plain(
-                    r, f"mov.b{8 * wide}", [self.places[out]], [self.source(ins[0], wide)]
+                    r,
+                    f"mov.b{8 * wide}",
+                    [self.places[out]],
+                    [self.source(ins[0], wide)],
                 )
             case "selp":
                 size = BYTES[i.kind]
@@ -369,7 +384,9 @@ class _Encoder:
                 place = self.source(ins[0], of)
                 self.plain(r, _conversion(i), [self.places[out]], [place])
             case _:
-                places = [self.source(x, s) for x, s in zip(ins, _sizes(i), strict=False)]
+                places = [
+                    self.source(x, s) for x, s in zip(ins, _sizes(i), strict=False)
+                ]
                 self.plain(r, _name(i), [self.places[out.split("|")[0]]], places)
 
     def compared(self, i: Instruction, r: Any) -> None:

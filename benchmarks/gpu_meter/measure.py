@@ -12,7 +12,6 @@ import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -183,7 +182,9 @@ def _writes_places(launch: Launch) -> bool:
         and a.dtype.kind in "iub"
         and "const" not in part
         and name != "status"
-        for part, name, a in zip(parts, launch.parameters, launch.arguments, strict=True)
+        for part, name, a in zip(
+            parts, launch.parameters, launch.arguments, strict=True
+        )
     )
 
 
@@ -204,7 +205,8 @@ def _figures(
     else:
         costs = [_guessed(kernel.code[a : a + n]) for a, n in e.blocks]
     instructions = {
-        p: scale * sum(float(r) * c.get(p, 0.0) for r, c in zip(counts.runs, costs, strict=True))
+        p: scale
+        * sum(float(r) * c.get(p, 0.0) for r, c in zip(counts.runs, costs, strict=True))
         for p in PIPES
     }
     adds = [
@@ -257,7 +259,9 @@ _SCALED = ("requests", "lanes", "sectors", "lines", "missed")
 _SCALED += ("wavefronts", "addresses", "meeting")
 
 
-def _memory(made: Measured, names: dict[str, str], counts: Counts, window: Counts) -> None:
+def _memory(
+    made: Measured, names: dict[str, str], counts: Counts, window: Counts
+) -> None:
     """Bytes to and from main memory, array by array.
 
     What is read again soon is in the second cache; what the kernel touches all in all

@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 #: Bytes of a value by its type.
 BYTES = {"pred": 4} | {f"{k}{b}": b // 8 for k in "busf" for b in (8, 16, 32, 64)}
 
-_ENTRY = re.compile(
-    r"\.entry\s+([\w$]+)\s*\((.*?)\)\s*((?:\.\w+[^{;]*)?)\{", re.DOTALL
-)
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\((.*?)\)\s*((?:\.\w+[^{;]*)?)\{", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+([\w$]+)(\[\d+\])?")
 _REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.*)", re.DOTALL)
 _VARIABLE = re.compile(
@@ -117,7 +115,9 @@ def read(text: str) -> PtxText:
         at = end + 1
     outside.append(text[at:])
     # The first declaration follows directives that end with their line.
-    rest = re.sub(r"(?m)^\.(version|target|address_size|file)\b.*$", "", "\n".join(outside))
+    rest = re.sub(
+        r"(?m)^\.(version|target|address_size|file)\b.*$", "", "\n".join(outside)
+    )
     declared = [v for s in rest.split(";") if (v := _variable(s))]
     return PtxText(kernels, declared)
 

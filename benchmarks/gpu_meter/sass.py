@@ -1,8 +1,9 @@
 """The hardware's own instructions (SASS) of a text, where NVIDIA's tools are installed.
 
-`ptxas` (the wheel `nvidia-cuda-nvcc-cu12`) assembles, `nvdisasm` (`nvidia-cuda-nvdisasm`)
-shows. Every instruction of PTX is given a line number before, which the assembler keeps:
-so what each became is known, and how often that runs is what was counted of the PTX.
+`ptxas` (the wheel `nvidia-cuda-nvcc-cu12`) assembles, `nvdisasm`
+(`nvidia-cuda-nvdisasm`) shows. Every instruction of PTX is given a line number before,
+which the assembler keeps: so what each became is known, and how often that runs is
+what was counted of the PTX.
 """
 
 from __future__ import annotations
