@@ -126,7 +126,7 @@ def numbered(ptx: str) -> str:
     inside = False
     opened = False
     for line in ptx.splitlines():
-        if line.lstrip().startswith((".loc", ".file")):
+        if re.match(r"\s*\.(loc|file)\s", line):
             continue
         text = line.split("//")[0].strip()
         if ".entry" in text:
