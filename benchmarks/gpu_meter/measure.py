@@ -24,8 +24,8 @@ from benchmarks.gpu_meter.sass import Assembled, assembled
 from tests.targets.cuda import nvrtc
 
 #: How many instructions of warps are run for the SMs' blocks, for the neighbouring
-#: ones, and of a kernel that runs whole.
-SAMPLE, WINDOW, WHOLE = 3_000_000, 6_000_000, 400_000_000
+#: ones, of a kernel that must run whole, and of one that does as its blocks are few.
+SAMPLE, WINDOW, WHOLE, FEW = 3_000_000, 6_000_000, 400_000_000, 100_000_000
 #: Registers of a kernel where no assembler says.
 REGISTERS = 40
 
@@ -128,7 +128,8 @@ def measured(launch: Launch, gpu: Gpu, *, whole: bool = False) -> Measured:
     registers = known.registers if known else REGISTERS
     holds = occupancy(gpu, threads, registers, e.shared_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    whole = whole or blocks <= 2 * gpu.sms or _writes_places(launch)
+    wanted = whole or _writes_places(launch)
+    whole = wanted or blocks <= 2 * gpu.sms
     shared = holds.blocks * (e.shared_bytes + gpu.shared_kept)
     run = functools.partial(
         module.run,
@@ -137,17 +138,21 @@ def measured(launch: Launch, gpu: Gpu, *, whole: bool = False) -> Measured:
         launch.block,
         launch.arguments,
         dynamic=launch.dynamic,
-        most=WHOLE,
+        most=WHOLE if wanted else FEW,
         l1_bytes=max(16 << 10, gpu.l1_bytes_with_shared - max(shared, 28 << 10)),
     )
     # What an SM holds of a launch that does not fill all of them.
     resident = min(holds.blocks, -(-blocks // gpu.sms))
     if whole:
         dealt = [range(k, blocks, gpu.sms) for k in range(min(blocks, gpu.sms))]
-        counts = run(groups=dealt, resident=resident)
-        window = counts
         rounds = [-(-len(g) // resident) for g in dealt]
-    else:
+        try:
+            window = counts = run(groups=dealt, resident=resident)
+        except TimeoutError:
+            if wanted:
+                raise
+            whole = False
+    if not whole:
         middle = blocks // 2
         one = run(groups=[[middle]], resident=1).instructions
         some = _window(blocks, max(1, WINDOW // max(1, one)), gpu.sms * resident)
