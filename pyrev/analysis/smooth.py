@@ -9,7 +9,6 @@ from pyrev.ir.nodes import Alloc, Call, Expr, Program, exprs, walk, walk_expr
 from pyrev.ir.primitives import PRIMITIVES
 
 _ARITHMETIC = {"+", "-", "*", "/", "**", "neg", "float", "float32", "float64"}
-_EDGED = {"fmod", "copysign", "minimum", "maximum", "fmin", "fmax", "clip"}
 
 
 def is_smooth(op: str) -> bool:
@@ -22,7 +21,7 @@ def is_smooth(op: str) -> bool:
     return (
         known is not None
         and known.result == "float"
-        and op not in _EDGED
+        and op != "copysign"
         and any(partial != "0" for _, partial in known.partials)
     )
 

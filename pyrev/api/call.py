@@ -36,7 +36,7 @@ from pyrev.driver.results import restored
 from pyrev.driver.slices import Objects
 from pyrev.driver.storage_options import Keeping
 from pyrev.driver.targets import AUTO, PYTHON, named
-from pyrev.driver.targets.target import Arithmetic, Target
+from pyrev.driver.targets.target import STRICT, Arithmetic, Target
 from pyrev.driver.unit import Launch, Unit
 from pyrev.driver.units import Units
 from pyrev.ir.diagnostics import ArgumentError, UnsupportedError
@@ -65,7 +65,7 @@ class Options:
     wrt: object = None
     target: str = AUTO
     keeping: Keeping = Keeping()
-    arithmetic: Arithmetic = Arithmetic()
+    arithmetic: Arithmetic = STRICT
     costs: Costs = SHIPPED
     inside: bool = False
 
@@ -332,13 +332,16 @@ class Call:
         those that are fixed are left out, if there are others.
         """
         asked = self._asked(wrt)
+        fixed: frozenset[str] = frozenset()
         if asked is None and self.f.fixed and not self.reading.forms.shapes:
-            every = self.function.wrt(self.kinds, None)
-            asked = tuple(n for n in every if n not in self.f.fixed) or None
-        return self.plan.once(
-            ("wrt", asked if isinstance(asked, (str, int)) else repr(asked), local),
-            lambda: self.function.wrt(self.kinds, asked, local),
-        )
+            fixed = frozenset(self.f.fixed)
+
+        def find() -> tuple[str, ...]:
+            every = self.function.wrt(self.kinds, asked, local)
+            return tuple(n for n in every if n not in fixed) or every
+
+        short = asked if isinstance(asked, (str, int)) else repr(asked)
+        return self.plan.once(("wrt", short, local, fixed), find)
 
     def check(self, writes: bool = True, draws: bool = True) -> None:
         """Everything about the arguments that can be refused before anything is

@@ -146,6 +146,12 @@ def linear_trips(loop: For) -> Linear:
     return linear(range_length(loop.lo, loop.hi, loop.step))
 
 
+def known_trips(loop: For) -> int | None:
+    """The same where it is a number; None where it is not."""
+    trips = linear_trips(loop)
+    return None if trips.terms else trips.constant
+
+
 def most_trips(loop: For, outer: Sequence[For]) -> Expr | None:
     """The most that `loop` runs in any iteration of the loops around it; None if data
     decides that.

@@ -34,7 +34,7 @@ from pyrev.ir.nodes import (
 )
 from pyrev.ir.reductions import reductions
 from pyrev.ir.simplify import sub_int
-from pyrev.ir.trip_counts import linear_trips, trip_count
+from pyrev.ir.trip_counts import known_trips, trip_count
 from pyrev.schedule.distribute import DtypeOf
 from pyrev.schedule.expand import Own, around_runs, crossing, in_rows
 
@@ -78,13 +78,9 @@ def walkers(loops: Sequence[For], block: Sequence[Stmt], least: int) -> list[int
     """
     scores = [contiguity(f.index, block) for f in loops]
     able = [k for k, score in enumerate(scores) if score > 0]
-    able = [k for k in able if not _short(loops[k], least)] or able
+    trips = {k: known_trips(loops[k]) for k in able}
+    able = [k for k in able if (n := trips[k]) is None or n >= least] or able
     return [k for k in able if scores[k] == max(scores[n] for n in able)]
-
-
-def _short(loop: For, least: int) -> bool:
-    trips = linear_trips(loop)
-    return not trips.terms and trips.constant < least
 
 
 def walks_memory(loop: For, least: int) -> bool:

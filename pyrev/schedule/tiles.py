@@ -40,7 +40,7 @@ from pyrev.ir.nodes import (
     with_value,
     written,
 )
-from pyrev.ir.trip_counts import linear_trips, trip_count
+from pyrev.ir.trip_counts import known_trips, linear_trips, trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.legality import free_order
 from pyrev.schedule.rows.combine_increments import with_terms
@@ -438,8 +438,7 @@ def _few(f: For, short: frozenset[str], least: int) -> bool:
 
 def _whole(f: For) -> tuple[int, ...]:
     """All the iterations of a loop of three."""
-    trips = linear_trips(f)
-    return (3,) if not trips.terms and trips.constant == 3 else ()
+    return (3,) if known_trips(f) == 3 else ()
 
 
 # -------------------------------------------------------------------- what it costs

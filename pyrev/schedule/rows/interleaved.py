@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from pyrev.ir.affine import linear, slope
 from pyrev.ir.dtypes import is_float
 from pyrev.ir.liveness import occurs
 from pyrev.ir.nodes import (
     ONE,
-    ZERO,
     Add,
     Alloc,
     Assign,
     Block,
     Call,
     Const,
-    Expr,
     For,
     If,
     Load,
@@ -38,7 +37,7 @@ from pyrev.ir.nodes import (
     written,
 )
 from pyrev.ir.simplify import sub_int
-from pyrev.ir.trip_counts import linear_trips, trip_count
+from pyrev.ir.trip_counts import known_trips, runs, trip_count
 from pyrev.schedule.costs import CpuCosts
 from pyrev.schedule.work import Choose
 
@@ -139,10 +138,10 @@ def _worth(nest: _Nest, choose: Choose, cpu: CpuCosts) -> bool:
     *shifts, row = nest.own
     count = 1
     for f in shifts:
-        trips = linear_trips(f)
-        if trips.terms or trips.constant < 1:
+        trips = known_trips(f)
+        if trips is None or trips < 1:
             return False
-        count *= trips.constant
+        count *= trips
     again = any(
         choose(trip_count(f), cpu.tile_factors[0]) is True for f in nest.repeating
     )
@@ -175,19 +174,8 @@ def _own_rows(nest: _Nest, types: Mapping[str, str], taken: set[str]) -> Sequenc
     note = f"{rows}: sums of elements that are {apart} apart"
     given = (replace(first, note=note),)
     # Where nothing is added the elements need not exist.
-    tests = [_runs(f) for f in nest.repeating if not _surely_runs(f)]
+    tests = [runs(f) for f in nest.repeating if (known_trips(f) or 0) < 1]
     if tests:
-        test = tests[0]
-        for more in tests[1:]:
-            test = Call("and", (test, more))
+        test = reduce(lambda a, b: Call("and", (a, b)), tests)
         given = (If(test, given, loc=add.loc),)
     return (make, *summed, *given)
-
-
-def _runs(f: For) -> Expr:
-    return Call("<", (f.lo, f.hi))
-
-
-def _surely_runs(f: For) -> bool:
-    trips = linear_trips(f)
-    return f.lo == ZERO and not trips.terms and trips.constant > 0
