@@ -3328,3 +3328,58 @@ def sampled_or_given_step(y, dx=None, x=None):
 
 
 case(sampled_or_given_step, lambda n, m: dict(y=m(n), x=np.cumsum(m.positive(n))))
+
+
+def _bands_of(rows, w, missing):
+    length = (rows.shape[1] - w.shape[1]) // 2 + 1
+    bands = np.zeros((rows.shape[0], w.shape[0], length))
+    for y in range(rows.shape[0]):
+        for k in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                for b in range(length):
+                    x = rows[y, 2 * b + i]
+                    if np.isnan(x):
+                        missing[y] += 1
+                    else:
+                        bands[y, k, b] += np.exp(-x * x) * x * w[k, i]
+    return bands
+
+
+def _spread_again(bands, w, width):
+    rows = np.zeros((bands.shape[0], width))
+    for y in range(bands.shape[0]):
+        for k in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                for b in range(bands.shape[2]):
+                    rows[y, 2 * b + i] += bands[y, k, b] * w[k, i]
+    return rows
+
+
+def wavelets_with_gaps(signal, w, levels):
+    rows, spare = signal, np.tanh(signal)
+    missing = np.zeros(signal.shape[0], np.int8)
+    energy = 0.0
+    for t in range(levels.shape[0]):
+        if levels[t] % 2 == 1:
+            rows, spare = spare, rows
+        bands = _bands_of(rows, w, missing)
+        if bands.shape[2] > 1:
+            spare = rows
+            rows = _spread_again(bands, w, rows.shape[1])
+        for y in range(rows.shape[0]):
+            for x in range(rows.shape[1]):
+                if not np.isnan(spare[y, x]):
+                    energy += rows[y, x] * np.tanh(spare[y, x]) / (1 + missing[y])
+    return energy
+
+
+case(
+    wavelets_with_gaps,
+    lambda n, m: dict(
+        signal=np.where(np.arange(2 * n + 3) == n, np.nan, m(2, 2 * n + 3)),
+        w=m(4, 3),
+        levels=np.array([1, 2, 3], np.int8),
+    ),
+    least=1,
+    real=7,
+)
