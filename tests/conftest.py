@@ -11,7 +11,8 @@ import pytest
 
 from pyrev.driver import passes
 from tests.tools import recycling
-from tests.turns import TURNS, its_turn
+from tests.tools import slow as slow_tests
+from tests.turns import SLOW_TURN, TURNS, its_turn
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,15 +20,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", default=False)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Of the slow tests those whose turn it is: one in PYREV_TURNS (default: all)."""
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
+    long = slow_tests.listed()
     for item in items:
+        if item.nodeid in long:
+            item.add_marker(pytest.mark.slow)
         slow = item.get_closest_marker("slow") is not None
-        (others if slow and not its_turn(item.nodeid, TURNS) else kept).append(item)
+        left = slow and not its_turn(item.nodeid, TURNS, SLOW_TURN)
+        (others if left else kept).append(item)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept

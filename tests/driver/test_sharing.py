@@ -16,6 +16,7 @@ from pyrev.schedule.costs import SHIPPED
 from tests.corpora.conformance.table import REFUSED, RIGHT, judge
 from tests.corpora.everything import EVERY
 from tests.tools.costs import SHARING, differentiable
+from tests.turns import share_of
 
 #: Sides of an image and of a kernel.
 SIZES = (
@@ -133,7 +134,7 @@ def test_calls_of_the_same_sizes_run_the_same_text(function: Any, seed: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", share_of(EVERY, 7))
 def test_code_for_other_sizes_is_right(name: str) -> None:
     entry = EVERY[name]
     # Of every other function what was made for the largest size serves all.

@@ -13,6 +13,7 @@ from tests.tools.nightly import STEPS, command
 #: Commands that look for nothing by themselves, with the reason.
 ASKED_FOR = {
     "texts": "it compares two commits",
+    "slow": "it writes the list of slow tests from what a run has printed",
     "by_hand": "it counts lines",
     "nightly": "it is the command",
     "times": "it measures, in the seconds of a quiet machine",

@@ -19,6 +19,7 @@ from pyrev.driver import held_inputs
 from pyrev.emit import digest
 from pyrev.emit.cuda import _FORMS, _KERNEL
 from pyrev.emit.helpers import HELPERS
+from pyrev.runtime import device
 from tests import ROOT
 from tests.corpora.kernels import KERNELS, conv2d
 from tests.emit.test_golden import GOLDEN
@@ -175,6 +176,7 @@ def test_an_array_of_numpy_is_not_copied_silently() -> None:
 
 def test_without_cupy_the_error_names_the_extra(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr(device, "_types", set())  # none of them has come before
     with pytest.raises(pyrev.BackendError, match=r"pip install pyrev\[cuda\]"):
         pyrev.differentiable(energy)(to_device(X))
 
