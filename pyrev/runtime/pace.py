@@ -33,6 +33,8 @@ _MUCH_WORK_BESIDE_OTHERS = 1_000_000_000
 _SECONDS = 2e-9
 #: What the first tries may lose.
 _AFFORDABLE = 0.05
+#: Seconds of calls from one look at the other cores to the next.
+_LOOK = 1e-3
 #: A function that Numba has compiled.
 Compiled = Callable[..., Any]
 
@@ -43,13 +45,28 @@ class Pace:
     Of each the last two times are kept, and the shorter one counts: one call may be
     slow for a reason that has gone; the first one, in which code is compiled or loaded,
     never does. `work` are the operations of a call, None if they are not known.
+
+    Whether others keep the cores is asked when a call on one thread ends: where it
+    begins, the threads of a library that ran before it may still wait for more.
     """
 
-    __slots__ = ("_alone", "_first", "_serial", "_since", "_spent", "_took", "_work")
+    __slots__ = (
+        "_alone",
+        "_beside",
+        "_unseen",
+        "_first",
+        "_serial",
+        "_since",
+        "_spent",
+        "_took",
+        "_work",
+    )
 
     def __init__(self, work: float | None) -> None:
         much = _MUCH_WORK_BESIDE_OTHERS if _are_busy() else _MUCH_WORK
         self._alone = work is not None and work < much
+        #: Did others keep the cores, and how long ago was that, in seconds of calls?
+        self._beside, self._unseen = False, _LOOK
         self._work = work
         self._since = self._spent = 0.0
         self._first: float | None = None
@@ -58,9 +75,15 @@ class Pace:
 
     def alone(self, threads: int) -> bool:
         """Is the next call to run on one thread, and not on `threads`?"""
-        mine, other = self._took[self._alone], self._took[not self._alone]
-        if not mine:
+        if not self._took[self._alone] or not self._due(threads):
             return self._alone
+        if self._alone and self._beside:
+            return True
+        return not self._alone
+
+    def _due(self, threads: int) -> bool:
+        """Is it time to try the other way again, by what that may lose?"""
+        mine, other = self._took[self._alone], self._took[not self._alone]
         usual = min(mine)
         if len(other) > 1 or (other and other[0] > 3 * usual):
             loses = max(min(other) - usual, usual)
@@ -71,15 +94,10 @@ class Pace:
             if self._work is not None:
                 longest = min(longest, _SECONDS * self._work)
             loses = max(longest - usual - _AFFORDABLE, 0.0)
-        if self._since < _RARELY * loses:
-            return self._alone
-        if self._alone and _are_busy():
-            self._since = -_RARELY * usual
-            return True
-        return not self._alone
+        return self._since >= _RARELY * loses
 
-    def note(self, alone: bool, took: float) -> None:
-        """A call on one thread, or on all, has taken so many seconds."""
+    def note(self, alone: bool, took: float, threads: int) -> None:
+        """A call on one thread, or on all `threads`, has taken so many seconds."""
         times = self._took[alone]
         times.append(took)
         del times[:-2]
@@ -87,6 +105,9 @@ class Pace:
         self._since = self._since + took if alone == self._alone else 0.0
         if all(self._took.values()):
             self._alone = min(self._took[True]) <= min(self._took[False])
+        self._unseen += took
+        if self._alone and alone and self._unseen >= _LOOK and self._due(threads):
+            self._beside, self._unseen = _are_busy(), 0.0
 
     @runs_users
     def run(
@@ -116,7 +137,7 @@ class Pace:
                 numba.set_num_threads(threads)
         took = time.perf_counter() - begin
         if counts:
-            self.note(alone, took)
+            self.note(alone, took, threads)
         elif self._first is None:
             self._first = took
         return result

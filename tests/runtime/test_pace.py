@@ -28,7 +28,7 @@ def calls(found: Pace, one: float, all_: float, count: int) -> Iterator[bool]:
     """Which of so many calls run on one thread, by what they take there and on all."""
     for _ in range(count):
         alone = found.alone(2)
-        found.note(alone, one if alone else all_)
+        found.note(alone, one if alone else all_, 2)
         yield alone
 
 
@@ -54,7 +54,7 @@ def test_one_slow_call_changes_nothing() -> None:
     found = Pace(1e9)
     assert sum(calls(found, 1.0, 0.6, 100)) >= 1  # both are known
     for _ in range(20):
-        found.note(False, 5.0)
+        found.note(False, 5.0, 2)
         ways = [*calls(found, 1.0, 0.6, 3)]
         assert sum(ways) <= 1 and not found._alone
 
@@ -64,7 +64,7 @@ def test_what_would_take_long_on_one_thread_is_not_tried_there_soon() -> None:
     ways = []
     for _ in range(1000):
         ways.append(found.alone(64))
-        found.note(ways[-1], 600.0 if ways[-1] else 10.0)
+        found.note(ways[-1], 600.0 if ways[-1] else 10.0, 64)
     assert not any(ways)
 
 
@@ -75,7 +75,32 @@ def test_beside_others_little_work_is_not_tried_on_all(
     found = Pace(1e7)
     assert all(calls(found, 1e-3, 0.03, 200))
     monkeypatch.setattr(pace, "_are_busy", lambda: False)
-    assert sum(calls(found, 1e-3, 0.6e-3, 200)) <= 40
+    assert sum(calls(found, 1e-3, 0.6e-3, 200)) <= 10
+
+
+def test_who_is_done_with_the_cores_is_not_beside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The threads of another library wait for a while where its last loop has ended."""
+    found = Pace(1e7)
+    ways = []
+    for _ in range(9):  # between calls others seem to keep them
+        monkeypatch.setattr(pace, "_are_busy", lambda: True)
+        ways.append(found.alone(2))
+        monkeypatch.setattr(pace, "_are_busy", lambda: False)
+        found.note(ways[-1], 1e-3 if ways[-1] else 0.6e-3, 2)
+    assert sum(ways) <= 2
+
+
+def test_the_other_cores_are_not_looked_at_all_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = []
+    monkeypatch.setattr(pace, "_are_busy", lambda: bool(looks.append(1)) or True)
+    found = Pace(1e5)
+    looks.clear()
+    assert all(calls(found, 1e-5, 1e-5, 1000))
+    assert 5 <= len(looks) <= 12
 
 
 def heat(u, steps):
